@@ -28,6 +28,9 @@ const domainFolders = [
   'commitment',
   'rating',
   'adjustments',
+  'ledger',
+  'wallet',
+  'payment',
   'invoice',
 ];
 const domain = '^billing-api/domain/';
@@ -79,6 +82,8 @@ const roomOrder = [
   ['catalog'],
   ['coupons', 'taxes'],
   ['customers'],
+  ['ledger'],
+  ['wallets'],
   ['usage'],
   ['subscriptions'],
   ['alerts', 'events'],

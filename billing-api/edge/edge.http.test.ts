@@ -293,6 +293,8 @@ describe('operational routes', () => {
       for (const [method, operation] of Object.entries(item)) {
         const [status, success] = Object.entries(operation.responses)[0] ?? [];
         const [content] = Object.values(success?.content ?? {});
+        // A file has no example.
+        if (success?.content?.['application/pdf'] !== undefined) continue;
         const body = content?.example;
         const answer = { method, path, status: Number(status), body };
         expect([method, path, contract.problemsOf(answer)]).toEqual([method, path, []]);

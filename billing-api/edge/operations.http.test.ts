@@ -19,7 +19,7 @@ const operations = OPERATIONS.filter(
 function readingAddressOf({ ids }: FilledEnvironment, address: string): string {
   const [path, query] = address.split('?');
   const isByExternalId = path === '/v1/customers' && query !== undefined;
-  return isByExternalId ? `/v1/customers/${ids.customer}` : address;
+  return isByExternalId ? `/v1/customers/${ids.customer}` : address.replace(/\/payment$/, '');
 }
 
 describe('If-Match', () => {

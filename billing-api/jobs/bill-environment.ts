@@ -11,6 +11,7 @@ import {
   takeTurn,
   type BillingTurn,
 } from '../billing/run/run-billing.js';
+import { grantCredits, settleDue } from '../billing/run/settle-due.js';
 import type { InvoiceTask } from '../billing/stored/invoice-task.js';
 import { writeUnit, type Unit } from '../records/unit.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
@@ -139,9 +140,10 @@ async function takeTurns(kind: Kind, doing: Doing): Promise<boolean> {
 }
 
 /**
- * Bills an environment: renews the subscriptions whose period has ended, and finalizes the drafts
- * whose delay is over, up to a hundred in one transaction. It begins again from what is stored, so
- * it may be killed at any point and done twice. Only one run of an environment is under way.
+ * Bills an environment: renews the subscriptions whose period has ended, gives the credits of
+ * grants, finalizes the drafts whose delay is over, takes expired credits, and tells of overdue
+ * invoices, up to a hundred in one transaction. It begins again from what is stored, so it may be
+ * killed at any point and done twice. Only one run of an environment is under way.
  */
 export const BILL_ENVIRONMENT = defineJob({
   name: 'bill-environment',
@@ -149,8 +151,11 @@ export const BILL_ENVIRONMENT = defineJob({
   onceWhileWaiting: true,
   withLease: async ({ run }, needs: JobNeeds) => {
     const hasRenewals = await takeTurns(RENEWALS, { run, needs });
+    const occasion = occasionOfRun(run);
+    const hasGrants = await grantCredits(needs, occasion, BATCH);
     const hasDrafts = await takeTurns(FINALIZATIONS, { run, needs });
-    const edited = await finalizeEdited(needs, occasionOfRun(run), BATCH);
-    return { hasMore: hasRenewals || hasDrafts || edited === BATCH };
+    const edited = await finalizeEdited(needs, occasion, BATCH);
+    const hasMoney = await settleDue(needs, occasion, BATCH);
+    return { hasMore: hasRenewals || hasGrants || hasDrafts || edited === BATCH || hasMoney };
   },
 });

@@ -8,6 +8,7 @@ import {
   type AdjustmentIdKind,
 } from './filled-adjustments.js';
 import { setTestClock } from './set-test-clock.js';
+import { makeMoney, type MoneyIdKind } from './filled-money.js';
 import { makeDrafts, type InvoiceIdKind } from './filled-invoices.js';
 import { storeErasure } from './filled-erasure.js';
 import { storeParkedJob } from './filled-job.js';
@@ -56,6 +57,7 @@ export type IdKind =
   | 'line_item'
   | 'invoice'
   | InvoiceIdKind
+  | MoneyIdKind
   | AdjustmentIdKind
   | 'entitlement'
   | 'spare_entitlement'
@@ -244,6 +246,7 @@ export async function fillEnvironment(
   const subscription = await subscribe(call, suffix, { ...named, ...adjustmentsOf(adjustments) });
   const billed = { customerId: customer.customer ?? '', meterId: catalog.meter ?? '' };
   const drafts = await makeDrafts(tools, call, { environment, ...billed, at: FILLED_AT });
+  const money = await makeMoney(call, make, customer.customer ?? '');
   const platform = await fillPlatform(make, call, environment);
   const usagePlace = { ...place, environment, meterId: catalog.meter ?? '' };
   const usage = await storeUsage(tools, usagePlace);
@@ -278,6 +281,7 @@ export async function fillEnvironment(
     ...usage,
     ...letters,
     ...drafts,
+    ...money,
     ...platform,
   };
   return { environment, apiKey, ids: ids as FilledEnvironment['ids'], call };

@@ -43,6 +43,11 @@ const KINDS_OF_MEMBER: Readonly<Record<string, readonly IdKind[]>> = {
   invoice_id: ['invoice'],
   workflow_id: ['workflow'],
   subscription_customer_id: ['customer'],
+  wallet_id: ['wallet'],
+  // Of a payment by credits.
+  payment_method_id: ['wallet'],
+  destination_id: ['payable'],
+  invoice_line_item_id: ['payable_line'],
 };
 
 /** Members that name nothing that can be stored yet, or something outside of the product. */

@@ -1,5 +1,6 @@
 import { ADJUSTMENTS } from './adjustment-samples.js';
 import type { FilledEnvironment } from './filled-environment.js';
+import { MONEY } from './money-samples.js';
 import { PLATFORM } from './platform-samples.js';
 import { STORED_INVOICES } from './stored-invoice-samples.js';
 
@@ -261,6 +262,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   ...CATALOG,
   ...ADJUSTMENTS,
   ...STORED_INVOICES,
+  ...MONEY,
   ...CUSTOMERS,
   ...EVENTS,
   ...PLATFORM,

@@ -1,16 +1,13 @@
-import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import { changeRecord, type ChangeTarget } from '../../records/change-record.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { DateTime, MetadataDto } from '../../records/record-dto.js';
-import { announce } from '../../records/recorded-change.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Patch } from '../../records/resource.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
-import { invoiceToDto } from '../answer/invoice-answer.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
-import { documentOf } from '../stored/document-parts.js';
-import { findDocumentParts } from '../stored/read-documents.js';
+import { announceInvoice } from '../stored/announce-invoice.js';
 
 /**
  * Members that are present are changed.
@@ -50,17 +47,6 @@ function patchFrom(
     metadata: reader.changedMetadata(metadata),
   });
   return reader.refusal() ?? patch;
-}
-
-/** The document of an invoice that this unit has written, which an event tells as it is now. */
-export async function announceInvoice(
-  unit: Unit,
-  row: InvoiceRow,
-  name: string,
-): Promise<InvoiceDocument> {
-  const document = documentOf(row, (await findDocumentParts(unit, [row.id]))(row.id));
-  announce(unit, INVOICES, { id: row.id, name, told: invoiceToDto(document, null) });
-  return document;
 }
 
 /**

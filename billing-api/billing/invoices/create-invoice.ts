@@ -1,6 +1,6 @@
 import { ZERO } from '../../../contract/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
-import { assertPresent } from '../../../runtime/failure.js';
+import { assertThat } from '../../../runtime/failure.js';
 import { redeemForInvoice } from '../../coupons/redeem-coupons.js';
 import { findAnsweredCustomer } from '../../customers/named-customer.js';
 import { PRICES } from '../../declarations/catalog/price.resource.js';
@@ -18,7 +18,7 @@ import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit
 import { NEW_DRAFT, type InvoiceDocument } from '../document/invoice-document.js';
 import { computationOfGiven, storeComputations } from '../stored/computations.js';
 import { documentOf, identified, insertDocumentParts } from '../stored/document-parts.js';
-import { finalizeDrafts } from '../stored/finalize-drafts.js';
+import { finalizeDrafts } from '../finalize/finalize-drafts.js';
 import {
   documentOfGiven,
   totalsOfCredit,
@@ -106,9 +106,14 @@ type NewInvoice = {
   readonly now: InstantMs;
 };
 
-async function storeGiven(
+/**
+ * Stores and finalizes an invoice with given lines, in the unit of the caller. One that sells
+ * credits of a wallet is not paid by credits, and what it charges is not revenue.
+ */
+export async function storeGivenInvoice(
   unit: Unit,
   request: GivenInvoiceRequest,
+  { isFunding = false }: { readonly isFunding?: boolean } = {},
 ): Promise<InvoiceDocument | Refusal> {
   const customer = await findPublishedCustomer(unit, request.customerId);
   if (isRefusal(customer)) return customer;
@@ -125,10 +130,11 @@ async function storeGiven(
   const stored = identified(unit, id, parts);
   await insertDocumentParts(unit, [stored]);
   await storeComputations(unit, [computationOfGiven(id, found.given)]);
-  const draft = { row, computed: {}, parts: stored, number: request.number };
+  const draft = { row, computed: {}, parts: stored, number: request.number, isFunding };
   const done = await finalizeDrafts(unit, await findInvoiceConfig(unit), [draft]);
   if (isRefusal(done)) return done;
-  const final = assertPresent(done.finalized[0], 'the finalized invoice');
+  const [final] = [...done.finalized, ...done.skipped];
+  assertThat(final !== undefined, 'the invoice was finalized');
   return documentOf(final.row, final.parts);
 }
 
@@ -143,5 +149,5 @@ export function createInvoice(
 ): Promise<InvoiceDocument | Refusal> {
   const request = readGivenInvoice(body);
   if (isRefusal(request)) return Promise.resolve(request);
-  return writeUnit(dependencies, occasion, (unit) => storeGiven(unit, request));
+  return writeUnit(dependencies, occasion, (unit) => storeGivenInvoice(unit, request));
 }

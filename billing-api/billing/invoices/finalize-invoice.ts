@@ -17,7 +17,8 @@ import {
   type ComputedTask,
 } from '../stored/compute-tasks.js';
 import { documentOf } from '../stored/document-parts.js';
-import { finalizeDrafts, type FinalDraft, type Finalized } from '../stored/finalize-drafts.js';
+import { finalizeDrafts, type Finalized } from '../finalize/finalize-drafts.js';
+import type { FinalDraft } from '../stored/final-draft.js';
 import { replaceComputations } from '../stored/hold-drafts.js';
 import { readDocument } from '../stored/read-documents.js';
 import { taskOfInvoice } from '../stored/task-of-invoice.js';

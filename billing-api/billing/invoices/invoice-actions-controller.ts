@@ -1,4 +1,4 @@
-import { Body, Controller, Extension, Path, Post, Request, Route, Tags } from '@tsoa/runtime';
+import { Body, Controller, Extension, Path, Post, Put, Request, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
@@ -8,6 +8,8 @@ import type { Refusal } from '../../records/refusal.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
 import type { InvoiceDto } from '../answer/invoice-dto.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
+import { attemptPayment } from '../payments/attempt-payment.js';
+import { recordByAmount, type RecordPaymentBody } from '../payments/record-by-amount.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
 import { finalizeInvoice } from './finalize-invoice.js';
 import { recomputeInvoice } from './recompute-invoice.js';
@@ -63,6 +65,35 @@ export class InvoiceActionsController extends Controller {
     @Path() id: string,
   ): Promise<InvoiceDto> {
     return this.#answer(await recomputeInvoice(this.dependencies, occasionOf(request), id));
+  }
+
+  /**
+   * Records money that has come in for a finalized invoice, or what became of its payment.
+   * @summary Record a payment of an invoice
+   */
+  @Put('{id}/payment')
+  @Extension('x-operation', { entity: 'invoice', access: 'write', versioned: true })
+  public async recordPayment(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: RecordPaymentBody,
+  ): Promise<InvoiceDto> {
+    const change = { target: { id, isExpected: expectedVersions(request) }, body };
+    return this.#answer(await recordByAmount(this.dependencies, occasionOf(request), change));
+  }
+
+  /**
+   * Takes what is left to pay from the POST_PAID wallets of the customer.
+   * @summary Try the payment of an invoice
+   */
+  @Post('{id}/payment/attempt')
+  @Extension('x-operation', { entity: 'invoice', access: 'write', versioned: true })
+  public async attemptPayment(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+  ): Promise<InvoiceDto> {
+    const target = { id, isExpected: expectedVersions(request) };
+    return this.#answer(await attemptPayment(this.dependencies, occasionOf(request), target));
   }
 
   /**

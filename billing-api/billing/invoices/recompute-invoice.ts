@@ -15,7 +15,8 @@ import {
   type ComputedTask,
 } from '../stored/compute-tasks.js';
 import { documentOf } from '../stored/document-parts.js';
-import { chargesNothing, type FinalDraft } from '../stored/finalize-drafts.js';
+import { chargesNothing } from '../finalize/finalize-drafts.js';
+import type { FinalDraft } from '../stored/final-draft.js';
 import { replaceComputations } from '../stored/hold-drafts.js';
 import { taskOfInvoice } from '../stored/task-of-invoice.js';
 

@@ -11,6 +11,7 @@ import { invoiceToDto } from '../answer/invoice-answer.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import { documentOf } from '../stored/document-parts.js';
 import { findDocumentParts } from '../stored/read-documents.js';
+import { undoMoney } from './undo-money.js';
 
 /** @example {"metadata": {"reason": "wrong address"}} */
 export interface VoidInvoiceBody {
@@ -22,8 +23,8 @@ export interface VoidInvoiceBody {
 const KEPT = ['PROCESSING', 'REFUNDED'];
 
 /**
- * POST /invoices/{id}/void: the invoice is no claim any more, and its period can be billed anew. Of
- * two calls at once the second is refused.
+ * POST /invoices/{id}/void: the invoice is no claim any more, its period can be billed anew, and
+ * what was paid of it goes to a wallet. Of two calls at once the second is refused.
  */
 export function voidInvoice(
   dependencies: WriteDependencies,
@@ -37,7 +38,8 @@ export function voidInvoice(
       lifecycle: INVOICE,
       move: 'void',
       to: 'VOIDED',
-      patch: ({ payment_status: status, metadata }) => {
+      patch: async (row) => {
+        const { payment_status: status, metadata } = row;
         if (KEPT.includes(status)) {
           const problem = `the payment of the invoice is ${status}, so the invoice cannot be voided`;
           return new Refusal('invalid_operation', problem);
@@ -46,8 +48,12 @@ export function voidInvoice(
         const merged = reader.metadata({ ...metadata, ...body.metadata });
         const problems = reader.refusal();
         if (problems !== null) return problems;
-        const stopped = { payment_status: 'VOIDED', finalize_at: null } as const;
-        return { ...stopped, voided_at: unit.now, metadata: merged };
+        const undone = await undoMoney(unit, row);
+        if (isRefusal(undone)) return undone;
+        return {
+          payment_status: undone.isReturned ? ('REFUNDED' as const) : ('VOIDED' as const),
+          ...{ finalize_at: null, voided_at: unit.now, metadata: merged },
+        };
       },
       told: (after) => Promise.resolve(invoiceToDto(documentOf(after, partsOf(after.id)), null)),
     });

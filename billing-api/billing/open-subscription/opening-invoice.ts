@@ -7,7 +7,7 @@ import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { computeWithoutUsage } from '../compute/compute-invoice.js';
 import { storeDrafts } from '../stored/draft-invoices.js';
-import { asComputed, finalizeDrafts } from '../stored/finalize-drafts.js';
+import { asComputed, finalizeDrafts } from '../finalize/finalize-drafts.js';
 import { findInvoiceQueries, type StoredQuery } from '../stored/find-invoice-queries.js';
 
 /** Whether an opening invoice may have a line for it (docs/domain.md 22.1). */

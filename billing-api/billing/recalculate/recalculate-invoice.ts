@@ -14,7 +14,7 @@ import {
   type ComputedTask,
 } from '../stored/compute-tasks.js';
 import { storeDrafts } from '../stored/draft-invoices.js';
-import { asComputed, finalizeDrafts } from '../stored/finalize-drafts.js';
+import { asComputed, finalizeDrafts } from '../finalize/finalize-drafts.js';
 import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
 import { taskOfInvoice } from '../stored/task-of-invoice.js';
 import { recalculationProblem, type RecalculationInput } from './start-recalculation.js';

@@ -8,7 +8,7 @@ import {
   type ComputedTask,
   type RefusedTask,
 } from '../stored/compute-tasks.js';
-import { finalizeDrafts } from '../stored/finalize-drafts.js';
+import { finalizeDrafts } from '../finalize/finalize-drafts.js';
 import { replaceComputations } from '../stored/hold-drafts.js';
 import type { InvoiceTask } from '../stored/invoice-task.js';
 import { reviseDrafts } from '../stored/revise-drafts.js';

@@ -3,10 +3,20 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import { formatInstant } from '../../../contract/instant.js';
 import { instantColumn, noRows } from '../../../sql/columns.js';
-import type { InvoiceInputs, InvoiceResult } from '../../domain/invoice/invoice.js';
+import type { PrepaidDebit, PrepaidWallet } from '../../domain/adjustments/adjustments.js';
+import type { AdjustedLine } from '../../domain/adjustments/adjusted-line.js';
+import { paidLines, type PaidLine } from '../../domain/adjustments/apply-prepaid-credits.js';
+import { zip } from '../../../runtime/failure.js';
+import { buildInvoice } from '../../domain/invoice/build/build-invoice.js';
+import type { InvoiceInputs, InvoiceResult, InvoiceTotals } from '../../domain/invoice/invoice.js';
+import type { Money } from '../../domain/money/money.js';
 import { encodeValue } from '../../domain/invoice/snapshot/encode-value.js';
-import { encodeSnapshot, RULES_VERSION } from '../../domain/invoice/snapshot/invoice-snapshot.js';
-import { adjustGiven, encodeGiven, type GivenInvoice } from './given-document.js';
+import {
+  decodeSnapshot,
+  encodeSnapshot,
+  RULES_VERSION,
+} from '../../domain/invoice/snapshot/invoice-snapshot.js';
+import { adjustGiven, decodeGiven, encodeGiven, type GivenInvoice } from './given-document.js';
 import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import { CURRENT_ENVIRONMENT, isOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit, Unit } from '../../records/unit.js';
@@ -93,6 +103,55 @@ export async function storeComputations(
       computed_at = excluded.computed_at`);
 }
 
+/** A stored computation with wallets that pay: what it computes to then, and how it is stored. */
+export type PaidComputation = {
+  readonly computation: StoredComputation;
+  readonly totals: InvoiceTotals;
+  /** What the wallets paid of each line, in the order of the lines. */
+  readonly applied: readonly Money[];
+  /** Each with the lines that it paid. */
+  readonly debits: readonly (PrepaidDebit & { readonly lines: readonly PaidLine[] })[];
+};
+
+function debitsOf(
+  lines: readonly AdjustedLine[],
+  wallets: readonly PrepaidWallet[],
+  debits: readonly PrepaidDebit[],
+): PaidComputation['debits'] {
+  return zip(debits, paidLines(lines, wallets, debits)).map(([debit, paid]) => ({
+    ...debit,
+    lines: paid,
+  }));
+}
+
+/** Computes a stored computation again, now with wallets that pay (docs/domain.md 20.7). */
+export function withWallets(
+  { invoiceId, inputs: text }: StoredComputation,
+  wallets: readonly PrepaidWallet[],
+): PaidComputation {
+  const given = decodeGiven(text);
+  if (given !== null) {
+    const paid = { ...given, wallets };
+    const { lines, totals, prepaidDebits } = adjustGiven(paid);
+    const debits = debitsOf(lines, wallets, prepaidDebits);
+    const applied = lines.map(({ prepaidCreditsApplied }) => prepaidCreditsApplied);
+    return { computation: computationOfGiven(invoiceId, paid), totals, applied, debits };
+  }
+  const { inputs, timeZoneData, watermark } = decodeSnapshot(text);
+  const paid = { ...inputs, wallets };
+  const invoice = buildInvoice(paid);
+  const paidText = encodeSnapshot({ inputs: paid, timeZoneData, watermark });
+  return {
+    computation: {
+      ...{ invoiceId, rulesVersion: RULES_VERSION, inputs: paidText },
+      ...{ inputsSha256: sha256(paidText), resultSha256: digestOfResult(invoice) },
+    },
+    totals: invoice.totals,
+    applied: invoice.lines.map(({ prepaidCreditsApplied }) => prepaidCreditsApplied),
+    debits: debitsOf(invoice.lines, wallets, invoice.prepaidDebits),
+  };
+}
+
 const computationRow = z.object({
   invoice_id: z.string(),
   rules_version: z.number().int(),
@@ -102,16 +161,27 @@ const computationRow = z.object({
   computed_at: instantColumn,
 });
 
-/** The last computation of a stored invoice; null for one whose amounts were given. */
-export async function findComputation(
+/** The last computations of stored invoices, by invoice. */
+export async function findComputations(
   { tx }: StatementUnit,
+  invoiceIds: readonly string[],
+): Promise<ReadonlyMap<string, StoredComputation>> {
+  const rows = await tx.any(sql.type(computationRow)`
+    SELECT invoice_id, rules_version, inputs, inputs_sha256, result_sha256, computed_at
+    FROM invoice_computations
+    WHERE invoice_id = ANY (${sql.array([...invoiceIds], 'text')}) AND ${isOfEnvironment}`);
+  return new Map(
+    rows.map(({ invoice_id: invoiceId, rules_version: rulesVersion, inputs, ...row }) => {
+      const digests = { inputsSha256: row.inputs_sha256, resultSha256: row.result_sha256 };
+      return [invoiceId, { invoiceId, rulesVersion, inputs, ...digests }];
+    }),
+  );
+}
+
+/** The last computation of a stored invoice; null when none is stored. */
+export async function findComputation(
+  unit: StatementUnit,
   invoiceId: string,
 ): Promise<StoredComputation | null> {
-  const row = await tx.maybeOne(sql.type(computationRow)`
-    SELECT invoice_id, rules_version, inputs, inputs_sha256, result_sha256, computed_at
-    FROM invoice_computations WHERE invoice_id = ${invoiceId} AND ${isOfEnvironment}`);
-  if (row === null) return null;
-  const { rules_version: rulesVersion, inputs } = row;
-  const digests = { inputsSha256: row.inputs_sha256, resultSha256: row.result_sha256 };
-  return { invoiceId, rulesVersion, inputs, ...digests };
+  return (await findComputations(unit, [invoiceId])).get(invoiceId) ?? null;
 }

@@ -1,6 +1,10 @@
 import { ZERO } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
-import type { CouponAssociation, TaxAssociation } from '../../domain/adjustments/adjustments.js';
+import type {
+  CouponAssociation,
+  PrepaidWallet,
+  TaxAssociation,
+} from '../../domain/adjustments/adjustments.js';
 import type { AdjustedLine } from '../../domain/adjustments/adjusted-line.js';
 import { adjustLines, type AdjustedInvoice } from '../../domain/invoice/build/adjust-lines.js';
 import type { InvoiceTotals } from '../../domain/invoice/invoice.js';
@@ -31,6 +35,8 @@ export type GivenInvoice = {
   readonly taxes: readonly TaxAssociation[];
   /** The instant whose taxes count. */
   readonly atMs: InstantMs;
+  /** Those that paid when it was finalized; absent before. */
+  readonly wallets?: readonly PrepaidWallet[];
 };
 
 const GIVEN = 'given lines';
@@ -107,7 +113,7 @@ export function adjustGiven({
   ...terms
 }: GivenInvoice): AdjustedInvoice<GivenLine> {
   const adjusted = lines.map((line) => adjustable(line, currency));
-  return adjustLines(adjusted, { ...terms, currency, wallets: [] });
+  return adjustLines(adjusted, { wallets: [], ...terms, currency });
 }
 
 /** The lines of an adjusted invoice as they are stored. */

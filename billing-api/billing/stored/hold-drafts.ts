@@ -6,7 +6,7 @@ import type { ComputedTask } from './compute-tasks.js';
 import { computationOf, digestOfResult, storeComputations } from './computations.js';
 import { identified, replaceDocumentParts, type StoredParts } from './document-parts.js';
 import { asKept, findDigests } from './kept-parts.js';
-import { computedMembers, type FinalDraft } from './finalize-drafts.js';
+import { computedMembers, type FinalDraft } from './final-draft.js';
 import { storedIdsOf } from './invoice-task.js';
 import { holdUnchanged } from './revisions.js';
 

@@ -7,7 +7,7 @@ import { couponFrom, taxFrom } from '../compute/adjustment-inputs.js';
 import type { DocumentLine } from '../document/invoice-document.js';
 import { computationOfGiven, storeComputations } from './computations.js';
 import { identified, replaceDocumentParts, type StoredParts } from './document-parts.js';
-import type { FinalDraft } from './finalize-drafts.js';
+import type { FinalDraft } from './final-draft.js';
 import { documentOfGiven } from './given-document.js';
 import { findPriorInvoices } from './prior-invoices.js';
 import { findDocumentParts } from './read-documents.js';

@@ -50,21 +50,33 @@ function payingOrder<C extends string>(lines: readonly AdjustedLine<C>[]): reado
   return [...indexes.filter(isUsage), ...indexes.filter((index) => !isUsage(index))];
 }
 
-/** Pays lines from one wallet and returns what it paid. */
+/** What a wallet pays of a line, by the place of the line. */
+export type PaidLine<C extends string = string> = {
+  readonly index: number;
+  readonly amount: Money<C>;
+};
+type PaidFrom<C extends string> = {
+  readonly amount: Money<C>;
+  readonly lines: readonly PaidLine<C>[];
+};
+
+/** Pays lines from one wallet and returns what it paid of which. */
 function payFrom<Line extends AdjustedLine<C>, C extends string>(
   wallet: PrepaidWallet,
   lines: Line[],
   moneyMax: Money<C>,
-): Money<C> {
+): PaidFrom<C> {
   let money = moneyMax;
+  const paidLines: PaidLine<C>[] = [];
   for (const index of payingOrder(lines)) {
     const line = lines[index];
     if (line === undefined || !mayPay(wallet, line)) continue;
     const paid = lesserOf(money, needOf(line));
     money = money.minus(paid);
     lines[index] = { ...line, prepaidCreditsApplied: line.prepaidCreditsApplied.plus(paid) };
+    if (!paid.isZero()) paidLines.push({ index, amount: paid });
   }
-  return moneyMax.minus(money);
+  return { amount: moneyMax.minus(money), lines: paidLines };
 }
 
 /**
@@ -81,9 +93,28 @@ export function applyPrepaidCredits<Line extends AdjustedLine<C>, C extends stri
   let left = atLeastZero(limit);
   for (const wallet of [...wallets].sort(byBalance)) {
     const balance = floorMoney(maxOf(ZERO, wallet.balance), limit.currency);
-    const amount = payFrom(wallet, paid, lesserOf(left, balance));
+    const { amount } = payFrom<Line, C>(wallet, paid, lesserOf(left, balance));
     left = left.minus(amount);
     if (!amount.isZero()) debits.push({ walletId: wallet.id, amount });
   }
   return { lines: paid, debits };
+}
+
+/**
+ * Which lines the debits of `applyPrepaidCredits` paid, debit by debit: the same lines again, with
+ * what their discounts left of them.
+ */
+export function paidLines<C extends string>(
+  lines: readonly AdjustedLine<C>[],
+  wallets: readonly PrepaidWallet[],
+  debits: readonly PrepaidDebit<C>[],
+): readonly (readonly PaidLine<C>[])[] {
+  const unpaid = lines.map((line) => ({
+    ...line,
+    prepaidCreditsApplied: line.prepaidCreditsApplied.minus(line.prepaidCreditsApplied),
+  }));
+  return debits.map(({ walletId, amount }) => {
+    const wallet = wallets.find(({ id }) => id === walletId);
+    return wallet === undefined ? [] : payFrom<AdjustedLine<C>, C>(wallet, unpaid, amount).lines;
+  });
 }

@@ -6,48 +6,17 @@ import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import type { InvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { moveRecords } from '../../records/change-records.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
-import type { Patch } from '../../records/resource.js';
 import type { Unit } from '../../records/unit.js';
+import { postingsOfInvoice } from '../../domain/ledger/postings.js';
+import { postGroups, type NewGroup } from '../../ledger/post-groups.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
-import type { InvoiceHeader } from '../document/invoice-document.js';
-import type { StoredInvoice } from './draft-invoices.js';
-import { documentOf, type StoredParts } from './document-parts.js';
+import type { StoredInvoice } from '../stored/draft-invoices.js';
+import { documentOf } from '../stored/document-parts.js';
+import type { FinalDraft, InvoicePatch } from '../stored/final-draft.js';
+import { collectFromWallets } from '../payments/collect-from-wallets.js';
+import { lockPayingWallets } from '../../wallets/wallets-store.js';
+import { payFromWallets, type PaidDraft } from './pay-from-wallets.js';
 import { takeInvoiceNumbers } from './take-numbers.js';
-
-type InvoicePatch = Patch<(typeof INVOICES)['columns']>;
-
-/** A locked draft, and how it stands after its last computation. */
-export type FinalDraft = {
-  readonly row: InvoiceRow;
-  /** What a computation changes of the header (`computedMembers`). */
-  readonly computed: InvoicePatch;
-  readonly parts: StoredParts;
-  /** The number that a caller gave to it; taken from the series when absent. */
-  readonly number?: string | null;
-};
-
-/**
- * The members of the header that a computation decides. The due date stays: the draft was made with
- * it, or PUT has changed it.
- */
-export function computedMembers(header: InvoiceHeader): InvoicePatch {
-  return {
-    last_computed_at: header.last_computed_at,
-    data_until: header.data_until,
-    subtotal: header.subtotal,
-    total: header.total,
-    total_discount: header.total_discount,
-    total_tax: header.total_tax,
-    total_prepaid_credits_applied: header.total_prepaid_credits_applied,
-    adjustment_amount: header.adjustment_amount,
-    amount_due: header.amount_due,
-    amount_paid: header.amount_paid,
-    amount_remaining: header.amount_remaining,
-    overpaid_amount: header.overpaid_amount,
-    customer: header.customer,
-    subscription: header.subscription,
-  };
-}
 
 /** Whether an invoice as it was computed charges nothing (docs/domain.md 13.1.3). */
 export function chargesNothing({ row, parts }: Pick<FinalDraft, 'row' | 'parts'>): boolean {
@@ -108,8 +77,9 @@ async function skipDrafts(
 
 /**
  * Finalizes locked drafts whose parts are stored, in one transaction with everything that follows
- * (docs/domain.md 13.1.4): those that charge nothing are skipped, the others get numbers and
- * events. The numbers are taken last, because other finalizations of the series wait from then on.
+ * (docs/domain.md 13.1.4): those that charge nothing are skipped; of the others wallets pay what
+ * they can, and they get postings, numbers and events. The numbers are taken last, because other
+ * finalizations of the series wait from then on.
  */
 export async function finalizeDrafts(
   unit: Unit,
@@ -117,9 +87,14 @@ export async function finalizeDrafts(
   drafts: readonly FinalDraft[],
 ): Promise<Finalized | Refusal> {
   const empty = drafts.filter(chargesNothing);
-  const charged = drafts.filter((draft) => !empty.includes(draft));
+  const charged = await payFromWallets(
+    unit,
+    drafts.filter((draft) => !empty.includes(draft)),
+  );
+  if (isRefusal(charged)) return charged;
   const skippedRows = await skipDrafts(unit, empty);
   if (isRefusal(skippedRows)) return skippedRows;
+  await postGroups(unit, charged.map(groupOf));
   const unnumbered = charged.filter(({ number = null }) => number === null);
   const taken = await takeInvoiceNumbers(unit, config, unnumbered.length);
   const numbers = new Map(zip(unnumbered, taken));
@@ -141,7 +116,46 @@ export async function finalizeDrafts(
     },
   });
   if (isRefusal(finalRows)) return finalRows;
-  return { finalized: storedAs(finalRows, charged), skipped: storedAs(skippedRows, empty) };
+  const settled = await collect(unit, finalRows, charged);
+  if (isRefusal(settled)) return settled;
+  return { finalized: storedAs(settled, charged), skipped: storedAs(skippedRows, empty) };
+}
+
+/** Whether what is left to pay is taken from wallets at once (docs/domain.md 17.3). */
+function isCollected({ subscription, payment_status: status }: InvoiceRow): boolean {
+  return subscription?.collection_method === 'charge_automatically' && status === 'PENDING';
+}
+
+/** Finalized invoices after POST_PAID wallets have paid what they can. */
+async function collect(
+  unit: Unit,
+  rows: readonly InvoiceRow[],
+  drafts: readonly FinalDraft[],
+): Promise<readonly InvoiceRow[] | Refusal> {
+  const owners = rows.filter(isCollected).map(({ customer_id: id }) => id);
+  if (owners.length === 0) return rows;
+  const wallets = await lockPayingWallets(unit, owners, 'POST_PAID');
+  const withWallet = new Set(wallets.map(({ customer_id: id }) => id));
+  const after: InvoiceRow[] = [];
+  for (const [row, { parts }] of zip(rows, drafts)) {
+    const isPayer = isCollected(row) && withWallet.has(row.customer_id);
+    const settled = isPayer ? await collectFromWallets(unit, row, parts.lines) : row;
+    if (isRefusal(settled)) return settled;
+    after.push(settled);
+  }
+  return after;
+}
+
+/** The movement of money of a finalized invoice. */
+function groupOf({ row, computed, shares, isFunding = false }: PaidDraft): NewGroup {
+  const { subtotal, total_discount: discount, total_tax: tax, total } = { ...row, ...computed };
+  const sums = { subtotal, discount, tax, total };
+  return {
+    customerId: row.customer_id,
+    ...{ kind: 'invoice.finalized', entityType: 'invoice', entityId: row.id },
+    currency: row.currency,
+    postings: postingsOfInvoice({ ...sums, wallets: shares, isFunding }),
+  };
 }
 
 function storedAs(

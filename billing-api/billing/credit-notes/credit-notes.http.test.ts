@@ -1,0 +1,200 @@
+import { describe, expect } from 'vitest';
+import type { BillingUnderTest } from '../../testing/billing-harness.js';
+import { expectRefused, test, type Answer } from '../../testing/money-test.js';
+
+const noteOn = (invoice: Answer, amount: string, differing: object = {}) => ({
+  invoice_id: invoice.id,
+  line_items: [{ invoice_line_item_id: invoice.line_items[0].id, amount }],
+  ...differing,
+});
+
+const credit = (api: BillingUnderTest, body: object) =>
+  api.call('POST', '/v1/creditnotes', { body });
+
+/** An invoice of three lines with a coupon of 10 % and two taxes. */
+async function makeTaxed(api: BillingUnderTest) {
+  const customer = await api.make('/v1/customers', { external_id: 'taxed' });
+  await api.make('/v1/coupons', {
+    ...{ name: 'Ten', coupon_code: 'TEN', type: 'percentage', percentage_off: '10' },
+    cadence: 'forever',
+  });
+  for (const [code, value] of [
+    ['VAT', '19'],
+    ['CITY', '0.7'],
+  ]) {
+    await api.make('/v1/taxes/rates', {
+      ...{ name: code, code, tax_rate_type: 'percentage', percentage_value: value },
+    });
+  }
+  const lines = ['33.33', '33.33', '0.05'].map((amount) => ({ display_name: 'Work', amount }));
+  return api.make('/v1/invoices', {
+    ...{ customer_id: customer.id, currency: 'usd', line_items: lines },
+    ...{ subtotal: '66.71', total: '66.71', amount_due: '66.71' },
+    ...{ coupons: ['TEN'], tax_rates: ['VAT', 'CITY'] },
+  });
+}
+
+describe('credit notes', () => {
+  test('give 122 back as 50 and 72, to a wallet, and not a cent more', async ({
+    api,
+    due,
+    money,
+  }) => {
+    await money.pay(due.id, { payment_status: 'SUCCEEDED' });
+    const first = await credit(api, noteOn(due, '50'));
+    expect(first.body).toMatchObject({
+      ...{
+        credit_note_type: 'REFUND',
+        credit_note_status: 'FINALIZED',
+        refund_status: 'SUCCEEDED',
+      },
+      total_amount: '50.00',
+    });
+    expect(first.body.credit_note_number).toMatch(/^CN-[0-9A-Z]{9}$/);
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '50.00' },
+    });
+    const beyond = await credit(api, noteOn(due, '72.01'));
+    expect(beyond.status).toBe(400);
+    expect(beyond.body.message).toMatch(/at most 72.*122.*50/);
+    await credit(api, noteOn(due, '72'));
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ payment_status: 'REFUNDED', refunded_amount: '122.00' },
+    });
+    const { items } = await api.make('/v1/wallets/search', { customer_ids: [due.customer_id] });
+    expect(items).toMatchObject([{ credit_balance: '122' }]);
+  });
+
+  test('lower what is to be paid of an open invoice, and settle it', async ({
+    api,
+    due,
+    money,
+  }) => {
+    await money.pay(due.id, { amount: '100' });
+    const note = await credit(api, noteOn(due, '20'));
+    expect(note.body).toMatchObject({ credit_note_type: 'ADJUSTMENT', refund_status: null });
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ adjustment_amount: '20.00', amount_due: '102.00', amount_remaining: '2.00' },
+      payment_status: 'PENDING',
+    });
+    expect((await credit(api, noteOn(due, '2.01'))).status).toBe(400);
+    await credit(api, noteOn(due, '2'));
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ amount_remaining: '0.00', payment_status: 'SUCCEEDED', total: '122.00' },
+    });
+  });
+
+  test('undo an adjustment when they are voided, and never a refund', async ({
+    api,
+    due,
+    money,
+  }) => {
+    const note = (await credit(api, noteOn(due, '122'))).body;
+    expect(await money.read(due.id)).toMatchObject({ payment_status: 'SUCCEEDED' });
+    const path = `/v1/creditnotes/${note.id}`;
+    expect((await api.call('POST', `${path}/void`)).body).toMatchObject({
+      credit_note_status: 'VOIDED',
+    });
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ adjustment_amount: '0.00', amount_remaining: '122.00', payment_status: 'PENDING' },
+    });
+    await money.pay(due.id, { payment_status: 'SUCCEEDED' });
+    const refund = (await credit(api, noteOn(due, '1'))).body;
+    const refused = await api.call('POST', `/v1/creditnotes/${refund.id}/void`);
+    expect(refused.body.message).toMatch(/given back/);
+  });
+
+  test('of two drafts within the limit that are finalized at once, one succeeds', async ({
+    api,
+    due,
+    money,
+  }) => {
+    await money.pay(due.id, { amount: '60' });
+    const draft = { process_credit_note: false };
+    const first = (await credit(api, noteOn(due, '40', draft))).body;
+    expect(first.credit_note_status).toBe('DRAFT');
+    expect((await credit(api, noteOn(due, '40', draft))).body.message).toMatch(/drafts have 40/);
+    const second = (await credit(api, noteOn(due, '22', draft))).body;
+    await money.pay(due.id, { amount: '22' });
+    const done = await Promise.all(
+      [first, second].map(({ id }) => api.call('POST', `/v1/creditnotes/${id}/finalize`)),
+    );
+    expect(done.map(({ status }) => status).sort()).toEqual([200, 400]);
+  });
+
+  test('of any order and size add up to the invoice, with its coupons and taxes, to the cent', async ({
+    api,
+    money,
+  }) => {
+    const invoice = await makeTaxed(api);
+    await money.pay(invoice.id, { payment_status: 'SUCCEEDED' });
+    const cents = (text: string): number => Math.round(Number(text) * 100);
+    let left = cents(invoice.total);
+    /** Credits so many cents of a line, or what is left of it. */
+    const take = async (line: string, wanted: number): Promise<void> => {
+      if (left === 0 || wanted === 0) return;
+      const amount = (Math.min(wanted, left) / 100).toFixed(2);
+      const body = { invoice_id: invoice.id, line_items: [{ invoice_line_item_id: line, amount }] };
+      const answer = await credit(api, body);
+      if (answer.status === 201) left -= cents(answer.body.total_amount);
+      const most = /must be at most ([\d.]+)/.exec(answer.body.message ?? '')?.[1];
+      if (most !== undefined) await take(line, cents(most));
+    };
+    for (const { id } of invoice.line_items) {
+      for (const wanted of [1, 3, 700, 10_000]) await take(id, wanted);
+    }
+    expect(left).toBe(0);
+    expect(await money.read(invoice.id)).toMatchObject({
+      ...{ payment_status: 'REFUNDED', refunded_amount: invoice.total },
+    });
+  });
+
+  test('with the same key are the same note, and a number is taken once', async ({
+    api,
+    due,
+    money,
+  }) => {
+    const body = noteOn(due, '10', { idempotency_key: 'k', credit_note_number: 'CN-1' });
+    const notes = await Promise.all([1, 2, 3].map(() => credit(api, body)));
+    expect(new Set(notes.map((note) => note.body.id)).size).toBe(1);
+    const taken = await credit(api, noteOn(due, '1', { credit_note_number: 'CN-1' }));
+    expect([taken.status, taken.body.details]).toEqual([
+      409,
+      { credit_note_number: expect.any(String) },
+    ]);
+    expect(await money.read(due.id)).toMatchObject({ adjustment_amount: '10.00' });
+    const read = await api.call('GET', `/v1/creditnotes/${notes[0]?.body.id}`);
+    expect(read.body).toMatchObject({ invoice: { id: due.id }, customer: { id: due.customer_id } });
+    const list = await api.call('GET', `/v1/creditnotes?invoice_id=${due.id}`);
+    expect(list.body.items).toHaveLength(1);
+  });
+
+  test('are refused with the member for lines of others, bad amounts and drafts', async ({
+    api,
+    due,
+    money,
+  }) => {
+    const line = due.line_items[0].id;
+    await expectRefused(
+      (body) => credit(api, body),
+      [
+        [noteOn(due, '0'), /line_items\.0\.amount/],
+        [noteOn(due, '0.001'), /line_items\.0\.amount/],
+        [noteOn(due, '122.01'), /line_items\.0\.amount/],
+        [
+          { invoice_id: due.id, line_items: [{ invoice_line_item_id: 'inv_line_x', amount: '1' }] },
+          /line_items\.0\.invoice_line_item_id/,
+        ],
+        [
+          {
+            invoice_id: due.id,
+            line_items: ['100', '22.01'].map((amount) => ({ invoice_line_item_id: line, amount })),
+          },
+          /line_items\.1\.amount/,
+        ],
+      ],
+    );
+    expect((await credit(api, { ...noteOn(due, '1'), invoice_id: 'inv_x' })).status).toBe(404);
+    expect(await money.read(due.id)).toMatchObject({ adjustment_amount: '0.00' });
+  });
+});

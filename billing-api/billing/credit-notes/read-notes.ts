@@ -1,0 +1,86 @@
+import { sql } from 'slonik';
+import { assertPresent, mustGet } from '../../../runtime/failure.js';
+import { groupBy } from '../../../runtime/group-by.js';
+import {
+  CREDIT_NOTES,
+  CREDIT_NOTE_LINES,
+  creditNoteToDto,
+  type CreditNote,
+  type CreditNoteDto,
+  type CreditNoteRow,
+} from '../../declarations/money/credit-note.resource.js';
+import { isEqual, isOfEnvironment } from '../../records/conditions.js';
+import { readRecord } from '../../records/find-record.js';
+import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
+import type { Occasion } from '../../records/occasion.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { searchRecords, type Page } from '../../records/search-records.js';
+import { readUnit, type ReadDependencies, type StatementUnit } from '../../records/unit.js';
+import { invoiceToDto } from '../answer/invoice-answer.js';
+import type { InvoiceDto } from '../answer/invoice-dto.js';
+import { readDocument } from '../stored/read-documents.js';
+
+/** Notes with their lines. One statement for all. */
+export async function withLines(
+  { tx }: StatementUnit,
+  rows: readonly CreditNoteRow[],
+): Promise<readonly CreditNote[]> {
+  const ids = rows.map(({ id }) => id);
+  const lines = await tx.any(sql.type(CREDIT_NOTE_LINES.row)`
+    SELECT * FROM credit_note_lines
+    WHERE credit_note_id = ANY (${sql.array(ids, 'text')}) AND ${isOfEnvironment}
+    ORDER BY credit_note_id, position`);
+  const linesOf = groupBy(lines, ({ credit_note_id: id }) => id);
+  return rows.map((row) => ({ row, lines: mustGet(linesOf, row.id, 'the lines of a note') }));
+}
+
+/** The query of GET /creditnotes. */
+export interface ListCreditNotesQuery extends ListQuery {
+  invoice_id?: string;
+  credit_note_status?: CreditNoteRow['credit_note_status'];
+  credit_note_type?: CreditNoteRow['credit_note_type'];
+}
+
+/** GET /creditnotes. */
+export function listCreditNotes(
+  dependencies: ReadDependencies,
+  occasion: Occasion,
+  query: ListCreditNotesQuery,
+): Promise<Page<CreditNote> | Refusal> {
+  const conditions = [
+    ...isEqual('invoice_id', query.invoice_id),
+    ...isEqual('credit_note_status', query.credit_note_status),
+    ...isEqual('credit_note_type', query.credit_note_type),
+  ];
+  const request = listRequestFrom(query);
+  return readUnit(dependencies, occasion, async (unit) => {
+    const page = await searchRecords(unit, CREDIT_NOTES, { request, conditions });
+    return isRefusal(page) ? page : { ...page, items: await withLines(unit, page.items) };
+  });
+}
+
+/** A credit note with its invoice and its parties. */
+export interface FullCreditNoteDto extends CreditNoteDto {
+  invoice: InvoiceDto;
+}
+
+/** GET /creditnotes/{id}: with its invoice, and with the parties of that. */
+export function readCreditNote(
+  dependencies: ReadDependencies,
+  occasion: Occasion,
+  id: string,
+): Promise<FullCreditNoteDto | Refusal> {
+  return readUnit(dependencies, occasion, async (unit) => {
+    const row = await readRecord(unit, CREDIT_NOTES, id);
+    if (isRefusal(row)) return row;
+    const note = assertPresent((await withLines(unit, [row]))[0], 'the note');
+    const invoice = await readDocument(unit, row.invoice_id);
+    if (isRefusal(invoice)) return invoice;
+    return {
+      ...creditNoteToDto(note),
+      customer: invoice.header.customer,
+      subscription: invoice.header.subscription,
+      invoice: invoiceToDto(invoice, null),
+    };
+  });
+}

@@ -1,0 +1,248 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { decimalOf, ONE } from '../../../contract/decimal.js';
+import { formatInstant, type InstantMs } from '../../../contract/instant.js';
+import { assertPresent, mustGet } from '../../../runtime/failure.js';
+import { instantColumn, noRows } from '../../../sql/columns.js';
+import {
+  CREDIT_GRANTS,
+  type CreditGrantRow,
+} from '../../declarations/credit-grants/credit-grant.resource.js';
+import type { GrantApplicationRow } from '../../declarations/money/grant-application.resource.js';
+import { GRANT_APPLICATIONS } from '../../declarations/money/grant-application.resource.js';
+import {
+  SUBSCRIPTIONS,
+  type SubscriptionRow,
+} from '../../declarations/subscriptions/subscription.resource.js';
+import { WALLETS, type WalletRow } from '../../declarations/money/wallet.resource.js';
+import {
+  applicationFrom,
+  expiryAfter,
+  type GrantDates,
+} from '../../domain/calendar/grant-dates.js';
+import { isOfEnvironment } from '../../records/conditions.js';
+import { createRecord } from '../../records/create-record.js';
+import { findRecords } from '../../records/find-record.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { NEW_WALLET, storeWallet } from '../../wallets/wallets-store.js';
+import { giveCredits } from '../../wallets/wallet-operations.js';
+
+const progressRow = z.object({
+  id: z.string(),
+  applications_made: z.number().int(),
+  next_application_at: instantColumn.nullable(),
+});
+
+/** A grant that is due, with how far it is; locked. */
+type DueGrant = { readonly grant: CreditGrantRow; readonly made: number };
+
+/** The grants that are due, earliest first. Those that another worker applies are left out. */
+async function lockDueGrants(unit: Unit, limit: number): Promise<readonly DueGrant[]> {
+  const rows = await unit.tx.any(sql.type(progressRow)`
+    SELECT id, applications_made, next_application_at FROM credit_grants
+    WHERE scope = 'SUBSCRIPTION' AND NOT has_ended AND status = 'published'
+      AND coalesce(next_application_at, credit_grant_anchor, start_date)
+        <= ${formatInstant(unit.now)}::timestamptz
+      AND ${isOfEnvironment}
+    ORDER BY coalesce(next_application_at, credit_grant_anchor, start_date), id
+    LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`);
+  const grants = await findRecords(
+    unit,
+    CREDIT_GRANTS,
+    rows.map(({ id }) => id),
+  );
+  return rows.map(({ id, applications_made: made }) => ({
+    grant: mustGet(grants, id, 'a credit grant'),
+    made,
+  }));
+}
+
+function datesOf(
+  grant: CreditGrantRow,
+  { customer_timezone: timezone }: SubscriptionRow,
+): GrantDates {
+  const startMs = assertPresent(grant.start_date, 'the start of a grant of a subscription');
+  const { period, period_count: count } = grant;
+  return {
+    anchorMs: grant.credit_grant_anchor ?? startMs,
+    startMs,
+    endMs: grant.end_date,
+    every: period === null || grant.cadence === 'ONETIME' ? null : { period, count: count ?? 1 },
+    timezone,
+  };
+}
+
+/** The end of the credits of an application (docs/domain.md 21). */
+function expiryOf(
+  grant: CreditGrantRow,
+  atMs: InstantMs,
+  subscription: SubscriptionRow,
+): InstantMs | null {
+  const {
+    expiration_type: type,
+    expiration_duration: duration,
+    expiration_duration_unit: unit,
+  } = grant;
+  if (type === 'NEVER') return null;
+  if (type === 'DURATION') {
+    return expiryAfter(atMs, assertPresent(duration, 'a duration'), {
+      unit: assertPresent(unit, 'the unit of a duration'),
+      timezone: subscription.customer_timezone,
+    });
+  }
+  return subscription.current_period_end;
+}
+
+/** The wallet of a grant: the oldest PRE_PAID one of its currency and rates, or a new one. */
+async function lockGrantWallet(
+  unit: Unit,
+  grant: CreditGrantRow,
+  { customer_id: customerId, currency }: SubscriptionRow,
+): Promise<WalletRow | Refusal> {
+  const rate = grant.conversion_rate === null ? ONE : decimalOf(grant.conversion_rate);
+  const topup =
+    grant.topup_conversion_rate === null ? rate : decimalOf(grant.topup_conversion_rate);
+  const found = await unit.tx.maybeOne(sql.type(WALLETS.row)`
+    SELECT * FROM wallets
+    WHERE customer_id = ${customerId} AND currency = ${currency} AND wallet_type = 'PRE_PAID'
+      AND wallet_status = 'active' AND conversion_rate = ${rate.toFixed()}::numeric
+      AND topup_conversion_rate = ${topup.toFixed()}::numeric AND ${isOfEnvironment}
+    ORDER BY created_at, id LIMIT 1 FOR NO KEY UPDATE`);
+  if (found !== null) return found;
+  return storeWallet(unit, {
+    ...{ ...NEW_WALLET, conversion_rate: rate, topup_conversion_rate: topup },
+    config: { allowed_price_types: ['USAGE'] },
+    ...{ customer_id: customerId, currency },
+  });
+}
+
+type Due = {
+  readonly grant: CreditGrantRow;
+  readonly subscription: SubscriptionRow;
+  readonly sequence: number;
+  readonly atMs: InstantMs;
+};
+
+async function giveGrant(unit: Unit, due: Due): Promise<string | Refusal> {
+  const { grant, subscription, atMs, sequence } = due;
+  const wallet = await lockGrantWallet(unit, grant, subscription);
+  if (isRefusal(wallet)) return wallet;
+  const moved = await giveCredits(unit, wallet, {
+    credits: decimalOf(grant.credits),
+    reason: 'SUBSCRIPTION_CREDIT_GRANT',
+    reference: { type: 'EXTERNAL', id: grant.id },
+    description: grant.name,
+    expiryDate: expiryOf(grant, atMs, subscription),
+    priority: grant.priority,
+    idempotencyKey: `${grant.id} ${sequence}`,
+  });
+  return isRefusal(moved) ? moved : moved.transaction.id;
+}
+
+type Outcome = GrantApplicationRow['application_status'];
+
+/** What a due application becomes, by the status of its subscription (docs/domain.md 21). */
+function outcomeOf(status: SubscriptionRow['subscription_status']): Outcome | null {
+  switch (status) {
+    case 'active':
+    case 'trialing':
+      return 'applied';
+    case 'paused':
+      return 'skipped';
+    case 'cancelled':
+      return 'cancelled';
+    default:
+      return null;
+  }
+}
+
+async function writeProgress(
+  { tx }: Unit,
+  { id }: CreditGrantRow,
+  next: { readonly made: number; readonly atMs: InstantMs | null; readonly hasEnded: boolean },
+): Promise<void> {
+  const at = next.atMs === null ? null : formatInstant(next.atMs);
+  await tx.query(sql.type(noRows)`
+    UPDATE credit_grants SET applications_made = ${next.made},
+      next_application_at = ${at}::timestamptz, has_ended = ${next.hasEnded}
+    WHERE id = ${id} AND ${isOfEnvironment}`);
+}
+
+/** Stores what a due application becomes, and schedules the next one. */
+async function carryOut(
+  unit: Unit,
+  due: Due,
+  { outcome, dates }: { readonly outcome: Outcome; readonly dates: GrantDates },
+): Promise<null | Refusal> {
+  const { grant, subscription, sequence, atMs } = due;
+  const given = outcome === 'applied' ? await giveGrant(unit, due) : null;
+  if (isRefusal(given)) return given;
+  const stored = await createRecord(unit, GRANT_APPLICATIONS, {
+    ...{ credit_grant_id: grant.id, subscription_id: subscription.id, sequence },
+    ...{ scheduled_for: atMs, application_status: outcome, wallet_transaction_id: given },
+  });
+  if (isRefusal(stored)) return stored;
+  const next = outcome === 'cancelled' ? null : applicationFrom(dates, sequence + 1);
+  const made = sequence + 1;
+  await writeProgress(unit, grant, { made, atMs: next?.atMs ?? null, hasEnded: next === null });
+  return null;
+}
+
+/** Applies one application of a grant and schedules the next; a future one is only scheduled. */
+async function applyOne(
+  unit: Unit,
+  { grant, made }: DueGrant,
+  subscription: SubscriptionRow,
+): Promise<null | Refusal> {
+  const dates = datesOf(grant, subscription);
+  const due = applicationFrom(dates, made);
+  if (due === null) {
+    await writeProgress(unit, grant, { made, atMs: null, hasEnded: true });
+    return null;
+  }
+  const outcome = outcomeOf(subscription.subscription_status);
+  if (outcome !== null && due.atMs <= unit.now) {
+    const one = { grant, subscription, sequence: due.k, atMs: due.atMs };
+    return carryOut(unit, one, { outcome, dates });
+  }
+  // One that waits for its subscription is looked at again a day later.
+  const atMs = outcome === null ? Math.max(due.atMs, unit.now) + WAIT_MS : due.atMs;
+  await writeProgress(unit, grant, { made, atMs, hasEnded: false });
+  return null;
+}
+
+const WAIT_MS = 86_400_000;
+
+const subscriptionOf = ({ subscription_id: id }: CreditGrantRow): string =>
+  assertPresent(id, 'the subscription of a grant');
+
+/** Applies the next application of each grant that is due, at most so many. */
+async function applyTurn(unit: Unit, limit: number): Promise<number | Refusal> {
+  const due = await lockDueGrants(unit, limit);
+  const ids = due.map(({ grant }) => subscriptionOf(grant));
+  const subscriptions = await findRecords(unit, SUBSCRIPTIONS, ids);
+  for (const one of due) {
+    const id = subscriptionOf(one.grant);
+    const subscription = mustGet(subscriptions, id, 'the subscription of a grant');
+    const done = await applyOne(unit, one, subscription);
+    if (isRefusal(done)) return done;
+  }
+  return due.length;
+}
+
+/**
+ * Applies the credit grants that are due, each application once, at most so many: a grant that is
+ * far behind catches up.
+ * @returns how many there were.
+ */
+export async function applyDueGrants(unit: Unit, limit: number): Promise<number | Refusal> {
+  let done = 0;
+  while (done < limit) {
+    const more = await applyTurn(unit, limit - done);
+    if (isRefusal(more)) return more;
+    if (more === 0) break;
+    done += more;
+  }
+  return done;
+}

@@ -1,0 +1,61 @@
+import { ZERO } from '../../../contract/decimal.js';
+import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import { postingsOfVoid } from '../../domain/ledger/postings.js';
+import { postGroups } from '../../ledger/post-groups.js';
+import { isRefusal, Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { addCredits } from '../../wallets/move-credits.js';
+import { lockRefundWallet } from '../../wallets/wallets-store.js';
+import { failPurchase, findPurchases } from '../payments/complete-purchase.js';
+
+/** Whether money went back to the customer when an invoice was voided. */
+export type Undone = { readonly isReturned: boolean };
+
+/** Gives what was paid of an invoice and not given back to a wallet of its customer. */
+async function giveBack(unit: Unit, row: InvoiceRow): Promise<string | null | Refusal> {
+  const { amount_paid: paid, total_prepaid_credits_applied: prepaid } = row;
+  const credits = paid.plus(prepaid).minus(row.refunded_amount);
+  if (!credits.greaterThan(ZERO)) return null;
+  const owner = { customerId: row.customer_id, currency: row.currency };
+  const wallet = await lockRefundWallet(unit, owner);
+  if (isRefusal(wallet)) return wallet;
+  const reference = { type: 'INVOICE', id: row.id } as const;
+  const moved = await addCredits(unit, wallet, {
+    ...{ credits, reason: 'INVOICE_VOID_REFUND', reference },
+  });
+  return isRefusal(moved) ? moved : wallet.id;
+}
+
+/**
+ * Undoes the money of a locked invoice that is being voided: what was paid goes to a wallet, once,
+ * and the movements of its finalization are reversed by others (docs/domain.md 18, 21.2). One whose
+ * credits have arrived in a wallet is refused, since they would be paid by nothing.
+ */
+export async function undoMoney(unit: Unit, row: InvoiceRow): Promise<Undone | Refusal> {
+  if (row.invoice_status !== 'FINALIZED') return { isReturned: false };
+  const purchases = await findPurchases(unit, row.id);
+  if (purchases.some((one) => one.transaction_status === 'completed')) {
+    const problem =
+      'the credits that the invoice sells have arrived in their wallet; debit them instead';
+    return new Refusal('invalid_operation', problem);
+  }
+  const failed = await failPurchase(unit, row.id);
+  if (isRefusal(failed)) return failed;
+  const returnedTo = await giveBack(unit, row);
+  if (isRefusal(returnedTo)) return returnedTo;
+  await postGroups(unit, [
+    {
+      customerId: row.customer_id,
+      ...{ kind: 'invoice.voided', entityType: 'invoice', entityId: row.id },
+      currency: row.currency,
+      postings: postingsOfVoid({
+        ...{ subtotal: row.subtotal, discount: row.total_discount, tax: row.total_tax },
+        ...{ total: row.total, adjusted: row.adjustment_amount, refunded: row.refunded_amount },
+        ...{ paid: row.amount_paid, prepaid: row.total_prepaid_credits_applied },
+        isFunding: purchases.length > 0,
+        returnedTo,
+      }),
+    },
+  ]);
+  return { isReturned: returnedTo !== null };
+}

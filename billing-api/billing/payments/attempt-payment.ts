@@ -1,0 +1,34 @@
+import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
+import { targetRefusal, type ChangeTarget } from '../../records/change-record.js';
+import type { Occasion } from '../../records/occasion.js';
+import { isRefusal, Refusal } from '../../records/refusal.js';
+import { writeUnit, type WriteDependencies } from '../../records/unit.js';
+import type { InvoiceDocument } from '../document/invoice-document.js';
+import { findDocumentParts, readDocument } from '../stored/read-documents.js';
+import { collectFromWallets } from './collect-from-wallets.js';
+import { lockFinalized } from './settle-invoice.js';
+
+/**
+ * POST /invoices/{id}/payment/attempt: takes what is left from the POST_PAID wallets of the
+ * customer. Without enough in them the invoice stays as it is (docs/domain.md 17.3, 17.4).
+ */
+export function attemptPayment(
+  dependencies: WriteDependencies,
+  occasion: Occasion,
+  target: ChangeTarget,
+): Promise<InvoiceDocument | Refusal> {
+  return writeUnit(dependencies, occasion, async (unit) => {
+    const row = await lockFinalized(unit, target.id);
+    if (isRefusal(row)) return row;
+    const refusal = targetRefusal(INVOICES, row, target);
+    if (refusal !== null) return refusal;
+    const { payment_status: status } = row;
+    if (status !== 'PENDING' && status !== 'FAILED') {
+      const problem = `the payment of the invoice is ${status}; only one that is PENDING or FAILED can be tried`;
+      return new Refusal('invalid_operation', problem);
+    }
+    const { lines } = (await findDocumentParts(unit, [row.id]))(row.id);
+    const after = await collectFromWallets(unit, row, lines);
+    return isRefusal(after) ? after : readDocument(unit, after.id);
+  });
+}

@@ -1,0 +1,109 @@
+import type { Decimal } from '../../../contract/decimal.js';
+import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import { INVOICE_PAYMENT } from '../../domain/lifecycle/invoice-lifecycle.js';
+import { problemOfMove } from '../../domain/lifecycle/lifecycle.js';
+import { paymentState, refundedStatus } from '../../domain/payment/payment-state.js';
+import { updateRecord } from '../../records/change-record.js';
+import { lockRecord } from '../../records/find-record.js';
+import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import type { Patch } from '../../records/resource.js';
+import type { Unit } from '../../records/unit.js';
+import { announceInvoice } from '../stored/announce-invoice.js';
+
+type InvoicePatch = Patch<(typeof INVOICES)['columns']>;
+
+/** The move that leads to a payment status of an invoice. */
+const MOVES = {
+  PENDING: 'expect',
+  PROCESSING: 'process',
+  SUCCEEDED: 'succeed',
+  OVERPAID: 'overpay',
+  FAILED: 'fail',
+} as const;
+export type SettledStatus = keyof typeof MOVES;
+
+/** Locks a finalized invoice; refuses an unknown one and one in another state. */
+export async function lockFinalized(unit: Unit, id: string): Promise<InvoiceRow | Refusal> {
+  const row = await lockRecord(unit, INVOICES, id);
+  if (row === null) return notFound(INVOICES.name, id);
+  if (row.invoice_status === 'FINALIZED') return row;
+  const problem = `the invoice is ${row.invoice_status}; only a FINALIZED one is paid or credited`;
+  return new Refusal('invalid_operation', problem);
+}
+
+/** Why the payment of an invoice cannot become this; null when it can. */
+export function moveRefusal(row: InvoiceRow, status: SettledStatus): Refusal | null {
+  const state = INVOICE_PAYMENT.states.find((one) => one === row.payment_status);
+  if (state === undefined) {
+    const problem = `the payment of the invoice is ${row.payment_status}, so it cannot become ${status}`;
+    return new Refusal('invalid_operation', problem);
+  }
+  const problem = problemOfMove(INVOICE_PAYMENT, MOVES[status], state);
+  return problem === null ? null : new Refusal('invalid_operation', problem);
+}
+
+/** Writes a locked invoice, and tells of it when its payment status has changed. */
+export async function writePayment(
+  unit: Unit,
+  row: InvoiceRow,
+  patch: InvoicePatch,
+): Promise<InvoiceRow | Refusal> {
+  const after = await updateRecord(unit, INVOICES, { row, patch });
+  if (isRefusal(after)) return after;
+  if (after.payment_status !== row.payment_status) {
+    await announceInvoice(unit, after, 'invoice.update.payment');
+  }
+  return after;
+}
+
+/** The sums of an invoice of which so much is paid, and when it was. */
+export function paidPatch(unit: Unit, row: InvoiceRow, amountPaid: Decimal) {
+  const state = paymentState({ amountDue: row.amount_due, amountPaid });
+  const isPaid = state.status !== 'PENDING';
+  return {
+    amount_paid: amountPaid,
+    amount_remaining: state.amountRemaining,
+    overpaid_amount: state.overpaidAmount,
+    payment_status: state.status,
+    paid_at: isPaid ? (row.paid_at ?? unit.now) : null,
+  } as const;
+}
+
+/** Adds money to a locked invoice; its payment status follows (docs/domain.md 17.1). */
+export async function addPaid(
+  unit: Unit,
+  row: InvoiceRow,
+  amount: Decimal,
+): Promise<InvoiceRow | Refusal> {
+  const patch = paidPatch(unit, row, row.amount_paid.plus(amount));
+  return moveRefusal(row, patch.payment_status) ?? writePayment(unit, row, patch);
+}
+
+/** Takes money off a locked invoice again whose payment did not hold. */
+export async function takePaid(
+  unit: Unit,
+  row: InvoiceRow,
+  amount: Decimal,
+): Promise<InvoiceRow | Refusal> {
+  const left = row.amount_paid.minus(amount);
+  if (left.lessThan(row.refunded_amount)) {
+    const problem = 'more of the invoice was given back than would be left as paid';
+    return new Refusal('invalid_operation', problem);
+  }
+  return writePayment(unit, row, paidPatch(unit, row, left));
+}
+
+/** Notes that money of a locked invoice was given back (docs/domain.md 19.3). */
+export async function addRefunded(
+  unit: Unit,
+  row: InvoiceRow,
+  amount: Decimal,
+): Promise<InvoiceRow | Refusal> {
+  const refunded = row.refunded_amount.plus(amount);
+  if (refunded.greaterThan(row.amount_paid)) {
+    const problem = `${row.amount_paid.minus(row.refunded_amount).toFixed()} of the invoice is paid and not given back`;
+    return new Refusal('invalid_operation', `only ${problem}`);
+  }
+  const status = refundedStatus(row.amount_paid, refunded);
+  return writePayment(unit, row, { refunded_amount: refunded, payment_status: status });
+}

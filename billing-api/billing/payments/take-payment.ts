@@ -1,0 +1,204 @@
+import { plain, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { formatInstant } from '../../../contract/instant.js';
+import { assertPresent } from '../../../runtime/failure.js';
+import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import {
+  PAYMENTS,
+  paymentToDto,
+  type NewPayment,
+  type PaymentRow,
+} from '../../declarations/money/payment.resource.js';
+import {
+  postingsOfCreditPayment,
+  postingsOfPayment,
+  type Posting,
+} from '../../domain/ledger/postings.js';
+import { PAYMENT } from '../../domain/lifecycle/money-lifecycle.js';
+import { creditsOfMoney } from '../../domain/wallet/credits.js';
+import { postGroups } from '../../ledger/post-groups.js';
+import type { ChangeTarget } from '../../records/change-record.js';
+import { createRecord } from '../../records/create-record.js';
+import { moveRecord } from '../../records/move-record.js';
+import { announce } from '../../records/recorded-change.js';
+import { isRefusal, Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { debitCredits } from '../../wallets/move-credits.js';
+import { lockUsableWallet } from '../../wallets/usable-wallet.js';
+import { lockPayingWallets } from '../../wallets/wallets-store.js';
+import { completePurchase } from './complete-purchase.js';
+import { addPaid } from './settle-invoice.js';
+
+/** A new payment of an invoice before anything has happened. */
+export function newPayment(
+  invoice: InvoiceRow,
+  given: Pick<NewPayment, 'payment_method_type' | 'amount'> & Partial<NewPayment>,
+): NewPayment {
+  return {
+    idempotency_key: null,
+    destination_type: 'INVOICE',
+    destination_id: invoice.id,
+    customer_id: invoice.customer_id,
+    payment_method_id: null,
+    payment_gateway: null,
+    gateway_payment_id: null,
+    refunded_amount: ZERO,
+    currency: invoice.currency,
+    payment_status: 'PENDING',
+    payment_url: null,
+    invoice_number: invoice.invoice_number,
+    error_message: null,
+    attempts: [],
+    ...{ succeeded_at: null, failed_at: null, refunded_at: null, voided_at: null },
+    version: 1,
+    ...given,
+  };
+}
+
+/** Stores a payment, and tells of it. */
+export async function storePayment(unit: Unit, values: NewPayment): Promise<PaymentRow | Refusal> {
+  const row = await createRecord(unit, PAYMENTS, values);
+  if (isRefusal(row)) return row;
+  announce(unit, PAYMENTS, { id: row.id, name: 'payment.created', told: paymentToDto(row) });
+  return row;
+}
+
+/** A payment and its invoice, both locked. */
+export type HeldPayment = { readonly payment: PaymentRow; readonly invoice: InvoiceRow };
+
+/** The attempts of a payment with one more. */
+export function withAttempt(
+  unit: Unit,
+  payment: PaymentRow,
+  outcome: { readonly status: PaymentRow['payment_status']; readonly error: string | null },
+): PaymentRow['attempts'] {
+  const attempt = {
+    id: unit.newId('attempt'),
+    attempt_number: payment.attempts.length + 1,
+    payment_status: outcome.status,
+    error_message: outcome.error,
+    created_at: formatInstant(unit.now),
+  };
+  return [...payment.attempts, attempt];
+}
+
+/** Posts money that came in, and completes what was bought with the invoice. */
+async function settle(
+  unit: Unit,
+  { payment, invoice }: HeldPayment,
+  postings: readonly Posting[],
+): Promise<InvoiceRow | Refusal> {
+  const paid = await addPaid(unit, invoice, payment.amount);
+  if (isRefusal(paid)) return paid;
+  await postGroups(unit, [
+    {
+      customerId: payment.customer_id,
+      ...{ kind: 'payment.succeeded', entityType: 'payment', entityId: payment.id },
+      currency: payment.currency,
+      postings,
+    },
+  ]);
+  const completed = await completePurchase(unit, paid);
+  return isRefusal(completed) ? completed : paid;
+}
+
+/** A payment whose money has arrived: it counts on its invoice once (docs/domain.md 17.2). */
+export async function succeed(
+  unit: Unit,
+  held: HeldPayment,
+  {
+    target = { id: held.payment.id },
+    postings,
+  }: {
+    readonly target?: ChangeTarget;
+    readonly postings?: readonly Posting[];
+  } = {},
+): Promise<HeldPayment | Refusal> {
+  const { payment } = held;
+  const invoice = await settle(unit, held, postings ?? postingsOfPayment(payment.amount));
+  if (isRefusal(invoice)) return invoice;
+  const isOver = invoice.payment_status === 'OVERPAID';
+  const done = {
+    ...{ target, lifecycle: PAYMENT },
+    patch: (row: PaymentRow) => ({
+      succeeded_at: unit.now,
+      error_message: null,
+      attempts: withAttempt(unit, row, {
+        status: isOver ? 'OVERPAID' : 'SUCCEEDED',
+        error: null,
+      }),
+    }),
+    told: (row: PaymentRow) => Promise.resolve(paymentToDto(row)),
+  };
+  const after = isOver
+    ? await moveRecord(unit, PAYMENTS, { ...done, move: 'overpay', to: 'OVERPAID' })
+    : await moveRecord(unit, PAYMENTS, { ...done, move: 'succeed', to: 'SUCCEEDED' });
+  return isRefusal(after) ? after : { payment: after, invoice };
+}
+
+/** The POST_PAID wallet that a payment by credits debits: the one that it names, or the oldest. */
+async function lockWalletOf(unit: Unit, { payment }: HeldPayment) {
+  const { payment_method_id: named, customer_id: customerId, currency } = payment;
+  const wallets = await lockPayingWallets(unit, [customerId], 'POST_PAID');
+  const [oldest] = wallets.filter((wallet) => wallet.currency === currency);
+  if (named === null) {
+    return (
+      oldest ??
+      new Refusal(
+        'invalid_operation',
+        `the customer has no POST_PAID wallet with ${currency} in it`,
+      )
+    );
+  }
+  const wallet = await lockUsableWallet(unit, named);
+  if (isRefusal(wallet)) return wallet;
+  const isOwn = wallet.customer_id === customerId && wallet.currency === currency;
+  if (isOwn && wallet.wallet_type === 'POST_PAID') return wallet;
+  const problem = `wallet ${named} is not a POST_PAID one of this customer in ${currency}`;
+  return new Refusal('invalid_operation', problem);
+}
+
+/** Pays an invoice with credits of a POST_PAID wallet. */
+export async function payByCredits(unit: Unit, held: HeldPayment): Promise<HeldPayment | Refusal> {
+  const wallet = await lockWalletOf(unit, held);
+  if (isRefusal(wallet)) return wallet;
+  const { amount, id } = held.payment;
+  const moved = await debitCredits(unit, wallet, {
+    credits: creditsOfMoney(amount, wallet.conversion_rate),
+    reason: 'INVOICE_PAYMENT',
+    reference: { type: 'PAYMENT', id },
+  });
+  if (isRefusal(moved)) return moved;
+  const share = { walletId: wallet.id, worth: moved.transaction.amount };
+  return succeed(unit, held, { postings: postingsOfCreditPayment(share, amount) });
+}
+
+/** Takes the money of a payment now, as far as it can be taken here (docs/domain.md 17.2). */
+export function processPayment(unit: Unit, held: HeldPayment): Promise<HeldPayment | Refusal> {
+  const { payment_method_type: method } = held.payment;
+  switch (method) {
+    case 'OFFLINE':
+      return succeed(unit, held);
+    case 'CREDITS':
+      return payByCredits(unit, held);
+    default:
+      return Promise.resolve(
+        new Refusal(
+          'invalid_operation',
+          `no gateway is configured that takes ${method}; report the outcome with PUT /payments/{id}`,
+        ),
+      );
+  }
+}
+
+/** Records money that has come in for a locked invoice as a payment of its own. */
+export async function recordMoney(
+  unit: Unit,
+  invoice: InvoiceRow,
+  amount: Decimal,
+): Promise<InvoiceRow | Refusal> {
+  const given = { payment_method_type: 'OFFLINE', amount } as const;
+  const payment = await storePayment(unit, newPayment(invoice, given));
+  if (isRefusal(payment)) return payment;
+  const done = await succeed(unit, { payment, invoice });
+  return isRefusal(done) ? done : assertPresent(done.invoice, `the invoice of ${plain(amount)}`);
+}

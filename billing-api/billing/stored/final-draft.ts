@@ -1,0 +1,42 @@
+import type { INVOICES, InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import type { Patch } from '../../records/resource.js';
+import type { InvoiceHeader } from '../document/invoice-document.js';
+import type { StoredParts } from './document-parts.js';
+
+/** What is written of an invoice. */
+export type InvoicePatch = Patch<(typeof INVOICES)['columns']>;
+
+/** A locked draft, and how it stands after its last computation. */
+export type FinalDraft = {
+  readonly row: InvoiceRow;
+  /** What a computation changes of the header (`computedMembers`). */
+  readonly computed: InvoicePatch;
+  readonly parts: StoredParts;
+  /** The number that a caller gave to it; taken from the series when absent. */
+  readonly number?: string | null;
+  /** It sells credits of a wallet: no credits pay it, and what it charges is not revenue. */
+  readonly isFunding?: boolean;
+};
+
+/**
+ * The members of the header that a computation decides. The due date stays: the draft was made with
+ * it, or PUT has changed it.
+ */
+export function computedMembers(header: InvoiceHeader): InvoicePatch {
+  return {
+    last_computed_at: header.last_computed_at,
+    data_until: header.data_until,
+    subtotal: header.subtotal,
+    total: header.total,
+    total_discount: header.total_discount,
+    total_tax: header.total_tax,
+    total_prepaid_credits_applied: header.total_prepaid_credits_applied,
+    adjustment_amount: header.adjustment_amount,
+    amount_due: header.amount_due,
+    amount_paid: header.amount_paid,
+    amount_remaining: header.amount_remaining,
+    overpaid_amount: header.overpaid_amount,
+    customer: header.customer,
+    subscription: header.subscription,
+  };
+}

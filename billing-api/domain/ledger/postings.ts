@@ -1,0 +1,179 @@
+import { plain, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import type { InstantMs } from '../../../contract/instant.js';
+import { assertThat } from '../../../runtime/failure.js';
+
+/** The accounts of the ledger (docs/domain.md 21.2). */
+export const ACCOUNTS = [
+  'receivable',
+  'revenue',
+  'tax',
+  'discounts',
+  'payments',
+  'refunds',
+  'wallet',
+  'wallet_funding',
+  'write_off',
+] as const;
+export type Account = (typeof ACCOUNTS)[number];
+
+/** One side of a movement of money; a debit is positive. */
+export type Posting = {
+  readonly account: Account;
+  /** Of the account `wallet`; null otherwise. */
+  readonly walletId: string | null;
+  readonly amount: Decimal;
+};
+
+/** A movement of money: what happened to which record, and postings that add up to 0. */
+export type LedgerGroup = {
+  readonly customerId: string;
+  /** What happened, such as `invoice.finalized`. */
+  readonly kind: string;
+  readonly entityType: string;
+  readonly entityId: string;
+  /** Which time, from 0, where it can happen to a record more than once. */
+  readonly occurrence: number;
+  readonly currency: string;
+  readonly postedAt: InstantMs;
+  readonly postings: readonly Posting[];
+};
+
+const posting = (account: Exclude<Account, 'wallet'>, amount: Decimal): Posting => ({
+  account,
+  walletId: null,
+  amount,
+});
+
+/** What a wallet gives is a debit of it: less is owed to its customer. */
+export function walletGives(walletId: string, amount: Decimal): Posting {
+  return { account: 'wallet', walletId, amount };
+}
+
+function walletTakes(walletId: string, amount: Decimal): Posting {
+  return walletGives(walletId, amount.negated());
+}
+
+/**
+ * Postings without those of 0, and with what is missing to 0 as a posting of the last account: the
+ * rounding of credits to money, and what a floor at 0 leaves out.
+ */
+function balanced(postings: readonly Posting[]): readonly Posting[] {
+  const left = sumOf(postings.map(({ amount }) => amount)).negated();
+  return [...postings, posting('write_off', left)].filter(({ amount }) => !amount.isZero());
+}
+
+function exact(postings: readonly Posting[]): readonly Posting[] {
+  const sum = sumOf(postings.map(({ amount }) => amount));
+  assertThat(sum.isZero(), `postings add up to 0, not to ${plain(sum)}`);
+  return postings.filter(({ amount }) => !amount.isZero());
+}
+
+/** What a wallet paid of an invoice: in money, and what the credits it took are worth exactly. */
+export type WalletShare = { readonly walletId: string; readonly worth: Decimal };
+
+/** The sums of an invoice as its postings need them. */
+export type PostedInvoice = {
+  readonly subtotal: Decimal;
+  readonly discount: Decimal;
+  readonly tax: Decimal;
+  readonly total: Decimal;
+  readonly wallets: readonly WalletShare[];
+  /** It sells credits of a wallet: what is charged is not revenue, but what the credits cost. */
+  readonly isFunding: boolean;
+};
+
+/** A finalized invoice (docs/domain.md 21.2). */
+export function postingsOfInvoice(invoice: PostedInvoice): readonly Posting[] {
+  return balanced([
+    posting('receivable', invoice.total),
+    posting('discounts', invoice.discount),
+    ...invoice.wallets.map(({ walletId, worth }) => walletGives(walletId, worth)),
+    posting(invoice.isFunding ? 'wallet_funding' : 'revenue', invoice.subtotal.negated()),
+    posting('tax', invoice.tax.negated()),
+  ]);
+}
+
+/** Money that came in for an invoice. */
+export function postingsOfPayment(amount: Decimal): readonly Posting[] {
+  return exact([posting('payments', amount), posting('receivable', amount.negated())]);
+}
+
+/** Money of an invoice that was paid back beside credit notes, or whose payment did not hold. */
+export function postingsOfPaidBack(
+  amount: Decimal,
+  account: 'refunds' | 'receivable',
+): readonly Posting[] {
+  return exact([posting(account, amount), posting('payments', amount.negated())]);
+}
+
+/** Credits of a wallet that paid an invoice after it was finalized. */
+export function postingsOfCreditPayment(
+  { walletId, worth }: WalletShare,
+  amount: Decimal,
+): readonly Posting[] {
+  return balanced([walletGives(walletId, worth), posting('receivable', amount.negated())]);
+}
+
+/** A credit note that lowers what is to be paid. */
+export function postingsOfAdjustment(total: Decimal): readonly Posting[] {
+  return exact([posting('refunds', total), posting('receivable', total.negated())]);
+}
+
+/** A credit note that gives paid money back to a wallet. */
+export function postingsOfRefund(total: Decimal, walletId: string): readonly Posting[] {
+  return exact([posting('refunds', total), walletTakes(walletId, total)]);
+}
+
+/** Credits that a wallet gets, and what was paid for them elsewhere. */
+export function postingsOfCredit(
+  { walletId, worth }: WalletShare,
+  paid: Decimal = ZERO,
+): readonly Posting[] {
+  return exact([
+    posting('payments', paid),
+    posting('wallet_funding', worth.minus(paid)),
+    walletTakes(walletId, worth),
+  ]);
+}
+
+/** Credits that a wallet loses without paying anything: expired, terminated or taken by hand. */
+export function postingsOfLoss({ walletId, worth }: WalletShare): readonly Posting[] {
+  return exact([walletGives(walletId, worth), posting('write_off', worth.negated())]);
+}
+
+/** Credits that move from one wallet to another. */
+export function postingsOfMove(
+  { walletId, worth }: WalletShare,
+  toWalletId: string,
+): readonly Posting[] {
+  return exact([walletGives(walletId, worth), walletTakes(toWalletId, worth)]);
+}
+
+/** What became of a voided invoice until then, beside its sums. */
+export type PostedVoid = Omit<PostedInvoice, 'wallets'> & {
+  /** What credit notes and refunds took off it: as adjustments, and as money given back. */
+  readonly adjusted: Decimal;
+  readonly refunded: Decimal;
+  readonly paid: Decimal;
+  /** What wallets paid at its finalization. */
+  readonly prepaid: Decimal;
+  /** The wallet that gets what was paid and not given back; null when there is nothing. */
+  readonly returnedTo: string | null;
+};
+
+/**
+ * A voided invoice: its claim, its revenue and what was taken off it are undone, and what was paid
+ * and not given back belongs to a wallet.
+ */
+export function postingsOfVoid(voided: PostedVoid): readonly Posting[] {
+  const { subtotal, discount, tax, total, adjusted, refunded, paid, prepaid } = voided;
+  const returned = paid.plus(prepaid).minus(refunded);
+  return balanced([
+    posting('receivable', total.minus(adjusted).minus(paid).negated()),
+    posting('discounts', discount.negated()),
+    posting(voided.isFunding ? 'wallet_funding' : 'revenue', subtotal),
+    posting('tax', tax),
+    posting('refunds', adjusted.plus(refunded).negated()),
+    ...(voided.returnedTo === null ? [] : [walletTakes(voided.returnedTo, returned)]),
+  ]);
+}

@@ -1,0 +1,12 @@
+import { expect } from 'vitest';
+import type { BillingUnderTest } from './billing-harness.js';
+
+/** That every movement of money of the environment balances and agrees with its records. */
+export async function expectBalancedBooks(api: BillingUnderTest): Promise<void> {
+  const { body } = await api.call('GET', '/v1/ledger/verify');
+  expect(body.problems).toEqual([]);
+  for (const currency of ['usd', 'eur', 'jpy', 'kwd']) {
+    const balances = await api.call('GET', `/v1/ledger/balances?currency=${currency}`);
+    expect(balances.body.sum).toBe('0');
+  }
+}

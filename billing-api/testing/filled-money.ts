@@ -1,0 +1,68 @@
+import type { BillingUnderTest } from './billing-harness.js';
+
+/** What requests about money name. */
+export type MoneyIdKind =
+  | 'payable'
+  | 'payable_line'
+  | 'attempted'
+  | 'payment'
+  | 'spare_payment'
+  | 'processed_payment'
+  | 'credit_note'
+  | 'draft_note'
+  | 'spare_note'
+  | 'wallet'
+  | 'closing_wallet'
+  | 'modified_wallet';
+
+export type MoneyIds = Readonly<Record<MoneyIdKind, string>>;
+
+type Make = (path: string, body: object) => Promise<{ readonly id: string }>;
+
+/** Invoices that are to be paid, with payments and notes on them, and wallets. */
+export async function makeMoney(
+  call: BillingUnderTest['call'],
+  make: Make,
+  customerId: string,
+): Promise<MoneyIds> {
+  const invoice = async (amount: string) => {
+    const body = {
+      ...{ customer_id: customerId, currency: 'usd', subtotal: amount, total: amount },
+      ...{ amount_due: amount, line_items: [{ display_name: 'Training', amount }] },
+    };
+    return (await call('POST', '/v1/invoices', { body })).body;
+  };
+  const payable = await invoice('150');
+  const attempted = await invoice('80');
+  const paymentOf = (amount: string, method: string) =>
+    make('/v1/payments', {
+      ...{ destination_type: 'INVOICE', destination_id: payable.id, currency: 'usd' },
+      ...{ payment_method_type: method, amount },
+    });
+  const payment = await paymentOf('20', 'OFFLINE');
+  const spare = await paymentOf('30', 'CARD');
+  const processed = await paymentOf('10', 'OFFLINE');
+  const line = payable.line_items[0].id as string;
+  const noteOf = (amount: string, isFinal: boolean) =>
+    make('/v1/creditnotes', {
+      ...{ invoice_id: payable.id, process_credit_note: isFinal, reason: 'SERVICE_ISSUE' },
+      line_items: [{ invoice_line_item_id: line, amount }],
+    });
+  const note = await noteOf('5', true);
+  const draft = await noteOf('6', false);
+  const spareNote = await noteOf('7', false);
+  const walletOf = (members: object) =>
+    make('/v1/wallets', { customer_id: customerId, currency: 'usd', ...members });
+  // Grants of the subscription have opened one of rate 1.
+  const wallet = await walletOf({
+    ...{ name: 'Prepaid', conversion_rate: '0.5', initial_credits_to_load: '50' },
+  });
+  const closing = await walletOf({ conversion_rate: '2', initial_credits_to_load: '5' });
+  const modified = await walletOf({ conversion_rate: '3', initial_credits_to_load: '5' });
+  return {
+    ...{ payable: payable.id, payable_line: line, attempted: attempted.id },
+    ...{ payment: payment.id, spare_payment: spare.id, processed_payment: processed.id },
+    ...{ credit_note: note.id, draft_note: draft.id, spare_note: spareNote.id },
+    ...{ wallet: wallet.id, closing_wallet: closing.id, modified_wallet: modified.id },
+  };
+}

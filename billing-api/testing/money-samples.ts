@@ -1,0 +1,59 @@
+import type { Sample } from './sample-requests.js';
+
+/** Requests about payments, credit notes, wallets and the ledger. */
+export const MONEY: Readonly<Record<string, Sample>> = {
+  RecordPayment: (ids) => ({ path: { id: ids.payable }, body: { amount: '1.50' } }),
+  AttemptPayment: (ids) => ({ path: { id: ids.attempted } }),
+  CreatePayment: (ids) => ({
+    body: {
+      ...{ destination_type: 'INVOICE', destination_id: ids.payable, amount: '12.00' },
+      ...{ payment_method_type: 'OFFLINE', currency: 'usd', process_payment: true },
+    },
+  }),
+  ListPayments: (ids) => ({ query: { destination_id: ids.payable, limit: '1' } }),
+  ReadPayment: (ids) => ({ path: { id: ids.payment } }),
+  ChangePayment: (ids) => ({
+    path: { id: ids.payment },
+    body: { payment_status: 'SUCCEEDED', metadata: { statement: '42' } },
+  }),
+  ProcessPayment: (ids) => ({ path: { id: ids.processed_payment } }),
+  RemovePayment: (ids) => ({ path: { id: ids.spare_payment } }),
+  CreateCreditNote: (ids) => ({
+    body: {
+      ...{ invoice_id: ids.payable, reason: 'SERVICE_ISSUE', memo: 'Two days without service' },
+      line_items: [{ invoice_line_item_id: ids.payable_line, amount: '4.00' }],
+    },
+  }),
+  ListCreditNotes: (ids) => ({ query: { invoice_id: ids.payable, limit: '1' } }),
+  ReadCreditNote: (ids) => ({ path: { id: ids.credit_note } }),
+  FinalizeCreditNote: (ids) => ({ path: { id: ids.draft_note } }),
+  VoidCreditNote: (ids) => ({ path: { id: ids.spare_note } }),
+  CreateWallet: (ids) => ({
+    body: {
+      ...{ customer_id: ids.customer, currency: 'eur', name: 'Prepaid euros' },
+      initial_credits_to_load: '100',
+    },
+  }),
+  SearchWallets: (ids) => ({ body: { customer_ids: [ids.customer], limit: 1 } }),
+  SearchTransactions: (ids) => ({ body: { wallet_id: ids.wallet, limit: 1 } }),
+  ReadWallet: (ids) => ({ path: { id: ids.wallet } }),
+  ChangeWallet: (ids) => ({ path: { id: ids.wallet }, body: { name: 'Prepaid of the year' } }),
+  ReadRealTimeBalance: (ids) => ({ path: { id: ids.wallet } }),
+  ListTransactions: (ids) => ({ path: { id: ids.wallet }, query: { limit: '1' } }),
+  TopUpWallet: (ids) => ({
+    path: { id: ids.wallet },
+    body: { amount: '25', transaction_reason: 'PURCHASED_CREDIT_DIRECT' },
+  }),
+  DebitWallet: (ids, suffix) => ({
+    path: { id: ids.wallet },
+    body: { credits: '3', idempotency_key: `order-4711${suffix}` },
+  }),
+  TerminateWallet: (ids) => ({ path: { id: ids.closing_wallet } }),
+  ModifyWallet: (ids) => ({
+    path: { id: ids.modified_wallet },
+    body: { modification_type: 'prepaid_to_postpaid' },
+  }),
+  ReadBalances: () => ({ query: { currency: 'usd' } }),
+  SearchPostings: (ids) => ({ body: { entity_id: ids.payable } }),
+  VerifyBooks: () => ({}),
+};
