@@ -6,10 +6,12 @@ import {
   type InvoiceBundleDto,
 } from '../../billing-api/billing/verify/invoice-bundle.js';
 import type { VerificationDto } from '../../billing-api/billing/verify/verification-dto.js';
+import type { BooksDto } from '../../billing-api/ledger/verify-books.js';
 import type { ApiClient } from '../demo/api-client.js';
 import { VerbRefused } from '../verb-refused.js';
 import { previewLines } from './preview-lines.js';
 import { askProduct } from './product.js';
+import { safeText } from './safe-text.js';
 
 const PAGE = 100;
 
@@ -87,17 +89,38 @@ async function verifyFile(file: string): Promise<void> {
   print([`${read.invoice_id}  from inputs: same`]);
 }
 
-type VerifyOptions = { readonly all?: true; readonly bundle?: string };
+type VerifyOptions = {
+  readonly all?: true;
+  readonly books?: true;
+  readonly bundle?: string;
+};
+
+/** What is said of verified books: one line, and one more for each problem. */
+export function booksLines({ movements, records, problems }: BooksDto): readonly string[] {
+  const found = problems.map(
+    ({ entity_type: type, entity_id: id, problem }) => `  ${type} ${safeText(id)}: ${problem}`,
+  );
+  const checked = `${movements} movements and ${records} records verified`;
+  return [`${checked}, ${problems.length} problems`, ...found];
+}
+
+async function verifyBooks(): Promise<void> {
+  const books = await askProduct(process.env, (api) => api.get<BooksDto>('/ledger/verify'));
+  print(booksLines(books));
+  if (books.problems.length > 0) throw new VerbRefused('the books are WRONG');
+}
 
 async function verify(id: string | undefined, options: VerifyOptions): Promise<void> {
   if (options.bundle !== undefined) return verifyFile(options.bundle);
+  if (options.books === true) return verifyBooks();
   if (options.all === true) {
     const { different, count } = await askProduct(process.env, verifyAll);
     print([`${count} invoices verified, ${different} different`]);
     if (different > 0) throw new VerbRefused(`${different} of ${count} invoices are DIFFERENT`);
     return undefined;
   }
-  if (id === undefined) throw new VerbRefused('name an invoice, or --all, or --bundle <file>');
+  if (id === undefined)
+    throw new VerbRefused('name an invoice, or --all, --books or --bundle <file>');
   const same = await askProduct(process.env, (api) => verifyOne(api, id));
   if (!same) throw new VerbRefused(`${id} is DIFFERENT`);
   return undefined;
@@ -118,6 +141,7 @@ export function addInvoiceVerbs(program: Command): void {
     .description('compute stored invoices again, and name every difference')
     .argument('[id]', 'of one invoice')
     .option('--all', 'every invoice of the environment')
+    .option('--books', 'the ledger, and the sums of invoices, payments, notes and wallets')
     .option('--bundle <file>', 'the invoice of a bundle, without any database')
     .action(verify);
 }

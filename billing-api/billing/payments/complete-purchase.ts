@@ -14,7 +14,9 @@ import { lockRecord } from '../../records/find-record.js';
 import { moveRecord } from '../../records/move-record.js';
 import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import type { StatementUnit, Unit } from '../../records/unit.js';
-import { completion, writeBalance } from '../../wallets/move-credits.js';
+import { assertPresent } from '../../../runtime/failure.js';
+import { lockRefundWallet } from '../../wallets/wallets-store.js';
+import { addCredits, completion, writeBalance } from '../../wallets/move-credits.js';
 
 /** The credits that an invoice sells; none for any other invoice. */
 export function findPurchases(
@@ -34,7 +36,7 @@ async function complete(
   unit: Unit,
   wallet: WalletRow,
   waiting: WalletTransactionRow,
-): Promise<WalletRow | Refusal> {
+): Promise<WalletTransactionRow | Refusal> {
   const members = completion(wallet, waiting.credit_amount);
   const done = await moveRecord(unit, WALLET_TRANSACTIONS, {
     ...{ target: { id: waiting.id }, lifecycle: WALLET_TRANSACTION },
@@ -43,7 +45,34 @@ async function complete(
     told: (after) => Promise.resolve(walletTransactionToDto(after)),
   });
   if (isRefusal(done)) return done;
-  return writeBalance(unit, wallet, members.credit_balance_after);
+  const written = await writeBalance(unit, wallet, members.credit_balance_after);
+  return isRefusal(written) ? written : done;
+}
+
+/** Credits whose wallet was closed meanwhile: what they are worth goes where money goes back to. */
+async function redirect(
+  unit: Unit,
+  waiting: WalletTransactionRow,
+): Promise<WalletTransactionRow | Refusal> {
+  const failed = await failCredit(unit, waiting.id);
+  if (isRefusal(failed)) return failed;
+  const owner = { customerId: waiting.customer_id, currency: waiting.currency };
+  const wallet = await lockRefundWallet(unit, owner);
+  if (isRefusal(wallet)) return wallet;
+  const moved = await addCredits(unit, wallet, {
+    ...{ credits: waiting.amount, reason: waiting.transaction_reason, parentId: waiting.id },
+    ...{ expiryDate: waiting.expiry_date, priority: waiting.priority },
+    reference: { type: 'INVOICE', id: assertPresent(waiting.reference_id, 'its invoice') },
+  });
+  return isRefusal(moved) ? moved : moved.transaction;
+}
+
+/** Notes that a credit will not arrive. */
+function failCredit(unit: Unit, id: string): Promise<WalletTransactionRow | Refusal> {
+  return moveRecord(unit, WALLET_TRANSACTIONS, {
+    ...{ target: { id }, lifecycle: WALLET_TRANSACTION, move: 'fail', to: 'failed' },
+    told: (after) => Promise.resolve(walletTransactionToDto(after)),
+  });
 }
 
 /** The credits that a paid invoice sells arrive in their wallet, once (docs/domain.md 20.4). */
@@ -60,14 +89,18 @@ export async function completeCredits(
   for (const waiting of credits.filter((one) => one.transaction_status === 'pending')) {
     const wallet = await lockRecord(unit, WALLETS, waiting.wallet_id);
     if (wallet === null) return notFound(WALLETS.name, waiting.wallet_id);
-    const done = await complete(unit, wallet, waiting);
-    if (isRefusal(done)) return done;
+    const arrived =
+      wallet.wallet_status === 'closed'
+        ? await redirect(unit, waiting)
+        : await complete(unit, wallet, waiting);
+    if (isRefusal(arrived)) return arrived;
+    const { id: entityId, wallet_id: walletId, amount: worth } = arrived;
     await postGroups(unit, [
       {
         customerId: waiting.customer_id,
-        ...{ kind: 'wallet.credit', entityType: 'wallet_transaction', entityId: waiting.id },
+        ...{ kind: 'wallet.credit', entityType: 'wallet_transaction', entityId },
         currency: waiting.currency,
-        postings: postingsOfCredit({ walletId: wallet.id, worth: waiting.amount }),
+        postings: postingsOfCredit({ walletId, worth }),
       },
     ]);
   }
@@ -78,10 +111,7 @@ export async function completeCredits(
 export async function failPurchase(unit: Unit, invoiceId: string): Promise<null | Refusal> {
   const waiting = await findPurchases(unit, invoiceId);
   for (const { id } of waiting.filter((one) => one.transaction_status === 'pending')) {
-    const failed = await moveRecord(unit, WALLET_TRANSACTIONS, {
-      ...{ target: { id }, lifecycle: WALLET_TRANSACTION, move: 'fail', to: 'failed' },
-      told: (after) => Promise.resolve(walletTransactionToDto(after)),
-    });
+    const failed = await failCredit(unit, id);
     if (isRefusal(failed)) return failed;
   }
   return null;

@@ -17,6 +17,7 @@ import { writeUnit } from '../../records/unit.js';
 import { billingNeeds } from '../../testing/bill-environment.js';
 import { test } from '../../testing/billed-test.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
+import { expectBalancedBooks } from '../../testing/check-books.js';
 import { setTestClock } from '../../testing/set-test-clock.js';
 
 /** A thousand takes minutes: load-tests/README.md says how. */
@@ -26,6 +27,7 @@ const WORKERS = 3;
 /** Three months after the start, and after the delay of the last draft. */
 const THEN = '2027-01-01T02:00:00.000Z';
 const START = '2026-10-01T00:00:00.000Z';
+const CREDITS = '200';
 
 type Engines = { readonly databaseUrl: string; readonly clickHouseUrl: string };
 
@@ -80,8 +82,30 @@ async function subscribeAll(api: BillingUnderTest): Promise<void> {
       ...{ customer_id: customer.id, plan_id: plan.id, currency: 'usd' },
       ...{ billing_period: 'MONTHLY', start_date: START },
     });
+    // It pays the first invoice of the run and a part of the second.
+    await api.make('/v1/wallets', {
+      ...{ customer_id: customer.id, currency: 'usd', initial_credits_to_load: CREDITS },
+      config: { allowed_price_types: ['ALL'] },
+    });
   };
   while (numbers.length > 0) await Promise.all(numbers.splice(0, 8).map(subscribe));
+}
+
+/** Pays invoices that are open, each of them again and again with one key. */
+async function payByCalls(api: BillingUnderTest, isDone: () => Promise<boolean>): Promise<void> {
+  while (!(await isDone())) {
+    const body = { invoice_status: ['FINALIZED'], payment_status: ['PENDING'], limit: 10 };
+    const { body: found } = await api.call('POST', '/v1/invoices/search', { body });
+    const pay = ({ id, amount_remaining: amount }: Record<string, string>) =>
+      api.call('POST', '/v1/payments', {
+        body: {
+          ...{ destination_type: 'INVOICE', destination_id: id, payment_method_type: 'OFFLINE' },
+          ...{ amount, currency: 'usd', idempotency_key: `of ${id}`, process_payment: true },
+        },
+      });
+    await Promise.all([...found.items, ...found.items].map(pay));
+    await setTimeout(100);
+  }
 }
 
 /** Calls that finalize drafts while the workers do, as long as there are any. */
@@ -112,7 +136,19 @@ const PROBLEMS = {
     SELECT invoice.id FROM invoices AS invoice JOIN invoice_line_items AS line
       ON line.invoice_id = invoice.id
     GROUP BY invoice.id HAVING sum(line.amount) <> invoice.subtotal
-      OR invoice.total <> invoice.subtotal - invoice.total_discount + invoice.total_tax) AS found`,
+      OR sum(line.prepaid_credits_applied) <> invoice.total_prepaid_credits_applied
+      OR invoice.total <> invoice.subtotal - invoice.total_discount + invoice.total_tax
+        - invoice.total_prepaid_credits_applied) AS found`,
+  'credits of a wallet are left, or were taken twice': sql.fragment`(
+    SELECT wallet.id FROM wallets AS wallet JOIN wallet_transactions AS movement
+      ON movement.wallet_id = wallet.id AND movement.type = 'debit'
+    GROUP BY wallet.id HAVING wallet.credit_balance <> 0
+      OR sum(movement.amount) <> 200 OR count(*) <> 2) AS found`,
+  'an amount is paid more or less than once': sql.fragment`(
+    SELECT invoice.id FROM invoices AS invoice JOIN payments AS payment
+      ON payment.destination_id = invoice.id
+    GROUP BY invoice.id HAVING invoice.amount_paid <> sum(payment.amount)
+      OR invoice.overpaid_amount <> 0) AS found`,
   'a period does not begin where the one before ends': sql.fragment`(
     SELECT 1 FROM subscription_periods AS next JOIN subscription_periods AS last
       ON last.subscription_id = next.subscription_id AND last.period_index = next.period_index - 1
@@ -159,6 +195,7 @@ describe('billing by several processes that are killed at random', () => {
       const [kills] = await Promise.all([
         killAgainAndAgain(engines, { seed, isDone }),
         finalizeByCalls(api, isDone),
+        payByCalls(api, isDone),
         setTimeout(300).then(() => set({ prefix: 'ACME' })),
         setTimeout(1_500).then(() => set({})),
       ]);
@@ -170,9 +207,10 @@ describe('billing by several processes that are killed at random', () => {
       expect(all).toBe(SUBSCRIPTIONS * (PERIODS + 1));
       const totals = await countOf(
         database.database,
-        sql.fragment`invoices WHERE billing_reason = 'SUBSCRIPTION_CYCLE' AND total = 130`,
+        sql.fragment`invoices WHERE billing_reason = 'SUBSCRIPTION_CYCLE' AND subtotal = 130`,
       );
       expect(totals).toBe(SUBSCRIPTIONS * PERIODS);
+      await expectBalancedBooks(api);
       // The run of an environment that was killed ten times is parked; the next look queues
       // another.
       const parked = await countOf(

@@ -212,10 +212,13 @@ describe('a wallet', () => {
     money: _,
   }) => {
     const wallet = await makeWallet(api, { initial_credits_to_load: '12.5' });
+    const kept = await api.call('DELETE', `/v1/customers/${wallet.customer_id}`);
+    expect(kept.body.message).toMatch(/has a wallet that is not closed/);
     const { body } = await api.call('POST', `/v1/wallets/${wallet.id}/terminate`);
     expect(body).toMatchObject({ wallet_status: 'closed', credit_balance: '0' });
     const late = await topUp(api, wallet, { ...FREE, credits_to_add: '1' });
     expect(late.message).toMatch(/the wallet is closed/);
+    expect((await api.call('DELETE', `/v1/customers/${wallet.customer_id}`)).status).toBe(204);
     const events = await api.call('GET', '/v1/webhooks/events?limit=1000');
     const names = events.body.items.map((event: Answer) => event.event_name);
     expect(names).toContain('wallet.terminated');
