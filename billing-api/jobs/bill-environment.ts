@@ -12,6 +12,7 @@ import {
   type BillingTurn,
 } from '../billing/run/run-billing.js';
 import { grantCredits, settleDue } from '../billing/run/settle-due.js';
+import { topUpLowWallets } from '../billing/wallets/auto-top-up.js';
 import type { InvoiceTask } from '../billing/stored/invoice-task.js';
 import { writeUnit, type Unit } from '../records/unit.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
@@ -141,9 +142,10 @@ async function takeTurns(kind: Kind, doing: Doing): Promise<boolean> {
 
 /**
  * Bills an environment: renews the subscriptions whose period has ended, gives the credits of
- * grants, finalizes the drafts whose delay is over, takes expired credits, and tells of overdue
- * invoices, up to a hundred in one transaction. It begins again from what is stored, so it may be
- * killed at any point and done twice. Only one run of an environment is under way.
+ * grants, finalizes the drafts whose delay is over, takes expired credits, tells of overdue
+ * invoices, and tops up wallets, up to a hundred in one transaction. It begins again from what is
+ * stored, so it may be killed at any point and done twice. Only one run of an environment is under
+ * way.
  */
 export const BILL_ENVIRONMENT = defineJob({
   name: 'bill-environment',
@@ -156,6 +158,7 @@ export const BILL_ENVIRONMENT = defineJob({
     const hasDrafts = await takeTurns(FINALIZATIONS, { run, needs });
     const edited = await finalizeEdited(needs, occasion, BATCH);
     const hasMoney = await settleDue(needs, occasion, BATCH);
+    await topUpLowWallets(needs, occasion);
     return { hasMore: hasRenewals || hasGrants || hasDrafts || edited === BATCH || hasMoney };
   },
 });

@@ -26,6 +26,7 @@ export const MONEY: Readonly<Record<string, Sample>> = {
   }),
   ListCreditNotes: (ids) => ({ query: { invoice_id: ids.payable, limit: '1' } }),
   ReadCreditNote: (ids) => ({ path: { id: ids.credit_note } }),
+  PrintCreditNote: (ids) => ({ path: { id: ids.credit_note } }),
   FinalizeCreditNote: (ids) => ({ path: { id: ids.draft_note } }),
   VoidCreditNote: (ids) => ({ path: { id: ids.spare_note } }),
   CreateWallet: (ids) => ({
@@ -53,6 +54,8 @@ export const MONEY: Readonly<Record<string, Sample>> = {
     path: { id: ids.modified_wallet },
     body: { modification_type: 'prepaid_to_postpaid' },
   }),
+  ListCustomerWallets: (ids) => ({ path: { id: ids.customer } }),
+  SummarizeInvoices: (ids) => ({ path: { id: ids.customer } }),
   ReadBalances: () => ({ query: { currency: 'usd' } }),
   SearchPostings: (ids) => ({ body: { entity_id: ids.payable } }),
   VerifyBooks: () => ({}),

@@ -236,6 +236,8 @@ CREATE TABLE wallets (
 CREATE UNIQUE INDEX wallets_active ON wallets (tenant_id, environment_id, customer_id, currency, wallet_type, conversion_rate,
   topup_conversion_rate, (config ->> 'allowed_price_types')) WHERE wallet_status = 'active';
 CREATE INDEX wallets_of_customer ON wallets (tenant_id, environment_id, customer_id, created_at, id);
+CREATE INDEX wallets_to_top_up ON wallets (tenant_id, environment_id, id)
+  WHERE wallet_status = 'active' AND auto_topup ->> 'enabled' = 'true';
 CREATE INDEX wallets_newest ON wallets (tenant_id, environment_id, created_at, id);
 SELECT isolate_environment('wallets');
 
@@ -327,7 +329,8 @@ CREATE INDEX credit_grants_to_apply ON credit_grants
   (tenant_id, environment_id, (coalesce(next_application_at, credit_grant_anchor, start_date)))
   WHERE scope = 'SUBSCRIPTION' AND NOT has_ended AND status = 'published';
 
--- As in 0038; also where credits are to expire or to be granted, or an unpaid invoice is overdue.
+-- As in 0038; also where credits are to expire or to be granted, an unpaid invoice is overdue, or a wallet is to be topped up when it
+-- runs low.
 CREATE OR REPLACE FUNCTION list_billing_due(at timestamptz, count_max integer) RETURNS TABLE (tenant_id text, environment_id text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
   SELECT environment.tenant_id, environment.id FROM environments AS environment
@@ -356,5 +359,9 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
       WHERE invoice.tenant_id = environment.tenant_id AND invoice.environment_id = environment.id
         AND invoice.invoice_status = 'FINALIZED' AND invoice.amount_remaining > 0 AND invoice.overdue_at IS NULL
         AND invoice.due_date < clock.now)
+    OR EXISTS (
+      SELECT FROM wallets AS wallet
+      WHERE wallet.tenant_id = environment.tenant_id AND wallet.environment_id = environment.id
+        AND wallet.wallet_status = 'active' AND wallet.auto_topup ->> 'enabled' = 'true')
   LIMIT count_max
 $$;

@@ -8,10 +8,16 @@ import type { ReadDependencies } from '../../records/unit.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
 import { readInvoice } from '../invoices/read-invoice.js';
 import { invoiceCsv } from './invoice-csv.js';
-import { printInvoice } from './print-invoice.js';
+import { printCreditNote, printInvoice } from './print-invoice.js';
 
-@Route('v1/invoices')
-@Tags('Invoices')
+/** Sends a file here: the generated routes would make JSON of it. */
+function sent(request: HttpRequest, name: string, bytes: Buffer): Readable {
+  const response = assertPresent(request.res, 'the response of a request');
+  response.attachment(name).status(200).type('application/pdf').send(bytes);
+  return Readable.from([]);
+}
+
+@Route('v1')
 export class PrintController extends Controller {
   constructor(private readonly dependencies: ReadDependencies) {
     super();
@@ -22,7 +28,8 @@ export class PrintController extends Controller {
    * bytes.
    * @summary Print an invoice
    */
-  @Get('{id}/pdf')
+  @Get('invoices/{id}/pdf')
+  @Tags('Invoices')
   @Extension('x-operation', { entity: 'invoice', access: 'read', rate: 'heavy' })
   @Produces('application/pdf')
   public async printInvoice(
@@ -30,17 +37,31 @@ export class PrintController extends Controller {
     @Path() id: string,
   ): Promise<Readable> {
     const bytes = accepted(await printInvoice(this.dependencies, occasionOf(request), id));
-    // Sent here: the generated routes would make JSON of it.
-    const response = assertPresent(request.res, 'the response of a request');
-    response.attachment(`${id}.pdf`).status(200).type('application/pdf').send(bytes);
-    return Readable.from([]);
+    return sent(request, `${id}.pdf`, bytes);
+  }
+
+  /**
+   * A credit note on paper. A draft and a voided note say so.
+   * @summary Print a credit note
+   */
+  @Get('creditnotes/{id}/pdf')
+  @Tags('Credit notes')
+  @Extension('x-operation', { entity: 'credit_note', access: 'read', rate: 'heavy' })
+  @Produces('application/pdf')
+  public async printCreditNote(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+  ): Promise<Readable> {
+    const bytes = accepted(await printCreditNote(this.dependencies, occasionOf(request), id));
+    return sent(request, `${id}.pdf`, bytes);
   }
 
   /**
    * The lines of a stored invoice as CSV with a header line.
    * @summary Download the lines of an invoice
    */
-  @Get('{id}/lines.csv')
+  @Get('invoices/{id}/lines.csv')
+  @Tags('Invoices')
   @Extension('x-operation', { entity: 'invoice', access: 'read' })
   @Produces('text/csv')
   public async downloadInvoiceLines(

@@ -1,27 +1,55 @@
+import { assertPresent } from '../../../runtime/failure.js';
+import { CREDIT_NOTES } from '../../declarations/money/credit-note.resource.js';
+import { readRecord } from '../../records/find-record.js';
+import { withLines } from '../credit-notes/read-notes.js';
 import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { readOwnTenant } from '../../platform/tenants/tenants-store.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
-import { readUnit, type ReadDependencies } from '../../records/unit.js';
+import { readUnit, type ReadDependencies, type ReadUnit } from '../../records/unit.js';
 import { readDocument } from '../stored/read-documents.js';
 import { invoicePdf } from './invoice-pdf.js';
-import { printedPage, type PrintedPage } from './printed-invoice.js';
+import { printedPage, type PrintedPage, type Seller } from './printed-invoice.js';
+import { printedNote } from './printed-note.js';
+
+async function sellerOf(unit: ReadUnit): Promise<Seller> {
+  const { timezone } = await findInvoiceConfig(unit);
+  return { tenant: await readOwnTenant(unit), timezone };
+}
+
+async function print(
+  dependencies: ReadDependencies,
+  occasion: Occasion,
+  pageOf: (unit: ReadUnit) => Promise<PrintedPage | Refusal>,
+): Promise<Buffer | Refusal> {
+  const page = await readUnit(dependencies, occasion, pageOf);
+  return isRefusal(page) ? page : invoicePdf(page);
+}
 
 /** GET /invoices/{id}/pdf: a stored invoice on paper. */
-export async function printInvoice(
+export function printInvoice(
   dependencies: ReadDependencies,
   occasion: Occasion,
   id: string,
 ): Promise<Buffer | Refusal> {
-  const page = await readUnit(
-    dependencies,
-    occasion,
-    async (unit): Promise<PrintedPage | Refusal> => {
-      const document = await readDocument(unit, id);
-      if (isRefusal(document)) return document;
-      const { timezone } = await findInvoiceConfig(unit);
-      return printedPage(document, await readOwnTenant(unit), timezone);
-    },
-  );
-  return isRefusal(page) ? page : invoicePdf(page);
+  return print(dependencies, occasion, async (unit) => {
+    const document = await readDocument(unit, id);
+    return isRefusal(document) ? document : printedPage(document, await sellerOf(unit));
+  });
+}
+
+/** GET /creditnotes/{id}/pdf: a credit note on paper. */
+export function printCreditNote(
+  dependencies: ReadDependencies,
+  occasion: Occasion,
+  id: string,
+): Promise<Buffer | Refusal> {
+  return print(dependencies, occasion, async (unit) => {
+    const row = await readRecord(unit, CREDIT_NOTES, id);
+    if (isRefusal(row)) return row;
+    const invoice = await readDocument(unit, row.invoice_id);
+    if (isRefusal(invoice)) return invoice;
+    const [note] = await withLines(unit, [row]);
+    return printedNote(assertPresent(note, 'the note'), invoice.header, await sellerOf(unit));
+  });
 }

@@ -52,6 +52,24 @@ describe('GET /invoices/{id}/pdf and lines.csv', () => {
     expect((await pdfOf(api, path)).text.join('\n')).toContain('VOIDED: nothing is to be paid');
   });
 
+  test('show a credit note with its lines and its total', async ({ api }) => {
+    const customer = await api.make('/v1/customers', { external_id: 'a', name: 'Acme' });
+    const invoice = await api.make('/v1/invoices', {
+      ...{ customer_id: customer.id, currency: 'usd', subtotal: '10', total: '10' },
+      ...{ amount_due: '10', line_items: [{ display_name: 'Work', amount: '10' }] },
+    });
+    const note = await api.make('/v1/creditnotes', {
+      ...{ invoice_id: invoice.id, process_credit_note: false, memo: 'Sorry' },
+      line_items: [{ invoice_line_item_id: invoice.line_items[0].id, amount: '2.5' }],
+    });
+    const path = `/v1/creditnotes/${note.id}`;
+    const draft = (await pdfOf(api, path)).text.join('\n');
+    for (const part of [note.credit_note_number, 'Work', '2.50', 'Sorry', 'Acme', 'DRAFT:'])
+      expect(draft).toContain(part);
+    await api.call('POST', `${path}/finalize`);
+    expect((await pdfOf(api, path)).text.join('\n')).not.toContain('DRAFT:');
+  });
+
   test('know no invoice of another environment', async ({ api }) => {
     for (const file of ['pdf', 'lines.csv']) {
       const { status } = await api.call('GET', `/v1/invoices/inv_unknown/${file}`);

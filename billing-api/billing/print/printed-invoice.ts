@@ -82,24 +82,44 @@ function notesOf(invoice: InvoiceDto, zone: string, header: InvoiceHeader): read
   return [invoice.description, until, ...windows, `Id ${invoice.id ?? 'none'}`].filter(isText);
 }
 
-/** What is printed of an invoice, in the time zone of the subscription or else of the seller. */
-export function printedPage(
-  document: InvoiceDocument,
-  tenant: Pick<TenantRow, 'name' | 'billing_details'>,
-  sellerZone: string,
-): PrintedPage {
+/** Who sells, as it is printed. */
+export type Seller = {
+  readonly tenant: Pick<TenantRow, 'name' | 'billing_details'>;
+  readonly timezone: string;
+};
+
+/** The time zone of what is printed: of the subscription, of the customer, or of the seller. */
+export function zoneOf(
+  { subscription, customer }: Pick<InvoiceHeader, 'subscription' | 'customer'>,
+  { timezone }: Seller,
+): string {
+  return subscription?.customer_timezone ?? customer.timezone ?? timezone;
+}
+
+/** Seller and customer as they are printed. */
+export function partiesOf(
+  { customer }: Pick<InvoiceHeader, 'customer'>,
+  { tenant }: Seller,
+): Pick<PrintedPage, 'seller' | 'customer'> {
+  const { name, email, external_id: externalId } = customer;
+  const { billing_details: details } = tenant;
+  return {
+    seller: [tenant.name, ...addressLines(details.address), details.email].filter(isText),
+    customer: [name, ...addressLines(customer), email, externalId].filter(isText),
+  };
+}
+
+/** What is printed of an invoice. */
+export function printedPage(document: InvoiceDocument, seller: Seller): PrintedPage {
   const { header } = document;
   const invoice = invoiceToDto(document, NO_WINDOWS);
-  const zone = header.subscription?.customer_timezone ?? header.customer.timezone ?? sellerZone;
-  const { name, email, external_id: externalId } = header.customer;
-  const { billing_details: details } = tenant;
+  const zone = zoneOf(header, seller);
   const title = TITLES[header.invoice_type];
   return {
     title,
     name: `${title} ${header.invoice_number ?? header.id ?? 'without a number'}`,
     notice: NOTICES[header.invoice_status],
-    seller: [tenant.name, ...addressLines(details.address), details.email].filter(isText),
-    customer: [name, ...addressLines(header.customer), email, externalId].filter(isText),
+    ...partiesOf(header, seller),
     facts: factsOf(header, zone),
     amountTitle: `Amount ${header.currency.toUpperCase()}`,
     rows: invoiceRows(invoice),

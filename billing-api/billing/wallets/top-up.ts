@@ -177,6 +177,9 @@ async function buyDirectly(unit: Unit, wallet: WalletRow, topUp: TopUp): Promise
   return isRefusal(bonus) ? bonus : { wallet: bonus.wallet, transaction };
 }
 
+/** The metadata by which transactions of automatic top-ups are known. */
+export const AUTO_TOPUP = 'auto_topup';
+
 /** What an invoice of credits is requested with. */
 type CreditInvoice = {
   readonly wallet: WalletRow;
@@ -242,6 +245,27 @@ async function buyByInvoice(
   const transaction = await readRecord(unit, WALLET_TRANSACTIONS, waiting[0].id);
   if (isRefusal(after)) return after;
   return isRefusal(transaction) ? transaction : { wallet: after, transaction, invoiceId };
+}
+
+/**
+ * Adds the credits of an automatic top-up to a locked wallet: by an invoice, or at once for nothing
+ * (docs/domain.md 20.9).
+ */
+export async function addAutomatically(
+  unit: Unit,
+  wallet: WalletRow,
+  { credits, isInvoiced }: { readonly credits: Decimal; readonly isInvoiced: boolean },
+): Promise<null | Refusal> {
+  const metadata = { [AUTO_TOPUP]: true };
+  if (!isInvoiced) {
+    const given = { credits, reason: 'FREE_CREDIT_GRANT', metadata } as const;
+    const moved = await giveCredits(unit, wallet, given);
+    return isRefusal(moved) ? moved : null;
+  }
+  const movement = { credits, reason: 'PURCHASED_CREDIT_INVOICED', metadata } as const;
+  const topUp = { movement, bonus: { credits: ZERO, expiryMs: null } };
+  const bought = await buyByInvoice(unit, wallet, { topUp, reason: 'WALLET_AUTO_TOPUP' });
+  return isRefusal(bought) ? bought : null;
 }
 
 async function carryOut(unit: Unit, wallet: WalletRow, topUp: TopUp): Promise<ToppedUp | Refusal> {

@@ -406,6 +406,42 @@ describe('the run of an environment', () => {
   });
 });
 
+describe('a wallet that runs low', () => {
+  const auto = { enabled: true, threshold: '20', amount: '50' };
+
+  test('is topped up by one invoice until that is paid', async ({ api, bill, money }) => {
+    const wallet = await makeWallet(api, {
+      ...{ initial_credits_to_load: '30', auto_topup: { ...auto, invoicing: true } },
+    });
+    await bill('2027-01-01T00:00:00Z');
+    expect(await transactionsOf(api, wallet)).toHaveLength(1);
+    const body = { credits: '10', idempotency_key: 'k' };
+    await api.call('POST', `/v1/wallets/${wallet.id}/debit`, { body });
+    for (const at of ['2027-01-02T00:00:00Z', '2027-01-03T00:00:00Z']) await bill(at);
+    const found = { customer_id: wallet.customer_id, billing_reason: 'WALLET_AUTO_TOPUP' };
+    const { items } = await api.make('/v1/invoices/search', found);
+    expect(items).toMatchObject([{ total: '50.00', payment_status: 'PENDING' }]);
+    await money.pay(items[0].id, { payment_status: 'SUCCEEDED' });
+    await bill('2027-01-04T00:00:00Z');
+    expect(await read(api, wallet)).toMatchObject({ credit_balance: '70' });
+  });
+
+  test('is topped up at once without an invoice, not twice within its pause', async ({
+    api,
+    bill,
+    money: _,
+  }) => {
+    const wallet = await makeWallet(api, {
+      auto_topup: { ...auto, amount: '5', cooldown: { value: 1, unit: 'day' } },
+    });
+    await bill('2027-01-01T00:00:00Z');
+    await bill('2027-01-01T23:59:59Z');
+    expect(await read(api, wallet)).toMatchObject({ credit_balance: '5' });
+    await bill('2027-01-02T00:00:00Z');
+    expect(await read(api, wallet)).toMatchObject({ credit_balance: '10' });
+  });
+});
+
 describe('the real-time balance', () => {
   test('is less what is used and not paid', async ({ api, money: _ }) => {
     const wallet = await makeWallet(api, { initial_credits_to_load: '100' });
@@ -414,5 +450,33 @@ describe('the real-time balance', () => {
       ...{ real_time_balance: '100', current_period_usage: '0.00', unpaid_invoices_amount: '0.00' },
       credits_available_breakdown: { purchased: '0', free: '100' },
     });
+  });
+});
+
+describe('the summary of a customer', () => {
+  test('says by currency what was invoiced, is unpaid and overdue, and is held', async ({
+    api,
+    bill,
+    money,
+  }) => {
+    const wallet = await makeWallet(api, { initial_credits_to_load: '7' });
+    const first = await invoiceOf(api, '30');
+    await invoiceOf(api, '12');
+    await money.pay(first.id, { amount: '25' });
+    const due = { body: { due_date: '2298-01-01T00:00:00Z' } };
+    await api.call('PUT', `/v1/invoices/${first.id}`, due);
+    await bill('2298-01-02T00:00:00Z');
+    const path = `/v1/customers/${wallet.customer_id}`;
+    const { body } = await api.call('GET', `${path}/invoices/summary`);
+    expect(body.items).toEqual([
+      {
+        ...{ currency: 'usd', total_revenue: '42.00', total_unpaid: '17.00' },
+        ...{ total_overdue: '5.00', unpaid_usage: '0.00', unpaid_fixed: '42.00' },
+        ...{ invoice_count: 2, wallet_balance: '7', receivable: '17' },
+      },
+    ]);
+    const wallets = await api.call('GET', `${path}/wallets`);
+    expect(wallets.body.items).toMatchObject([{ id: wallet.id, real_time_balance: '7' }]);
+    expect((await api.call('GET', '/v1/customers/cust_x/wallets')).status).toBe(404);
   });
 });

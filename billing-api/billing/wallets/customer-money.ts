@@ -1,0 +1,144 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { decimalOf, plain, type Decimal } from '../../../contract/decimal.js';
+import { formatInstant } from '../../../contract/instant.js';
+import { integerColumn, numericColumn } from '../../../sql/columns.js';
+import { CUSTOMERS } from '../../declarations/customers/customer.resource.js';
+import { WALLETS } from '../../declarations/money/wallet.resource.js';
+import { formatMoney, Money } from '../../domain/money/money.js';
+import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
+import { readRecord } from '../../records/find-record.js';
+import type { Occasion } from '../../records/occasion.js';
+import type { Currency, DecimalText } from '../../records/record-dto.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { readUnit, type ReadDependencies } from '../../records/unit.js';
+import type { UsageReadDependencies } from '../../usage/usage-customers.js';
+import { readRealTimeBalance, type RealTimeWalletDto } from './real-time-balance.js';
+
+/** The invoices of a customer in one currency. */
+export interface InvoiceSummaryDto {
+  currency: Currency;
+  /** The totals of finalized invoices. */
+  total_revenue: DecimalText;
+  total_unpaid: DecimalText;
+  /** Of that, what is due by now. */
+  total_overdue: DecimalText;
+  /** The usage lines of unpaid invoices, after discounts and prepaid credits. */
+  unpaid_usage: DecimalText;
+  /** Their other lines. */
+  unpaid_fixed: DecimalText;
+  /** Finalized ones. @isInt */
+  invoice_count: number;
+  /** What wallets of the currency hold, in money. */
+  wallet_balance: DecimalText;
+  /** What the ledger says that the customer owes; less than 0 after an overpayment. */
+  receivable: DecimalText;
+}
+
+export interface InvoiceSummariesDto {
+  items: InvoiceSummaryDto[];
+}
+
+const amount = numericColumn.transform(decimalOf);
+const summaryRow = z.object({
+  currency: z.string(),
+  total_revenue: amount,
+  total_unpaid: amount,
+  total_overdue: amount,
+  unpaid_usage: amount,
+  unpaid_fixed: amount,
+  invoice_count: integerColumn,
+  wallet_balance: amount,
+  receivable: amount,
+});
+
+function summaryToDto({ currency, ...row }: z.output<typeof summaryRow>): InvoiceSummaryDto {
+  const money = (value: Decimal): string => formatMoney(new Money(value, currency));
+  return {
+    currency,
+    total_revenue: money(row.total_revenue),
+    total_unpaid: money(row.total_unpaid),
+    total_overdue: money(row.total_overdue),
+    unpaid_usage: money(row.unpaid_usage),
+    unpaid_fixed: money(row.unpaid_fixed),
+    invoice_count: row.invoice_count,
+    wallet_balance: plain(row.wallet_balance),
+    receivable: plain(row.receivable),
+  };
+}
+
+/** GET /customers/{id}/invoices/summary: what a customer has paid and owes, by currency. */
+export function summarizeInvoices(
+  dependencies: ReadDependencies,
+  occasion: Occasion,
+  id: string,
+): Promise<InvoiceSummariesDto | Refusal> {
+  return readUnit(dependencies, occasion, async (unit) => {
+    const customer = await readRecord(unit, CUSTOMERS, id);
+    if (isRefusal(customer)) return customer;
+    const rows = await unit.tx.any(sql.type(summaryRow)`
+      WITH own AS (
+        SELECT * FROM invoices WHERE customer_id = ${id} AND invoice_status = 'FINALIZED'
+          AND ${isOfEnvironment}
+      ), unpaid AS (
+        SELECT own.currency, line.price_type = 'USAGE' AS is_usage, sum(greatest(0, line.amount
+          - line.line_item_discount - line.invoice_level_discount - line.prepaid_credits_applied)) AS amount
+        FROM own JOIN invoice_line_items AS line
+          ON line.invoice_id = own.id AND ${rowIsOfEnvironment('line')}
+        WHERE own.amount_remaining > 0 GROUP BY own.currency, is_usage
+      ), held AS (
+        SELECT currency, sum(credit_balance * conversion_rate) AS amount FROM wallets
+        WHERE customer_id = ${id} AND ${isOfEnvironment} GROUP BY currency
+      ), posted AS (
+        SELECT currency, sum(amount) AS amount FROM ledger_postings
+        WHERE customer_id = ${id} AND account = 'receivable' AND ${isOfEnvironment} GROUP BY currency
+      ), known AS (
+        SELECT currency FROM own UNION SELECT currency FROM held UNION SELECT currency FROM posted
+      )
+      SELECT known.currency,
+        coalesce(sum(own.total), 0) AS total_revenue,
+        coalesce(sum(own.amount_remaining), 0) AS total_unpaid,
+        coalesce(sum(own.amount_remaining) FILTER (
+          WHERE own.due_date < ${formatInstant(unit.now)}::timestamptz), 0) AS total_overdue,
+        coalesce((SELECT amount FROM unpaid WHERE unpaid.currency = known.currency AND is_usage), 0)
+          AS unpaid_usage,
+        coalesce((SELECT sum(amount) FROM unpaid
+          WHERE unpaid.currency = known.currency AND is_usage IS NOT TRUE), 0) AS unpaid_fixed,
+        count(own.id) AS invoice_count,
+        coalesce((SELECT amount FROM held WHERE held.currency = known.currency), 0) AS wallet_balance,
+        coalesce((SELECT amount FROM posted WHERE posted.currency = known.currency), 0) AS receivable
+      FROM known LEFT JOIN own ON own.currency = known.currency
+      GROUP BY known.currency ORDER BY known.currency`);
+    return { items: rows.map(summaryToDto) };
+  });
+}
+
+export interface RealTimeWalletsDto {
+  items: RealTimeWalletDto[];
+}
+
+const idRow = z.object({ id: z.string() });
+
+/** GET /customers/{id}/wallets: those that are not closed, with what they have now. */
+export async function listCustomerWallets(
+  dependencies: UsageReadDependencies,
+  occasion: Occasion,
+  id: string,
+): Promise<RealTimeWalletsDto | Refusal> {
+  const found = await readUnit(dependencies, occasion, async (unit) => {
+    const customer = await readRecord(unit, CUSTOMERS, id);
+    if (isRefusal(customer)) return customer;
+    return unit.tx.any(sql.type(idRow)`
+      SELECT id FROM ${sql.identifier([WALLETS.table])}
+      WHERE customer_id = ${id} AND wallet_status <> 'closed' AND ${isOfEnvironment}
+      ORDER BY created_at, id`);
+  });
+  if (isRefusal(found)) return found;
+  const items: RealTimeWalletDto[] = [];
+  for (const wallet of found) {
+    const balance = await readRealTimeBalance(dependencies, occasion, wallet.id);
+    if (isRefusal(balance)) return balance;
+    items.push(balance);
+  }
+  return { items };
+}
