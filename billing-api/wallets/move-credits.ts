@@ -8,7 +8,8 @@ import {
   type TransactionReason,
   type WalletTransactionRow,
 } from '../declarations/money/wallet-transaction.resource.js';
-import { WALLETS, type WalletRow } from '../declarations/money/wallet.resource.js';
+import { WALLETS, walletToDto, type WalletRow } from '../declarations/money/wallet.resource.js';
+import { alertState, isRecovery } from '../domain/wallet/alert-state.js';
 import { takeCredits, type WalletCredit } from '../domain/wallet/consumption.js';
 import { availableOfNew, moneyOfCredits } from '../domain/wallet/credits.js';
 import type { MetadataDto } from '../records/record-dto.js';
@@ -113,12 +114,31 @@ export function completion(wallet: WalletRow, credits: Decimal) {
 }
 
 /** Writes the balance of a locked wallet after a movement. */
-export function writeBalance(
+export async function writeBalance(
   unit: Unit,
   wallet: WalletRow,
   credits: Decimal,
 ): Promise<WalletRow | Refusal> {
-  return updateRecord(unit, WALLETS, { row: wallet, patch: { credit_balance: credits } });
+  const alert_state = alertState(wallet.alert_settings, credits);
+  const patch = { credit_balance: credits, alert_state };
+  const after = await updateRecord(unit, WALLETS, { row: wallet, patch });
+  if (!isRefusal(after)) tellAlert(unit, wallet, after);
+  return after;
+}
+
+/** Tells of a balance that has reached another level of its alert (docs/domain.md 31). */
+function tellAlert(unit: Unit, before: WalletRow, after: WalletRow): void {
+  const { alert_state: state, credit_balance: credits, alert_settings: settings } = after;
+  if (state === before.alert_state) return;
+  const change = isRecovery(before.alert_state, state) ? 'recovered' : 'dropped';
+  const { balance } = walletToDto(after);
+  const alert = {
+    ...{ state, current_balance: balance, credit_balance: plain(credits) },
+    ...{ alert_type: 'credit_balance', alert_settings: settings },
+  };
+  const payload = { wallet: walletToDto(after), alert };
+  const name = `wallet.credit_balance.${change}`;
+  unit.events.push({ name, entityType: 'wallet', entityId: after.id, payload });
 }
 
 /** Puts credits into a locked wallet; the caller posts where their worth comes from. */

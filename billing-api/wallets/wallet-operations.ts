@@ -8,6 +8,7 @@ import {
   type CreateWalletBody,
   type WalletRow,
 } from '../declarations/money/wallet.resource.js';
+import { alertState } from '../domain/wallet/alert-state.js';
 import { postingsOfCredit } from '../domain/ledger/postings.js';
 import { WALLET } from '../domain/lifecycle/money-lifecycle.js';
 import { postGroups } from '../ledger/post-groups.js';
@@ -25,7 +26,12 @@ import {
   type WriteDependencies,
 } from '../records/unit.js';
 import { addCredits, type Moved, type Movement } from './move-credits.js';
-import { readWalletRequest, walletPatch, type WalletRequest } from './wallet-request.js';
+import {
+  readWalletRequest,
+  walletPatch,
+  type WalletPatch,
+  type WalletRequest,
+} from './wallet-request.js';
 import { storeWallet } from './wallets-store.js';
 
 /** The worth of what was moved, as the ledger posts it. */
@@ -123,6 +129,13 @@ async function moveState(
     : moveRecord(unit, WALLETS, { ...move, move: 'unfreeze', to: 'active' });
 }
 
+/** A change of a wallet with the state of its alert by the new settings, which nobody is told. */
+function withAlertState(row: WalletRow, patch: WalletPatch): WalletPatch {
+  const { alert_settings: settings } = patch;
+  if (settings === undefined) return patch;
+  return { ...patch, alert_state: alertState(settings, row.credit_balance) };
+}
+
 /** PUT /wallets/{id}: its members, and whether it is frozen. */
 export function changeWallet(
   dependencies: WriteDependencies,
@@ -135,7 +148,8 @@ export function changeWallet(
   return writeUnit(dependencies, occasion, async (unit) => {
     const isChanged = Object.keys(patch).length > 0 || status === undefined;
     if (isChanged) {
-      const row = await changeRecord(unit, WALLETS, { target, change: () => patch });
+      const change = (row: WalletRow) => withAlertState(row, patch);
+      const row = await changeRecord(unit, WALLETS, { target, change });
       if (isRefusal(row)) return row;
       announce(unit, WALLETS, { id: row.id, name: 'wallet.updated', told: walletToDto(row) });
       if (status === undefined) return row;

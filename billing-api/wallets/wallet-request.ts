@@ -102,7 +102,8 @@ export function readWalletRequest(body: CreateWalletBody, now: InstantMs): Walle
   return reader.refusal() ?? { wallet, currency, priceUnit, initial };
 }
 
-type WalletPatch = Patch<(typeof WALLETS)['columns']>;
+/** What a change writes of a wallet. */
+export type WalletPatch = Patch<(typeof WALLETS)['columns']>;
 
 /** What PUT /wallets/{id} writes, but for the state. */
 export function walletPatch(body: ChangeWalletBody): WalletPatch | Refusal {

@@ -1,31 +1,13 @@
 import { describe, expect } from 'vitest';
-import type { BillingUnderTest } from '../../testing/billing-harness.js';
-import { expectRefused, makeInvoice, test, type Answer } from '../../testing/money-test.js';
-import { subscribeMonthly } from '../../testing/subscribe-monthly.js';
-
-/** A customer with a wallet, which is empty unless it says otherwise. */
-async function makeWallet(api: BillingUnderTest, members: object = {}): Promise<Answer> {
-  const { items } = await api.make('/v1/customers/search', { external_ids: ['acme'] });
-  if (items.length === 0) await api.make('/v1/customers', { external_id: 'acme', name: 'Acme' });
-  return api.make('/v1/wallets', { external_customer_id: 'acme', currency: 'usd', ...members });
-}
-
-const FREE = { transaction_reason: 'FREE_CREDIT_GRANT' };
-const topUp = async (api: BillingUnderTest, wallet: Answer, body: object) =>
-  (await api.call('POST', `/v1/wallets/${wallet.id}/top-up`, { body })).body;
-const read = async (api: BillingUnderTest, wallet: Answer) =>
-  (await api.call('GET', `/v1/wallets/${wallet.id}`)).body;
-const transactionsOf = async (api: BillingUnderTest, wallet: Answer) =>
-  (await api.call('GET', `/v1/wallets/${wallet.id}/transactions`)).body.items;
-
-/** An invoice of `acme` with one line. */
-async function invoiceOf(api: BillingUnderTest, amount: string) {
-  const { items } = await api.make('/v1/customers/search', { external_ids: ['acme'] });
-  return api.make('/v1/invoices', {
-    ...{ customer_id: items[0].id, currency: 'usd', subtotal: amount, total: amount },
-    ...{ amount_due: amount, line_items: [{ display_name: 'Work', amount }] },
-  });
-}
+import { expectRefused, test, type Answer } from '../../testing/money-test.js';
+import {
+  FREE,
+  invoiceOf,
+  makeWallet,
+  readWallet,
+  topUp,
+  transactionsOf,
+} from '../../testing/wallet-calls.js';
 
 describe('debits', () => {
   test('take credits by priority, expiry, size and id, and name what they took', async ({
@@ -70,7 +52,7 @@ describe('debits', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(33);
     const refused = answers.find(({ status }) => status !== 200);
     expect(refused?.body.message).toMatch(/has 1 credits that can be used, fewer than 3/);
-    expect(await read(api, wallet)).toMatchObject({ credit_balance: '1' });
+    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '1' });
   });
 
   test('by hand may go below 0, which the next credits fill first; the same key counts once', async ({
@@ -82,7 +64,7 @@ describe('debits', () => {
     for (let times = 0; times < 2; times += 1) {
       await api.call('POST', `/v1/wallets/${wallet.id}/debit`, { body });
     }
-    expect(await read(api, wallet)).toMatchObject({ credit_balance: '-5' });
+    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '-5' });
     const { wallet_transaction: credit } = await topUp(api, wallet, {
       ...FREE,
       credits_to_add: '7.5',
@@ -103,14 +85,14 @@ describe('top-ups', () => {
       ...{ credits_to_add: '40', transaction_reason: 'PURCHASED_CREDIT_INVOICED' },
     });
     expect(invoiced.wallet_transaction).toMatchObject({ transaction_status: 'pending' });
-    expect(await read(api, wallet)).toMatchObject({ credit_balance: '100' });
+    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '100' });
     expect(await money.read(invoiced.invoice_id)).toMatchObject({
       ...{ total: '20.00', invoice_type: 'ONE_OFF', total_prepaid_credits_applied: '0.00' },
     });
     await money.pay(invoiced.invoice_id, { amount: '19.99' });
-    expect(await read(api, wallet)).toMatchObject({ credit_balance: '100' });
+    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '100' });
     await money.pay(invoiced.invoice_id, { amount: '0.01' });
-    expect(await read(api, wallet)).toMatchObject({ credit_balance: '140' });
+    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '140' });
     const refused = await api.call('POST', `/v1/invoices/${invoiced.invoice_id}/void`, {
       body: {},
     });
@@ -126,7 +108,7 @@ describe('top-ups', () => {
       ...{ credits_to_add: '40', transaction_reason: 'PURCHASED_CREDIT_INVOICED' },
     });
     await api.call('POST', `/v1/invoices/${id}/void`, { body: {} });
-    expect(await read(api, wallet)).toMatchObject({ credit_balance: '0' });
+    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '0' });
     expect(await transactionsOf(api, wallet)).toMatchObject([{ transaction_status: 'failed' }]);
   });
 
@@ -153,7 +135,7 @@ describe('top-ups', () => {
     const body = { ...FREE, credits_to_add: '10', idempotency_key: 'k' };
     const done = await Promise.all([1, 2, 3, 4].map(() => topUp(api, wallet, body)));
     expect(new Set(done.map((one) => one.wallet_transaction.id)).size).toBe(1);
-    expect(await read(api, wallet)).toMatchObject({ credit_balance: '10' });
+    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '10' });
   });
 
   test('are refused with the member, and by a wallet that is not active', async ({
@@ -238,7 +220,7 @@ describe('prepaid credits', () => {
       ...{ total_prepaid_credits_applied: '40.00', total: '60.00', amount_remaining: '60.00' },
     });
     expect(invoice.line_items[0].prepaid_credits_applied).toBe('40.00');
-    expect(await read(api, wallet)).toMatchObject({ credit_balance: '0' });
+    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '0' });
     const [debit] = await transactionsOf(api, wallet);
     expect(debit).toMatchObject({
       ...{ transaction_reason: 'CREDIT_ADJUSTMENT', reference_type: 'INVOICE' },
@@ -261,7 +243,7 @@ describe('prepaid credits', () => {
     const invoice = await invoiceOf(api, '100');
     await money.pay(invoice.id, { amount: '10' });
     await api.call('POST', `/v1/invoices/${invoice.id}/void`, { body: {} });
-    expect(await read(api, wallet)).toMatchObject({ credit_balance: '50' });
+    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '50' });
   });
 
   test('of a wallet for usage pay nothing else', async ({ api, money: _ }) => {
@@ -276,7 +258,7 @@ describe('prepaid credits', () => {
     const invoices = await Promise.all(Array.from({ length: 8 }, () => invoiceOf(api, '30')));
     const paid = invoices.map((one) => one.total_prepaid_credits_applied).sort();
     expect(paid).toEqual([...Array(4).fill('0.00'), '10.00', ...Array(3).fill('30.00')]);
-    expect(await read(api, wallet)).toMatchObject({ credit_balance: '0' });
+    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '0' });
   });
 
   test('of a rate with many digits never pay more than they are worth', async ({
@@ -289,7 +271,7 @@ describe('prepaid credits', () => {
     });
     const invoice = await invoiceOf(api, '50');
     expect(invoice.total_prepaid_credits_applied).toBe('33.33');
-    const { balance } = await read(api, wallet);
+    const { balance } = await readWallet(api, wallet);
     expect(Number(balance)).toBeGreaterThanOrEqual(0);
     expect(Number(balance)).toBeLessThan(0.01);
   });
@@ -307,7 +289,7 @@ describe('postpaid credits', () => {
     expect(body).toMatchObject({ amount_paid: '70.00', amount_remaining: '30.00' });
     const { items } = (await api.call('GET', `/v1/payments?destination_id=${invoice.id}`)).body;
     expect(items).toMatchObject([{ payment_method_type: 'CREDITS', payment_status: 'SUCCEEDED' }]);
-    expect(await read(api, wallet)).toMatchObject({ credit_balance: '0' });
+    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '0' });
   });
 
   test('pay at once the invoices of a subscription that is charged automatically', async ({
@@ -334,149 +316,5 @@ describe('postpaid credits', () => {
       ['SUCCEEDED', '0.00'],
       ['PENDING', '50.00'],
     ]);
-  });
-});
-
-describe('the run of an environment', () => {
-  test('takes credits that have expired, but not before they have paid their period', async ({
-    api,
-    bill,
-    money: _,
-  }) => {
-    await subscribeMonthly(api);
-    // The invoice of the month before.
-    await bill('2026-11-02T00:00:00.000Z');
-    const wallet = await makeWallet(api, {
-      ...{ initial_credits_to_load: '150', config: { allowed_price_types: ['ALL'] } },
-      initial_credits_expiry_date_utc: '2026-12-01T00:00:00.000Z',
-    });
-    await bill('2026-12-01T00:30:00.000Z');
-    expect(await read(api, wallet)).toMatchObject({ credit_balance: '150' });
-    await bill('2026-12-01T04:00:00.000Z');
-    // 100 in arrear and 30 in advance, two hours after the credits have expired.
-    const [expired, ...others] = await transactionsOf(api, wallet);
-    expect(expired).toMatchObject({ transaction_reason: 'CREDIT_EXPIRED' });
-    expect(others.map((one: Answer) => one.transaction_reason)).toContain('CREDIT_ADJUSTMENT');
-    expect(await read(api, wallet)).toMatchObject({ credit_balance: '0' });
-  });
-
-  test('tells of an overdue invoice once', async ({ api, bill, money }) => {
-    const invoice = await makeInvoice(api, '10');
-    await api.call('PUT', `/v1/invoices/${invoice.id}`, {
-      body: { due_date: '2298-01-01T00:00:00Z' },
-    });
-    for (const at of ['2298-01-01T00:00:00.001Z', '2298-02-01T00:00:00Z']) await bill(at);
-    const events = await api.call('GET', '/v1/webhooks/events?limit=1000');
-    const overdue = events.body.items.filter(
-      (event: Answer) => event.event_name === 'invoice.payment.overdue',
-    );
-    expect(overdue).toHaveLength(1);
-    expect(overdue[0].payload.invoice).toMatchObject({ id: invoice.id, amount_remaining: '10.00' });
-    await money.pay(invoice.id, { payment_status: 'SUCCEEDED' });
-  });
-
-  test('gives the credits of grants, each once, and catches up', async ({
-    api,
-    bill,
-    money: _,
-  }) => {
-    const { subscription } = await subscribeMonthly(api);
-    await api.make('/v1/creditgrants', {
-      ...{ name: 'Monthly', scope: 'SUBSCRIPTION', subscription_id: subscription.id, credits: '5' },
-      ...{ cadence: 'RECURRING', period: 'MONTHLY', period_count: 1 },
-      ...{ start_date: '2026-10-15T00:00:00.000Z', end_date: '2027-01-15T00:00:00.000Z' },
-    });
-    await api.make('/v1/creditgrants', {
-      ...{ name: 'Once', scope: 'SUBSCRIPTION', subscription_id: subscription.id, credits: '7' },
-      ...{ cadence: 'ONETIME', start_date: '2026-10-20T00:00:00.000Z' },
-    });
-    for (const at of ['2026-12-20T00:00:00.000Z', '2026-12-21T00:00:00.000Z']) await bill(at);
-    const { items } = await api.make('/v1/wallets/search', { external_customer_id: 'acme' });
-    expect(items).toHaveLength(1);
-    const granted = (await transactionsOf(api, items[0])).filter(
-      (one: Answer) => one.transaction_reason === 'SUBSCRIPTION_CREDIT_GRANT',
-    );
-    expect(granted.map((one: Answer) => one.credit_amount).sort()).toEqual(['5', '5', '5', '7']);
-    await bill('2027-06-01T00:00:00.000Z');
-    expect(
-      (await transactionsOf(api, items[0])).filter(
-        (one: Answer) => one.transaction_reason === 'SUBSCRIPTION_CREDIT_GRANT',
-      ),
-    ).toHaveLength(4);
-  });
-});
-
-describe('a wallet that runs low', () => {
-  const auto = { enabled: true, threshold: '20', amount: '50' };
-
-  test('is topped up by one invoice until that is paid', async ({ api, bill, money }) => {
-    const wallet = await makeWallet(api, {
-      ...{ initial_credits_to_load: '30', auto_topup: { ...auto, invoicing: true } },
-    });
-    await bill('2027-01-01T00:00:00Z');
-    expect(await transactionsOf(api, wallet)).toHaveLength(1);
-    const body = { credits: '10', idempotency_key: 'k' };
-    await api.call('POST', `/v1/wallets/${wallet.id}/debit`, { body });
-    for (const at of ['2027-01-02T00:00:00Z', '2027-01-03T00:00:00Z']) await bill(at);
-    const found = { customer_id: wallet.customer_id, billing_reason: 'WALLET_AUTO_TOPUP' };
-    const { items } = await api.make('/v1/invoices/search', found);
-    expect(items).toMatchObject([{ total: '50.00', payment_status: 'PENDING' }]);
-    await money.pay(items[0].id, { payment_status: 'SUCCEEDED' });
-    await bill('2027-01-04T00:00:00Z');
-    expect(await read(api, wallet)).toMatchObject({ credit_balance: '70' });
-  });
-
-  test('is topped up at once without an invoice, not twice within its pause', async ({
-    api,
-    bill,
-    money: _,
-  }) => {
-    const wallet = await makeWallet(api, {
-      auto_topup: { ...auto, amount: '5', cooldown: { value: 1, unit: 'day' } },
-    });
-    await bill('2027-01-01T00:00:00Z');
-    await bill('2027-01-01T23:59:59Z');
-    expect(await read(api, wallet)).toMatchObject({ credit_balance: '5' });
-    await bill('2027-01-02T00:00:00Z');
-    expect(await read(api, wallet)).toMatchObject({ credit_balance: '10' });
-  });
-});
-
-describe('the real-time balance', () => {
-  test('is less what is used and not paid', async ({ api, money: _ }) => {
-    const wallet = await makeWallet(api, { initial_credits_to_load: '100' });
-    const { body } = await api.call('GET', `/v1/wallets/${wallet.id}/balance/real-time`);
-    expect(body).toMatchObject({
-      ...{ real_time_balance: '100', current_period_usage: '0.00', unpaid_invoices_amount: '0.00' },
-      credits_available_breakdown: { purchased: '0', free: '100' },
-    });
-  });
-});
-
-describe('the summary of a customer', () => {
-  test('says by currency what was invoiced, is unpaid and overdue, and is held', async ({
-    api,
-    bill,
-    money,
-  }) => {
-    const wallet = await makeWallet(api, { initial_credits_to_load: '7' });
-    const first = await invoiceOf(api, '30');
-    await invoiceOf(api, '12');
-    await money.pay(first.id, { amount: '25' });
-    const due = { body: { due_date: '2298-01-01T00:00:00Z' } };
-    await api.call('PUT', `/v1/invoices/${first.id}`, due);
-    await bill('2298-01-02T00:00:00Z');
-    const path = `/v1/customers/${wallet.customer_id}`;
-    const { body } = await api.call('GET', `${path}/invoices/summary`);
-    expect(body.items).toEqual([
-      {
-        ...{ currency: 'usd', total_revenue: '42.00', total_unpaid: '17.00' },
-        ...{ total_overdue: '5.00', unpaid_usage: '0.00', unpaid_fixed: '42.00' },
-        ...{ invoice_count: 2, wallet_balance: '7', receivable: '17' },
-      },
-    ]);
-    const wallets = await api.call('GET', `${path}/wallets`);
-    expect(wallets.body.items).toMatchObject([{ id: wallet.id, real_time_balance: '7' }]);
-    expect((await api.call('GET', '/v1/customers/cust_x/wallets')).status).toBe(404);
   });
 });

@@ -20,8 +20,8 @@ export interface AlertLevelDto {
 }
 
 /**
- * Nothing evaluates alerts yet: they are stored. Null counts as absent, so that what was answered
- * can be sent again.
+ * Evaluated are those of the balance of a wallet; others are stored. Null counts as absent, so that
+ * what was answered can be sent again.
  */
 export interface AlertSettingsBody {
   /** @default true */

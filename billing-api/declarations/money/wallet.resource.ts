@@ -5,6 +5,7 @@ import {
   type AlertSettingsDto,
 } from '../alerts/alert-settings.js';
 import { CUSTOMERS } from '../customers/customer.resource.js';
+import { ALERT_STATES } from '../../domain/wallet/alert-state.js';
 import { moneyOfCredits } from '../../domain/wallet/credits.js';
 import { WALLET } from '../../domain/lifecycle/money-lifecycle.js';
 import { plain } from '../../../contract/decimal.js';
@@ -93,7 +94,7 @@ export const WALLETS = defineResource({
     config: json(z.object({ allowed_price_types: z.array(z.enum(['ALL', 'USAGE', 'FIXED'])) })),
     auto_topup: nullable(json(autoTopup as z.ZodType<AutoTopupDto>)),
     alert_settings: nullable(alertSettings),
-    alert_state: oneOf(['ok', 'info', 'warning', 'in_alarm']),
+    alert_state: oneOf(ALERT_STATES),
     version: raisedByChange(integer),
   },
   unique: { wallets_active: 'customer_id' },
