@@ -6,7 +6,7 @@ function termsFromRow(row: SubscriptionRow): PeriodTerms {
   const ends = [
     ...(row.end_date === null ? [] : [row.end_date]),
     ...(row.cancel_at === null ? [] : [row.cancel_at]),
-    ...(row.cancel_at_period_end ? [row.current_period_end] : []),
+    ...(row.cancel_at_period_end && row.cancel_at === null ? [row.current_period_end] : []),
   ];
   return {
     billingCadence: row.billing_cadence,

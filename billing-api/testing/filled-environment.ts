@@ -246,7 +246,7 @@ export async function fillEnvironment(
   const subscription = await subscribe(call, suffix, { ...named, ...adjustmentsOf(adjustments) });
   const billed = { customerId: customer.customer ?? '', meterId: catalog.meter ?? '' };
   const drafts = await makeDrafts(tools, call, { environment, ...billed, at: FILLED_AT });
-  const money = await makeMoney(call, make, customer.customer ?? '');
+  const money = await makeMoney(call, make, { ...customer, ...catalog });
   const platform = await fillPlatform(make, call, environment);
   const usagePlace = { ...place, environment, meterId: catalog.meter ?? '' };
   const usage = await storeUsage(tools, usagePlace);

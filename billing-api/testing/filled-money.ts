@@ -13,17 +13,18 @@ export type MoneyIdKind =
   | 'spare_note'
   | 'wallet'
   | 'closing_wallet'
-  | 'modified_wallet';
+  | 'modified_wallet'
+  | 'ending_subscription';
 
 export type MoneyIds = Readonly<Record<MoneyIdKind, string>>;
 
 type Make = (path: string, body: object) => Promise<{ readonly id: string }>;
 
-/** Invoices that are to be paid, with payments and notes on them, and wallets. */
+/** Invoices with payments and notes on them, wallets, and a subscription to be cancelled. */
 export async function makeMoney(
   call: BillingUnderTest['call'],
   make: Make,
-  customerId: string,
+  { customer: customerId = '', plan: planId = '' }: Partial<Record<'customer' | 'plan', string>>,
 ): Promise<MoneyIds> {
   const invoice = async (amount: string) => {
     const body = {
@@ -59,7 +60,11 @@ export async function makeMoney(
   });
   const closing = await walletOf({ conversion_rate: '2', initial_credits_to_load: '5' });
   const modified = await walletOf({ conversion_rate: '3', initial_credits_to_load: '5' });
+  const ending = await make('/v1/subscriptions', {
+    ...{ customer_id: customerId, plan_id: planId, currency: 'usd', billing_period: 'MONTHLY' },
+  });
   return {
+    ...{ ending_subscription: ending.id },
     ...{ payable: payable.id, payable_line: line, attempted: attempted.id },
     ...{ payment: payment.id, spare_payment: spare.id, processed_payment: processed.id },
     ...{ credit_note: note.id, draft_note: draft.id, spare_note: spareNote.id },

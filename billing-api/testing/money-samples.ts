@@ -1,7 +1,11 @@
 import type { Sample } from './sample-requests.js';
 
-/** Requests about payments, credit notes, wallets and the ledger. */
+/** Requests about payments, credit notes, wallets, the ledger and cancellations. */
 export const MONEY: Readonly<Record<string, Sample>> = {
+  CancelSubscription: (ids) => ({
+    path: { id: ids.ending_subscription },
+    body: { cancellation_type: 'end_of_period', reason: 'moved to another product' },
+  }),
   RecordPayment: (ids) => ({ path: { id: ids.payable }, body: { amount: '1.50' } }),
   AttemptPayment: (ids) => ({ path: { id: ids.attempted } }),
   CreatePayment: (ids) => ({

@@ -1,5 +1,6 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { mustGet } from '../../../runtime/failure.js';
+import { endLedger } from '../../domain/periods/ledger-rows.js';
 import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 import {
@@ -34,7 +35,7 @@ function purposeOf({ reason }: InvoiceTask, { prior, dueDays }: Known): InvoiceP
     ...prior,
     billingReason: reason,
     referencePoint: referencePointOf(reason),
-    // Wallets have no operations yet, so none pays (docs/domain.md 20.7).
+    // Wallets pay when it is finalized (docs/domain.md 20.7).
     wallets: [],
     dueDays,
   };
@@ -55,6 +56,17 @@ function queryFrom(task: InvoiceTask, known: Known): StoredQuery {
   };
 }
 
+/** A subscription as it will be stored when it has ended at an instant of its running period. */
+function endedAt(loaded: BilledSubscription, atMs: InstantMs): BilledSubscription {
+  const { subscription, terms } = loaded;
+  const end = { end_date: atMs, cancel_at: atMs, current_period_end: atMs };
+  return {
+    ...loaded,
+    subscription: { ...subscription, ...end },
+    terms: { ...terms, ...endLedger(terms, atMs) },
+  };
+}
+
 /**
  * What is to be computed for tasks of different subscriptions, or why one cannot be. One statement
  * for each kind of record, whatever the number of tasks.
@@ -67,7 +79,9 @@ export async function findInvoiceQueries(
   const subscriptions = await loadBilledSubscriptions(unit, ids);
   const found = tasks.map((task) => {
     const loaded = subscriptions.get(task.subscriptionId);
-    return loaded === undefined ? notFound('subscription', task.subscriptionId) : { task, loaded };
+    if (loaded === undefined) return notFound('subscription', task.subscriptionId);
+    const { endsAtMs } = task;
+    return { task, loaded: endsAtMs === undefined ? loaded : endedAt(loaded, endsAtMs) };
   });
   const known = found.flatMap((one) => (isRefusal(one) ? [] : [one]));
   const rows = known.map(({ loaded }) => loaded.subscription);

@@ -1,4 +1,4 @@
-import type { Interval } from '../../../contract/instant.js';
+import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { BillingReason } from '../../declarations/invoices/invoice.resource.js';
 import type { ReferencePoint } from '../../domain/invoice/invoice.js';
 
@@ -10,6 +10,8 @@ export type InvoiceTask = {
   readonly reason: BillingReason;
   /** The stored invoice that is computed again; null for a new one. */
   readonly invoiceId: string | null;
+  /** Where the subscription ends, although it is not stored so yet: a final invoice. */
+  readonly endsAtMs?: InstantMs;
 };
 
 /** The ids of the stored invoices among those of tasks. */

@@ -30,6 +30,18 @@ export type SubscriptionPeriod = {
   readonly period: LedgerPeriod;
 };
 
+/** Records where the running period of a subscription ends, and that it is the last one. */
+export async function replaceLastPeriod(unit: Unit, ended: SubscriptionPeriod): Promise<void> {
+  // A release that recorded no periods left it out.
+  await insertPeriods(unit, [ended]);
+  const { subscriptionId, period } = ended;
+  await unit.tx.query(sql.type(noRows)`
+    UPDATE subscription_periods
+    SET kind = ${period.kind}, period_end = ${formatInstant(period.endMs)}::timestamptz
+    WHERE subscription_id = ${subscriptionId} AND period_index = ${period.index}
+      AND ${isOfEnvironment}`);
+}
+
 /** Records periods of subscriptions; those that are recorded already stay as they are. */
 export async function insertPeriods(
   { tx }: Unit,

@@ -1,0 +1,55 @@
+import { Body, Controller, Extension, Path, Post, Request, Route, Tags } from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { formatInstant } from '../../../contract/instant.js';
+import { formatMoney, zeroMoney } from '../../domain/money/money.js';
+import { accepted } from '../../edge/http-failure.js';
+import { occasionOf } from '../../edge/request-context.js';
+import { expectedVersions } from '../../edge/versions.js';
+import { invoiceToDto } from '../answer/invoice-answer.js';
+import type { BillingDependencies } from '../stored/compute-tasks.js';
+import type { CancellationDto, CancelSubscriptionBody } from './cancel-dto.js';
+import { cancelSubscription, type Cancelled } from './cancel-subscription.js';
+
+function cancellationToDto(cancelled: Cancelled): CancellationDto {
+  const { subscription, type, atMs, reason, invoice, processedAt } = cancelled;
+  const date = formatInstant(atMs);
+  const isOver = subscription.subscription_status === 'cancelled';
+  return {
+    subscription_id: subscription.id,
+    cancellation_type: type,
+    effective_date: date,
+    status: subscription.subscription_status,
+    reason,
+    proration_invoice: invoice === null ? null : invoiceToDto(invoice, null),
+    proration_details: [],
+    total_credit_amount: formatMoney(zeroMoney(subscription.currency)),
+    message: isOver ? `the subscription ended at ${date}` : `the subscription will end at ${date}`,
+    processed_at: formatInstant(processedAt),
+  };
+}
+
+@Route('v1/subscriptions')
+@Tags('Subscriptions')
+export class CancelController extends Controller {
+  constructor(private readonly dependencies: BillingDependencies) {
+    super();
+  }
+
+  /**
+   * Ends a subscription at once, with a final invoice of what is not billed yet, or at a later
+   * instant; until then it goes on.
+   * @summary Cancel a subscription
+   */
+  @Post('{id}/cancel')
+  @Extension('x-operation', { entity: 'subscription', access: 'write', rate: 'heavy' })
+  public async cancelSubscription(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: CancelSubscriptionBody,
+  ): Promise<CancellationDto> {
+    const cancel = { target: { id, isExpected: expectedVersions(request) }, body };
+    return cancellationToDto(
+      accepted(await cancelSubscription(this.dependencies, occasionOf(request), cancel)),
+    );
+  }
+}

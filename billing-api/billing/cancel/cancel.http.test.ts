@@ -1,0 +1,171 @@
+import { describe, expect } from 'vitest';
+import type { BillingUnderTest } from '../../testing/billing-harness.js';
+import { expectBalancedBooks } from '../../testing/check-books.js';
+import { test as billedTest } from '../../testing/billed-test.js';
+import { expectRefused, type Answer } from '../../testing/money-test.js';
+import { setTestClock } from '../../testing/set-test-clock.js';
+import { subscribeMonthly } from '../../testing/subscribe-monthly.js';
+
+type World = {
+  /** A subscription of 100 in arrear and 30 in advance, in its third month. */
+  readonly id: string;
+  readonly cancel: (body: object) => Promise<Answer>;
+  readonly read: () => Promise<Answer>;
+  /** Its invoices, oldest period first: reason, status, total. */
+  readonly invoices: () => Promise<Answer>;
+};
+
+/** 11 December 2026, a third of a month of 31 days less a little. */
+const NOW = '2026-12-11T00:00:00.000Z';
+
+async function invoicesOf(api: BillingUnderTest, id: string): Promise<Answer> {
+  const sort = [{ field: 'billing_sequence', direction: 'asc' }];
+  const { items } = await api.make('/v1/invoices/search', { subscription_id: id, sort });
+  return items.map((one: Answer) => [one.billing_reason, one.invoice_status, one.total]);
+}
+
+const test = billedTest.extend<{ world: World }>({
+  world: async ({ api, bill, database }, use) => {
+    const { subscription } = await subscribeMonthly(api);
+    const { id } = subscription;
+    await bill('2026-12-01T02:00:00.000Z');
+    await setTestClock(database.database, api.environment, Date.parse(NOW));
+    const path = `/v1/subscriptions/${id}`;
+    await use({
+      id,
+      cancel: (body) => api.call('POST', `${path}/cancel`, { body }),
+      read: async () => (await api.call('GET', path)).body,
+      invoices: () => invoicesOf(api, id),
+    });
+    await expectBalancedBooks(api);
+  },
+});
+
+const BEFORE = [
+  ['SUBSCRIPTION_CREATE', 'FINALIZED', '30.00'],
+  ['SUBSCRIPTION_CYCLE', 'FINALIZED', '130.00'],
+  ['SUBSCRIPTION_CYCLE', 'FINALIZED', '130.00'],
+];
+/** 100 × 10 ÷ 31 days. */
+const FINAL = ['SUBSCRIPTION_CYCLE', 'FINALIZED', '32.26'];
+
+describe('a cancellation', () => {
+  test('ends a subscription at once, and bills in arrear up to that instant', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const { body } = await world.cancel({ reason: 'too expensive' });
+    expect(body).toMatchObject({
+      ...{ subscription_id: world.id, cancellation_type: 'immediate', effective_date: NOW },
+      ...{ status: 'cancelled', reason: 'too expensive', total_credit_amount: '0.00' },
+      proration_invoice: { total: '32.26', invoice_status: 'FINALIZED' },
+    });
+    expect(await world.invoices()).toEqual([...BEFORE, FINAL]);
+    expect(await world.read()).toMatchObject({
+      ...{ subscription_status: 'cancelled', cancel_at: NOW, end_date: NOW, cancelled_at: NOW },
+      ...{ current_period_end: NOW },
+      metadata: { cancellation_type: 'immediate', cancellation_reason: 'too expensive' },
+    });
+    const verified = await api.call('GET', `/v1/invoices/${body.proration_invoice.id}/verify`);
+    expect(verified.body).toMatchObject({ same_from_inputs: true, differences: [] });
+    await bill('2027-03-01T00:00:00.000Z');
+    expect(await world.invoices()).toEqual([...BEFORE, FINAL]);
+    const again = await world.cancel({});
+    expect(again.body.message).toMatch(/the subscription is cancelled/);
+  });
+
+  test('makes no invoice when it is told to skip it', async ({ bill, world }) => {
+    const { body } = await world.cancel({ invoice_policy: 'skip' });
+    expect(body).toMatchObject({ status: 'cancelled', proration_invoice: null });
+    await bill('2027-03-01T00:00:00.000Z');
+    expect(await world.invoices()).toEqual(BEFORE);
+  });
+
+  test('can have taken effect earlier in the running period', async ({ world }) => {
+    const { body } = await world.cancel({ cancel_at: '2026-12-02T00:00:00.000Z' });
+    expect(body).toMatchObject({
+      ...{ effective_date: '2026-12-02T00:00:00.000Z', status: 'cancelled' },
+      proration_invoice: { total: '3.23' },
+    });
+  });
+
+  test('ends a subscription with its period, which is billed as usual and has no next one', async ({
+    bill,
+    world,
+  }) => {
+    const { body } = await world.cancel({ cancellation_type: 'end_of_period' });
+    expect(body).toMatchObject({
+      ...{ status: 'active', effective_date: '2027-01-01T00:00:00.000Z' },
+      proration_invoice: null,
+    });
+    expect(await world.read()).toMatchObject({
+      ...{ cancel_at_period_end: true, cancel_at: '2027-01-01T00:00:00.000Z', end_date: null },
+    });
+    const pending = await world.cancel({ cancellation_type: 'end_of_period' });
+    expect(pending.body.message).toMatch(/ends at 2027-01-01/);
+    await bill('2027-03-01T00:00:00.000Z');
+    const last = ['SUBSCRIPTION_CYCLE', 'FINALIZED', '100.00'];
+    expect(await world.invoices()).toEqual([...BEFORE, last]);
+    expect(await world.read()).toMatchObject({
+      ...{ subscription_status: 'cancelled', cancelled_at: '2027-01-01T00:00:00.000Z' },
+    });
+  });
+
+  test('waits for its date, within the running period or after it', async ({ bill, world }) => {
+    const type = { cancellation_type: 'scheduled_date' };
+    const within = '2026-12-21T00:00:00.000Z';
+    const { body } = await world.cancel({ ...type, cancel_at: within });
+    expect(body).toMatchObject({ status: 'active', effective_date: within });
+    expect(await world.read()).toMatchObject({ end_date: within, current_period_end: within });
+    await bill('2027-03-01T00:00:00.000Z');
+    // 100 × 20 ÷ 31 days.
+    const last = ['SUBSCRIPTION_CYCLE', 'FINALIZED', '64.52'];
+    expect(await world.invoices()).toEqual([...BEFORE, last]);
+    expect(await world.read()).toMatchObject({ subscription_status: 'cancelled' });
+  });
+
+  test('at a date in a later period bills the periods before it as usual', async ({
+    bill,
+    world,
+  }) => {
+    const date = '2027-01-11T00:00:00.000Z';
+    await world.cancel({ cancellation_type: 'scheduled_date', cancel_at: date });
+    await bill('2027-03-01T00:00:00.000Z');
+    // 30 × 10 ÷ 31 in advance for the part of January, and 100 × 10 ÷ 31 in arrear.
+    expect(await world.invoices()).toEqual([
+      ...BEFORE,
+      ['SUBSCRIPTION_CYCLE', 'FINALIZED', '109.68'],
+      FINAL,
+    ]);
+  });
+
+  test('that waits can be overtaken by one at once', async ({ world }) => {
+    await world.cancel({ cancellation_type: 'end_of_period' });
+    expect((await world.cancel({})).body).toMatchObject({ status: 'cancelled' });
+    expect(await world.invoices()).toEqual([...BEFORE, FINAL]);
+  });
+
+  test('of several at once succeeds once', async ({ world }) => {
+    const answers = await Promise.all(Array.from({ length: 5 }, () => world.cancel({})));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400]);
+    expect(await world.invoices()).toEqual([...BEFORE, FINAL]);
+  });
+
+  test('is refused with the member and the remedy', async ({ world }) => {
+    const past = '2026-12-02T00:00:00Z';
+    await expectRefused(
+      (body) => world.cancel(body),
+      [
+        [{ cancel_at: '2027-06-01T00:00:00Z' }, /cancel_at.*scheduled_date/],
+        [{ cancel_at: '2026-09-01T00:00:00Z' }, /cancel_at.*start_date/],
+        [{ cancel_at: '2026-10-15T00:00:00Z' }, /cancel_at.*running period/],
+        [{ cancellation_type: 'scheduled_date' }, /cancel_at.*future/],
+        [{ cancellation_type: 'scheduled_date', cancel_at: past }, /cancel_at.*future/],
+        [{ cancellation_type: 'end_of_period', cancel_at: past }, /cancel_at.*absent/],
+        [{ proration_behavior: 'create_prorations' }, /proration_behavior.*planned/],
+      ],
+    );
+    expect(await world.invoices()).toEqual(BEFORE);
+  });
+});
