@@ -29,11 +29,12 @@ const recorded: readonly Operation[] = OPERATIONS.filter(
   ({ isPublic, servedBy }) => !isPublic && servedBy === 'billing-api',
 ).sort((a, b) => ORDER.indexOf(a.method) - ORDER.indexOf(b.method));
 
-/** Signing up and in needs no key, and so no filled environment; in this order. */
+/** What needs no key, and so no filled environment; in this order. */
 const SIGN_UP = { email: 'owner@example.com', password: 'correct horse battery' };
-const SIGNING_IN = [
+const WITHOUT_KEY = [
   ['/auth/signup', { ...SIGN_UP, tenant_name: 'Example Ltd', name: 'Sam' }],
   ['/auth/login', SIGN_UP],
+  ['/webhook-events/invoice.update.finalized', undefined],
 ] as const;
 
 /** Numbers ids in the order in which they appear, and moves instants of the machine's clock. */
@@ -80,8 +81,9 @@ async function recordExamples(filled: FilledEnvironment): Promise<Record<string,
     const isFile = String(headers.get('content-type')).includes('application/pdf');
     if (!isFile) examples[`${method} ${path.replace(/^\/v1/, '')}`] = stabilise(body);
   }
-  for (const [path, body] of SIGNING_IN) {
-    const answer = await filled.call('POST', `/v1${path}`, { body });
+  for (const [path, body] of WITHOUT_KEY) {
+    const options = body === undefined ? {} : { body };
+    const answer = await filled.call('POST', `/v1${path}`, options);
     if (answer.status >= 300) failures.push([path, answer.status, answer.body]);
     examples[`POST ${path}`] = stabilise(answer.body);
   }
