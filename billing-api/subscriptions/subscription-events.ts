@@ -49,5 +49,7 @@ export async function toldOfSubscription(
 /** Adds the system event of a new subscription, with its customer, to the unit that makes it. */
 export async function announceNewSubscription(unit: Unit, row: SubscriptionRow): Promise<void> {
   const told = await toldOfSubscription(unit, row);
-  announce(unit, SUBSCRIPTIONS, { id: row.id, name: 'subscription.created', told });
+  const isDraft = row.subscription_status === 'draft';
+  const name = isDraft ? 'subscription.draft.created' : 'subscription.created';
+  announce(unit, SUBSCRIPTIONS, { id: row.id, name, told });
 }

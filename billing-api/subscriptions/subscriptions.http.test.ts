@@ -195,7 +195,6 @@ describe('POST /subscriptions', () => {
   test('names a member that is not available yet', async ({ api }) => {
     const parties = await partiesOf(api);
     const later = {
-      subscription_status: 'draft',
       auto_invoice_threshold: '5',
       phases: [{}],
       inheritance: {},

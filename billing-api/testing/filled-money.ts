@@ -14,7 +14,8 @@ export type MoneyIdKind =
   | 'wallet'
   | 'closing_wallet'
   | 'modified_wallet'
-  | 'ending_subscription';
+  | 'ending_subscription'
+  | 'draft_subscription';
 
 export type MoneyIds = Readonly<Record<MoneyIdKind, string>>;
 
@@ -50,7 +51,7 @@ export async function makeMoney(
       line_items: [{ invoice_line_item_id: line, amount }],
     });
   const note = await noteOf('5', true);
-  const draft = await noteOf('6', false);
+  const draftNote = await noteOf('6', false);
   const spareNote = await noteOf('7', false);
   const walletOf = (members: object) =>
     make('/v1/wallets', { customer_id: customerId, currency: 'usd', ...members });
@@ -60,14 +61,18 @@ export async function makeMoney(
   });
   const closing = await walletOf({ conversion_rate: '2', initial_credits_to_load: '5' });
   const modified = await walletOf({ conversion_rate: '3', initial_credits_to_load: '5' });
-  const ending = await make('/v1/subscriptions', {
-    ...{ customer_id: customerId, plan_id: planId, currency: 'usd', billing_period: 'MONTHLY' },
-  });
+  const subscribe = (members: object) =>
+    make('/v1/subscriptions', {
+      ...{ customer_id: customerId, plan_id: planId, currency: 'usd', billing_period: 'MONTHLY' },
+      ...members,
+    });
+  const ending = await subscribe({});
+  const draft = await subscribe({ subscription_status: 'draft' });
   return {
-    ...{ ending_subscription: ending.id },
+    ...{ ending_subscription: ending.id, draft_subscription: draft.id },
     ...{ payable: payable.id, payable_line: line, attempted: attempted.id },
     ...{ payment: payment.id, spare_payment: spare.id, processed_payment: processed.id },
-    ...{ credit_note: note.id, draft_note: draft.id, spare_note: spareNote.id },
+    ...{ credit_note: note.id, draft_note: draftNote.id, spare_note: spareNote.id },
     ...{ wallet: wallet.id, closing_wallet: closing.id, modified_wallet: modified.id },
   };
 }

@@ -6,6 +6,10 @@ export const MONEY: Readonly<Record<string, Sample>> = {
     path: { id: ids.ending_subscription },
     body: { cancellation_type: 'end_of_period', reason: 'moved to another product' },
   }),
+  ActivateSubscription: (ids) => ({
+    path: { id: ids.draft_subscription },
+    body: { start_date: '2026-02-01T00:00:00.000Z' },
+  }),
   RecordPayment: (ids) => ({ path: { id: ids.payable }, body: { amount: '1.50' } }),
   AttemptPayment: (ids) => ({ path: { id: ids.attempted } }),
   CreatePayment: (ids) => ({

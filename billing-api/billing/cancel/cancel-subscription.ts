@@ -8,7 +8,7 @@ import {
 } from '../../declarations/subscriptions/subscription.resource.js';
 import { problemOfMove } from '../../domain/lifecycle/lifecycle.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
-import { cancellationDate } from '../../domain/periods/cancellation.js';
+import { cancellationDate, type CancellationRequest } from '../../domain/periods/cancellation.js';
 import { endLedger } from '../../domain/periods/ledger-rows.js';
 import { lastRecorded } from '../../domain/periods/period-ledger.js';
 import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
@@ -68,6 +68,7 @@ export type Cancelled = {
 function stateRefusal(row: SubscriptionRow, type: CancellationType): Refusal | null {
   const problem = problemOfMove(SUBSCRIPTION, 'cancel', row.subscription_status);
   if (problem !== null) return new Refusal('invalid_operation', problem);
+  if (row.subscription_status === 'draft' && type === 'immediate') return null;
   if (row.subscription_status !== 'active') {
     const planned = `cancelling a subscription that is ${row.subscription_status} is planned`;
     return new Refusal('invalid_operation', planned);
@@ -87,6 +88,27 @@ function readCancelAt(body: CancelSubscriptionBody): InstantMs | null | Refusal 
   return reader.refusal() ?? cancelAtMs;
 }
 
+/** The instant of a cancellation. A draft was never charged, whenever it was to begin. */
+function dateOf(
+  row: SubscriptionRow,
+  request: CancellationRequest,
+  now: InstantMs,
+): InstantMs | Refusal {
+  if (row.subscription_status === 'draft') return Math.max(now, row.start_date);
+  const dates = {
+    ...{ startMs: row.start_date, currentStartMs: row.current_period_start },
+    currentEndMs: row.current_period_end,
+  };
+  const { atMs, problem } = cancellationDate(dates, request, now);
+  return problem === null ? atMs : invalid({ [problem.member]: problem.text });
+}
+
+/** Whether something of the running period is billed when it is cut short (docs/domain.md 24.5). */
+function isBillable(row: SubscriptionRow, type: CancellationType, atMs: InstantMs): boolean {
+  const isCut = type === 'immediate' && atMs > row.current_period_start;
+  return isCut && row.subscription_status === 'active';
+}
+
 async function readCancellation(
   unit: ReadUnit,
   target: ChangeTarget,
@@ -100,15 +122,10 @@ async function readCancellation(
   const { subscription: row } = loaded;
   const refusal = stateRefusal(row, type) ?? targetRefusal(SUBSCRIPTIONS, row, target);
   if (refusal !== null) return refusal;
-  const dates = {
-    ...{ startMs: row.start_date, currentStartMs: row.current_period_start },
-    ...{ currentEndMs: row.current_period_end, isPending: row.cancel_at !== null },
-  };
-  const { atMs, problem } = cancellationDate(dates, { type, cancelAtMs }, unit.now);
-  if (problem !== null) return invalid({ [problem.member]: problem.text });
-  const isBillable = type === 'immediate' && atMs > row.current_period_start;
-  const hasFinalInvoice = isBillable && body.invoice_policy !== 'skip';
-  return { type, atMs, reason, loaded, hasFinalInvoice };
+  const atMs = dateOf(row, { type, cancelAtMs }, unit.now);
+  if (isRefusal(atMs)) return atMs;
+  const isBilled = body.invoice_policy !== 'skip' && isBillable(row, type, atMs);
+  return { type, atMs, reason, loaded, hasFinalInvoice: isBilled };
 }
 
 async function compute(

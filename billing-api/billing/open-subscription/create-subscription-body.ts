@@ -49,7 +49,7 @@ export interface CreateSubscriptionBody extends SubscriptionCommitmentBody {
   end_date?: DateTime;
   /** The customer's time zone when absent, else UTC. */
   customer_timezone?: string;
-  /** `draft` is not available yet. */
+  /** A draft is not charged, and makes no invoice, until it is activated. */
   subscription_status?: 'draft';
   collection_method?: 'charge_automatically' | 'send_invoice';
   /** Only `default_active` is available yet. */

@@ -2,6 +2,7 @@ import {
   Body,
   Controller,
   Extension,
+  Path,
   Post,
   Request,
   Route,
@@ -11,12 +12,13 @@ import {
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
-import { tagVersion } from '../../edge/versions.js';
+import { expectedVersions, tagVersion } from '../../edge/versions.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import {
   loadedSubscriptionToDto,
   type ExpandedSubscriptionDto,
 } from '../../subscriptions/subscription-expansions.js';
+import { activateSubscription, type ActivateSubscriptionBody } from './activate-subscription.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
 import { openSubscription } from './open-subscription.js';
 
@@ -48,5 +50,23 @@ export class OpenSubscriptionController extends Controller {
     this.setStatus(201);
     tagVersion(this, created.subscription.version);
     return loadedSubscriptionToDto(created);
+  }
+
+  /**
+   * A draft begins at an instant, as if it had been created with it.
+   * @summary Activate a subscription
+   */
+  @Post('{id}/activate')
+  @Extension('x-operation', { entity: 'subscription', access: 'write', versioned: true })
+  public async activateSubscription(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: ActivateSubscriptionBody,
+  ): Promise<ExpandedSubscriptionDto> {
+    const activation = { target: { id, isExpected: expectedVersions(request) }, body };
+    const done = await activateSubscription(this.dependencies, occasionOf(request), activation);
+    const activated = accepted(done);
+    tagVersion(this, activated.subscription.version);
+    return loadedSubscriptionToDto(activated);
   }
 }

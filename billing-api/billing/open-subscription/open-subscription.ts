@@ -33,9 +33,10 @@ import { storeOpeningInvoice } from './opening-invoice.js';
 import { readSubscriptionBody, type SubscriptionRequest } from './subscription-request.js';
 
 /**
- * POST /subscriptions: an active subscription with a line item for every price of the plan that
- * matches (docs/domain.md 9.4), oldest price first, and those of its own; and its opening invoice,
- * finalized, where it is charged in advance (docs/domain.md 22.1).
+ * POST /subscriptions: an active subscription, or a draft of one, with a line item for every price
+ * of the plan that matches (docs/domain.md 9.4), oldest price first, and those of its own; and its
+ * opening invoice, finalized, where it is charged in advance (docs/domain.md 22.1). A draft has
+ * none.
  */
 export async function openSubscription(
   dependencies: WriteDependencies,
@@ -49,6 +50,7 @@ export async function openSubscription(
     const subscription = await storeSubscription(unit, request);
     if (isRefusal(subscription)) return subscription;
     const related = await findRelatedRecords(unit.tx, [subscription]);
+    if (request.isDraft) return { subscription, related, latestInvoice: null };
     const latestInvoice = await storeOpeningInvoice(unit, subscription, related.lineItems);
     return isRefusal(latestInvoice) ? latestInvoice : { subscription, related, latestInvoice };
   });
@@ -169,7 +171,7 @@ function newLedger(
   return openLedger(terms, { startMs, billingAnchorMs, trialEndMs: null });
 }
 
-/** The row of a new, active subscription. */
+/** The row of a new subscription. */
 function newRow(
   request: SubscriptionRequest,
   { customer, plan }: CustomerAndPlan,
@@ -182,7 +184,7 @@ function newRow(
     invoicing_customer_id: null,
     plan_id: plan.id,
     parent_subscription_id: null,
-    subscription_status: 'active',
+    subscription_status: request.isDraft ? 'draft' : 'active',
     subscription_type: 'standalone',
     currency: request.currency,
     billing_cadence: ledger.billingCadence,

@@ -52,6 +52,8 @@ export type SubscriptionRequest = {
   readonly prorationBehavior: NonNullable<CreateSubscriptionBody['proration_behavior']>;
   /** The request says 0 trial days, which overrides the trials of the plan's prices. */
   readonly isWithoutTrial: boolean;
+  /** It is activated later. */
+  readonly isDraft: boolean;
   /** In place of what the plan's prices say. */
   readonly overrides: readonly LineOverride[];
   /** Beside the lines of the plan. */
@@ -88,6 +90,7 @@ export function readSubscriptionBody(
     customerTimezone: reader.timezone('customer_timezone', body.customer_timezone),
     prorationBehavior: body.proration_behavior ?? 'none',
     isWithoutTrial: body.trial_period_days === 0,
+    isDraft: body.subscription_status === 'draft',
     ...readParts(reader, body),
     adjustments: readAdjustments(reader, body, life.startMs),
     kept: readKept(reader, body, terms),
@@ -96,7 +99,7 @@ export function readSubscriptionBody(
 }
 
 /** Members that are not built yet; a request that gives one of them is refused. */
-const UNSUPPORTED = ['subscription_status', 'auto_invoice_threshold', 'phases', 'inheritance'];
+const UNSUPPORTED = ['auto_invoice_threshold', 'phases', 'inheritance'];
 
 function checkLater(reader: MemberReader, body: CreateSubscriptionBody): void {
   reader.rejectUnsupported(body, UNSUPPORTED);

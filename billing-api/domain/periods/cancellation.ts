@@ -12,8 +12,6 @@ export type Cancellable = {
   readonly startMs: InstantMs;
   readonly currentStartMs: InstantMs;
   readonly currentEndMs: InstantMs;
-  /** A cancellation that waits for its day. */
-  readonly isPending: boolean;
 };
 
 /** The instant of a cancellation; or the member that is wrong, with what is wrong with it. */
