@@ -74,7 +74,10 @@ export async function debitWallet(
   return writeUnit(dependencies, occasion, async (unit) => {
     const wallet = await lockRecord(unit, WALLETS, id);
     if (wallet === null) return notFound(WALLETS.name, id);
-    const known = await findByKey(unit, id, body.idempotency_key);
+    const known = await findByKey(unit, wallet, {
+      type: 'debit',
+      key: body.idempotency_key,
+    });
     if (known !== null) return { wallet, transaction: known };
     const usable = await lockUsableWallet(unit, id);
     if (isRefusal(usable)) return usable;
@@ -119,7 +122,12 @@ export function terminateWallet(
     const moved = await empty(unit, wallet);
     if (isRefusal(moved)) return moved;
     const closed = await moveRecord(unit, WALLETS, {
-      ...{ target: { id: wallet.id }, lifecycle: WALLET, move: 'terminate', to: 'closed' },
+      ...{
+        target: { id: wallet.id },
+        lifecycle: WALLET,
+        move: 'terminate',
+        to: 'closed',
+      },
       told: (after) => Promise.resolve(walletToDto(after)),
     });
     if (isRefusal(closed) || moved === null) return closed;
@@ -129,7 +137,10 @@ export function terminateWallet(
 }
 
 /** The wallet that was closed and the one that replaces it. */
-export type ConvertedWallet = { readonly original: WalletRow; readonly made: WalletRow };
+export type ConvertedWallet = {
+  readonly original: WalletRow;
+  readonly made: WalletRow;
+};
 
 function convertRefusal({ wallet_type: type, credit_balance: balance }: WalletRow): Refusal | null {
   if (type !== 'PRE_PAID') {
@@ -147,15 +158,32 @@ async function replace(unit: Unit, wallet: WalletRow): Promise<ConvertedWallet |
   const emptied = await empty(unit, wallet);
   if (isRefusal(emptied)) return emptied;
   const original = await moveRecord(unit, WALLETS, {
-    ...{ target: { id: wallet.id }, lifecycle: WALLET, move: 'convert', to: 'closed' },
+    ...{
+      target: { id: wallet.id },
+      lifecycle: WALLET,
+      move: 'convert',
+      to: 'closed',
+    },
     told: (after) => Promise.resolve(walletToDto(after)),
   });
   if (isRefusal(original)) return original;
   const { customer_id, currency, name, description, conversion_rate, auto_topup } = wallet;
   const fresh = await storeWallet(unit, {
-    ...{ customer_id, currency, name, description, conversion_rate, auto_topup },
+    ...{
+      customer_id,
+      currency,
+      name,
+      description,
+      conversion_rate,
+      auto_topup,
+    },
     topup_conversion_rate: wallet.topup_conversion_rate,
-    ...{ wallet_type: 'POST_PAID', wallet_status: 'active', credit_balance: ZERO, version: 1 },
+    ...{
+      wallet_type: 'POST_PAID',
+      wallet_status: 'active',
+      credit_balance: ZERO,
+      version: 1,
+    },
     config: { allowed_price_types: ['ALL'] },
     alert_settings: wallet.alert_settings,
     alert_state: 'ok',
@@ -164,7 +192,10 @@ async function replace(unit: Unit, wallet: WalletRow): Promise<ConvertedWallet |
   if (isRefusal(fresh) || emptied === null)
     return isRefusal(fresh) ? fresh : { original, made: fresh };
   const { credit_amount: credits } = emptied.transaction;
-  const filled = await addCredits(unit, fresh, { credits, reason: 'FREE_CREDIT_GRANT' });
+  const filled = await addCredits(unit, fresh, {
+    credits,
+    reason: 'FREE_CREDIT_GRANT',
+  });
   if (isRefusal(filled)) return filled;
   const postings = postingsOfMove(shareOf(emptied), fresh.id);
   await postGroups(unit, [{ ...groupOf(emptied), kind: 'wallet.converted', postings }]);

@@ -1,4 +1,5 @@
 import { sql } from 'slonik';
+import { z } from 'zod';
 import { formatInstant } from '../../contract/instant.js';
 import { ONE, ZERO } from '../../contract/decimal.js';
 import { noRows } from '../../sql/columns.js';
@@ -46,7 +47,11 @@ function takenRefusal({ wallet_type: type, currency }: NewWallet): Refusal {
 export async function storeWallet(unit: Unit, wallet: NewWallet): Promise<WalletRow | Refusal> {
   const row = await createRecord(unit, WALLETS, wallet);
   if (isRefusal(row)) return row.code === 'already_exists' ? takenRefusal(wallet) : row;
-  announce(unit, WALLETS, { id: row.id, name: 'wallet.created', told: walletToDto(row) });
+  announce(unit, WALLETS, {
+    id: row.id,
+    name: 'wallet.created',
+    told: walletToDto(row),
+  });
   return row;
 }
 
@@ -59,14 +64,41 @@ export async function lockRefundWallet(
   owner: { readonly customerId: string; readonly currency: string },
 ): Promise<WalletRow | Refusal> {
   const { customerId, currency } = owner;
-  const found = await unit.tx.maybeOne(sql.type(WALLETS.row)`
-    SELECT * FROM wallets
-    WHERE customer_id = ${customerId} AND currency = ${currency} AND wallet_type = 'PRE_PAID'
-      AND wallet_status = 'active' AND conversion_rate = 1
-      AND config -> 'allowed_price_types' ? 'ALL' AND ${isOfEnvironment}
-    ORDER BY created_at, id LIMIT 1 FOR NO KEY UPDATE`);
+  return findOrStore(unit, {
+    find: () =>
+      unit.tx.maybeOne(sql.type(WALLETS.row)`
+        SELECT * FROM wallets
+        WHERE customer_id = ${customerId} AND currency = ${currency} AND wallet_type = 'PRE_PAID'
+          AND wallet_status = 'active' AND conversion_rate = 1
+          AND config -> 'allowed_price_types' ? 'ALL' AND ${isOfEnvironment}
+        ORDER BY created_at, id LIMIT 1 FOR NO KEY UPDATE`),
+    wallet: { ...NEW_WALLET, customer_id: customerId, currency },
+  });
+}
+
+/** What a lock answers, which says nothing. */
+const locked = z.object({ lock: z.literal('') });
+
+/** How a wallet is found, and what it is when there is none. */
+type FoundOrNew = {
+  readonly find: () => Promise<WalletRow | null>;
+  readonly wallet: NewWallet;
+};
+
+/**
+ * The wallet that is found, or a new one. Two who both find none wait for each other, so that the
+ * second finds what the first has opened.
+ */
+export async function findOrStore(
+  unit: Unit,
+  { find, wallet }: FoundOrNew,
+): Promise<WalletRow | Refusal> {
+  const found = await find();
   if (found !== null) return found;
-  return storeWallet(unit, { ...NEW_WALLET, customer_id: customerId, currency });
+  const lock = `minutebook:wallets:${wallet.customer_id}`;
+  await unit.tx.query(sql.type(locked)`
+    SELECT pg_advisory_xact_lock(hashtextextended(${lock}, 0)) AS lock`);
+  return (await find()) ?? storeWallet(unit, wallet);
 }
 
 /**
@@ -127,7 +159,10 @@ export function isPostponed(at: string) {
 /** Lowers what is left of credits by what a debit took of them. */
 export async function lowerCredits({ tx }: Unit, uses: readonly CreditUse[]): Promise<void> {
   if (uses.length === 0) return;
-  const rows = uses.map(({ creditId, credits }) => ({ id: creditId, used: credits.toFixed() }));
+  const rows = uses.map(({ creditId, credits }) => ({
+    id: creditId,
+    used: credits.toFixed(),
+  }));
   await tx.query(sql.type(noRows)`
     UPDATE wallet_transactions AS credit
     SET credits_available = credit.credits_available - given.used
@@ -135,14 +170,21 @@ export async function lowerCredits({ tx }: Unit, uses: readonly CreditUse[]): Pr
     WHERE credit.id = given.id AND ${rowIsOfEnvironment('credit')}`);
 }
 
-/** The transaction of a wallet that was made with this key; null when there is none. */
+/** The credit or debit of a wallet that was made with this key; null when there is none. */
 export async function findByKey(
   { tx }: StatementUnit,
-  walletId: string,
-  key: string | null,
+  wallet: Pick<WalletRow, 'id'>,
+  {
+    type,
+    key,
+  }: {
+    readonly type: WalletTransactionRow['type'];
+    readonly key: string | null;
+  },
 ): Promise<WalletTransactionRow | null> {
   if (key === null) return null;
   return tx.maybeOne(sql.type(WALLET_TRANSACTIONS.row)`
     SELECT * FROM wallet_transactions
-    WHERE wallet_id = ${walletId} AND idempotency_key = ${key} AND ${isOfEnvironment}`);
+    WHERE wallet_id = ${wallet.id} AND type = ${type} AND idempotency_key = ${key}
+      AND ${isOfEnvironment}`);
 }

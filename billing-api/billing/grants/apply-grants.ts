@@ -25,7 +25,7 @@ import { createRecord } from '../../records/create-record.js';
 import { findRecords } from '../../records/find-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-import { NEW_WALLET, storeWallet } from '../../wallets/wallets-store.js';
+import { NEW_WALLET, findOrStore } from '../../wallets/wallets-store.js';
 import { giveCredits } from '../../wallets/wallet-operations.js';
 
 const progressRow = z.object({
@@ -103,17 +103,19 @@ async function lockGrantWallet(
   const rate = grant.conversion_rate === null ? ONE : decimalOf(grant.conversion_rate);
   const topup =
     grant.topup_conversion_rate === null ? rate : decimalOf(grant.topup_conversion_rate);
-  const found = await unit.tx.maybeOne(sql.type(WALLETS.row)`
-    SELECT * FROM wallets
-    WHERE customer_id = ${customerId} AND currency = ${currency} AND wallet_type = 'PRE_PAID'
-      AND wallet_status = 'active' AND conversion_rate = ${rate.toFixed()}::numeric
-      AND topup_conversion_rate = ${topup.toFixed()}::numeric AND ${isOfEnvironment}
-    ORDER BY created_at, id LIMIT 1 FOR NO KEY UPDATE`);
-  if (found !== null) return found;
-  return storeWallet(unit, {
-    ...{ ...NEW_WALLET, conversion_rate: rate, topup_conversion_rate: topup },
-    config: { allowed_price_types: ['USAGE'] },
-    ...{ customer_id: customerId, currency },
+  return findOrStore(unit, {
+    find: () =>
+      unit.tx.maybeOne(sql.type(WALLETS.row)`
+        SELECT * FROM wallets
+        WHERE customer_id = ${customerId} AND currency = ${currency} AND wallet_type = 'PRE_PAID'
+          AND wallet_status = 'active' AND conversion_rate = ${rate.toFixed()}::numeric
+          AND topup_conversion_rate = ${topup.toFixed()}::numeric AND ${isOfEnvironment}
+        ORDER BY created_at, id LIMIT 1 FOR NO KEY UPDATE`),
+    wallet: {
+      ...{ ...NEW_WALLET, conversion_rate: rate, topup_conversion_rate: topup },
+      config: { allowed_price_types: ['USAGE'] },
+      ...{ customer_id: customerId, currency },
+    },
   });
 }
 
@@ -160,7 +162,11 @@ function outcomeOf(status: SubscriptionRow['subscription_status']): Outcome | nu
 async function writeProgress(
   { tx }: Unit,
   { id }: CreditGrantRow,
-  next: { readonly made: number; readonly atMs: InstantMs | null; readonly hasEnded: boolean },
+  next: {
+    readonly made: number;
+    readonly atMs: InstantMs | null;
+    readonly hasEnded: boolean;
+  },
 ): Promise<void> {
   const at = next.atMs === null ? null : formatInstant(next.atMs);
   await tx.query(sql.type(noRows)`
@@ -179,13 +185,25 @@ async function carryOut(
   const given = outcome === 'applied' ? await giveGrant(unit, due) : null;
   if (isRefusal(given)) return given;
   const stored = await createRecord(unit, GRANT_APPLICATIONS, {
-    ...{ credit_grant_id: grant.id, subscription_id: subscription.id, sequence },
-    ...{ scheduled_for: atMs, application_status: outcome, wallet_transaction_id: given },
+    ...{
+      credit_grant_id: grant.id,
+      subscription_id: subscription.id,
+      sequence,
+    },
+    ...{
+      scheduled_for: atMs,
+      application_status: outcome,
+      wallet_transaction_id: given,
+    },
   });
   if (isRefusal(stored)) return stored;
   const next = outcome === 'cancelled' ? null : applicationFrom(dates, sequence + 1);
   const made = sequence + 1;
-  await writeProgress(unit, grant, { made, atMs: next?.atMs ?? null, hasEnded: next === null });
+  await writeProgress(unit, grant, {
+    made,
+    atMs: next?.atMs ?? null,
+    hasEnded: next === null,
+  });
   return null;
 }
 

@@ -5,10 +5,8 @@ import {
   type ChangePaymentBody,
   type PaymentRow,
 } from '../../declarations/money/payment.resource.js';
-import { postingsOfPaidBack } from '../../domain/ledger/postings.js';
 import { problemOfMove } from '../../domain/lifecycle/lifecycle.js';
 import { PAYMENT } from '../../domain/lifecycle/money-lifecycle.js';
-import { postGroups } from '../../ledger/post-groups.js';
 import {
   changeRecord,
   targetRefusal,
@@ -30,6 +28,7 @@ import {
   takePaid,
   writePayment,
 } from './settle-invoice.js';
+import { giveBack } from './give-back.js';
 import { processPayment, succeed, withAttempt, type HeldPayment } from './take-payment.js';
 
 /** Locks a payment after its invoice, as everything that changes both does. */
@@ -51,19 +50,39 @@ async function follow(
   { payment, invoice }: HeldPayment,
   status: 'PENDING' | 'PROCESSING' | 'FAILED',
 ): Promise<PaymentRow | Refusal> {
-  const move = { target: { id: payment.id }, lifecycle: PAYMENT, told } as const;
+  const move = {
+    target: { id: payment.id },
+    lifecycle: PAYMENT,
+    told,
+  } as const;
   const failed = {
     patch: (row: PaymentRow) => ({
       failed_at: unit.now,
-      attempts: withAttempt(unit, row, { status: 'FAILED', error: row.error_message }),
+      attempts: withAttempt(unit, row, {
+        status: 'FAILED',
+        error: row.error_message,
+      }),
     }),
   };
   const after =
     status === 'FAILED'
-      ? await moveRecord(unit, PAYMENTS, { ...move, ...failed, move: 'fail', to: 'FAILED' })
+      ? await moveRecord(unit, PAYMENTS, {
+          ...move,
+          ...failed,
+          move: 'fail',
+          to: 'FAILED',
+        })
       : status === 'PROCESSING'
-        ? await moveRecord(unit, PAYMENTS, { ...move, move: 'process', to: 'PROCESSING' })
-        : await moveRecord(unit, PAYMENTS, { ...move, move: 'expect', to: 'PENDING' });
+        ? await moveRecord(unit, PAYMENTS, {
+            ...move,
+            move: 'process',
+            to: 'PROCESSING',
+          })
+        : await moveRecord(unit, PAYMENTS, {
+            ...move,
+            move: 'expect',
+            to: 'PENDING',
+          });
   if (isRefusal(after)) return after;
   // An invoice that is paid already, or that another payment decides, stays as it is.
   if (moveRefusal(invoice, status) !== null) return after;
@@ -77,7 +96,10 @@ async function refund(
   {
     status,
     refunded,
-  }: { readonly status: 'PARTIALLY_REFUNDED' | 'REFUNDED'; readonly refunded: Decimal },
+  }: {
+    readonly status: 'PARTIALLY_REFUNDED' | 'REFUNDED';
+    readonly refunded: Decimal;
+  },
 ): Promise<PaymentRow | Refusal> {
   const more = refunded.minus(payment.refunded_amount);
   const move = {
@@ -86,7 +108,11 @@ async function refund(
   } as const;
   const after =
     status === 'REFUNDED'
-      ? await moveRecord(unit, PAYMENTS, { ...move, move: 'refund', to: 'REFUNDED' })
+      ? await moveRecord(unit, PAYMENTS, {
+          ...move,
+          move: 'refund',
+          to: 'REFUNDED',
+        })
       : await moveRecord(unit, PAYMENTS, {
           ...move,
           move: 'refund_in_part',
@@ -95,32 +121,11 @@ async function refund(
   if (isRefusal(after) || more.isZero()) return after;
   const written = await addRefunded(unit, invoice, more);
   if (isRefusal(written)) return written;
-  await post(unit, after, { kind: 'payment.refunded', amount: more, account: 'refunds' });
-  return after;
-}
-
-async function post(
-  unit: Unit,
-  payment: PaymentRow,
-  {
-    kind,
-    amount,
-    account,
-  }: {
-    readonly kind: string;
-    readonly amount: Decimal;
-    readonly account: 'refunds' | 'receivable';
-  },
-): Promise<void> {
-  await postGroups(unit, [
-    {
-      customerId: payment.customer_id,
-      ...{ kind, entityType: 'payment', entityId: payment.id, currency: payment.currency },
-      // Each refund of a payment raises its version.
-      occurrence: payment.version,
-      postings: postingsOfPaidBack(amount, account),
-    },
-  ]);
+  return giveBack(unit, after, {
+    kind: 'payment.refunded',
+    amount: more,
+    account: 'refunds',
+  });
 }
 
 async function voidPayment(
@@ -128,18 +133,24 @@ async function voidPayment(
   { payment, invoice }: HeldPayment,
 ): Promise<PaymentRow | Refusal> {
   const after = await moveRecord(unit, PAYMENTS, {
-    ...{ target: { id: payment.id }, lifecycle: PAYMENT, move: 'void', to: 'VOIDED', told },
+    ...{
+      target: { id: payment.id },
+      lifecycle: PAYMENT,
+      move: 'void',
+      to: 'VOIDED',
+      told,
+    },
     patch: () => ({ voided_at: unit.now }),
   });
   if (isRefusal(after)) return after;
   const written = await takePaid(unit, invoice, payment.amount);
   if (isRefusal(written)) return written;
-  await post(unit, after, {
+  const { amount } = payment;
+  return giveBack(unit, after, {
     kind: 'payment.voided',
-    amount: payment.amount,
+    amount,
     account: 'receivable',
   });
-  return after;
 }
 
 const isRefund = (status: ChangePaymentBody['payment_status']): boolean =>
@@ -214,7 +225,9 @@ function moveTo(
       return voidPayment(unit, held);
     case 'INITIATED':
       return Promise.resolve(
-        invalid({ payment_status: 'must not be INITIATED, where a payment begins' }),
+        invalid({
+          payment_status: 'must not be INITIATED, where a payment begins',
+        }),
       );
   }
 }

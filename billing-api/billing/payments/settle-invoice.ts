@@ -57,7 +57,7 @@ export async function writePayment(
 }
 
 /** The sums of an invoice of which so much is paid, and when it was. */
-export function paidPatch(unit: Unit, row: InvoiceRow, amountPaid: Decimal) {
+function paidSums(unit: Unit, row: InvoiceRow, amountPaid: Decimal) {
   const state = paymentState({ amountDue: row.amount_due, amountPaid });
   const isPaid = state.status !== 'PENDING';
   return {
@@ -69,13 +69,23 @@ export function paidPatch(unit: Unit, row: InvoiceRow, amountPaid: Decimal) {
   } as const;
 }
 
+/** As `paidSums`, but an invoice of which money was given back keeps saying so. */
+export function paidPatch(unit: Unit, row: InvoiceRow, amountPaid: Decimal) {
+  const sums = paidSums(unit, row, amountPaid);
+  if (row.refunded_amount.isZero()) return sums;
+  return {
+    ...sums,
+    payment_status: refundedStatus(amountPaid, row.refunded_amount),
+  };
+}
+
 /** Adds money to a locked invoice; its payment status follows (docs/domain.md 17.1). */
 export async function addPaid(
   unit: Unit,
   row: InvoiceRow,
   amount: Decimal,
 ): Promise<InvoiceRow | Refusal> {
-  const patch = paidPatch(unit, row, row.amount_paid.plus(amount));
+  const patch = paidSums(unit, row, row.amount_paid.plus(amount));
   return moveRefusal(row, patch.payment_status) ?? writePayment(unit, row, patch);
 }
 
@@ -105,5 +115,8 @@ export async function addRefunded(
     return new Refusal('invalid_operation', `only ${problem}`);
   }
   const status = refundedStatus(row.amount_paid, refunded);
-  return writePayment(unit, row, { refunded_amount: refunded, payment_status: status });
+  return writePayment(unit, row, {
+    refunded_amount: refunded,
+    payment_status: status,
+  });
 }

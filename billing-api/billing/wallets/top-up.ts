@@ -77,7 +77,10 @@ export type ToppedUp = {
 
 type TopUp = {
   readonly movement: Movement;
-  readonly bonus: { readonly credits: Decimal; readonly expiryMs: InstantMs | null };
+  readonly bonus: {
+    readonly credits: Decimal;
+    readonly expiryMs: InstantMs | null;
+  };
 };
 
 /** A date of a request that must not have passed. */
@@ -93,7 +96,11 @@ function future(
 
 async function slabsOf(unit: Unit): Promise<readonly BonusSlab[]> {
   const stored = (await findSetting(unit, 'wallet_bonus')) as {
-    readonly slabs?: readonly { threshold: string; type: BonusSlab['type']; value: string }[];
+    readonly slabs?: readonly {
+      threshold: string;
+      type: BonusSlab['type'];
+      value: string;
+    }[];
   } | null;
   // Absent means none: no bonus was set.
   return (stored?.slabs ?? []).map(({ threshold, type, value }) => ({
@@ -128,7 +135,10 @@ async function bonusFor(
     reader.note('bonus_credits_to_add', 'goes with credits that are bought');
   }
   const member = 'bonus_credits_expiry_date_utc';
-  const expiryMs = future(reader, member, { text: body[member], now: unit.now });
+  const expiryMs = future(reader, member, {
+    text: body[member],
+    now: unit.now,
+  });
   const bonus = isFree ? ZERO : (own ?? bonusOf(credits, await slabsOf(unit)));
   return { credits: bonus, expiryMs };
 }
@@ -139,7 +149,9 @@ async function readTopUp(
   wallet: WalletRow,
 ): Promise<TopUp | Refusal> {
   if ((body.credits_to_add === undefined) === (body.amount === undefined)) {
-    return invalid({ credits_to_add: 'must be given, or else amount, but not both' });
+    return invalid({
+      credits_to_add: 'must be given, or else amount, but not both',
+    });
   }
   const reader = new MemberReader();
   const credits = creditsOf(reader, body, wallet);
@@ -147,7 +159,13 @@ async function readTopUp(
   const text = body.expiry_date_utc;
   const { description = null, idempotency_key: idempotencyKey = null, priority = null } = body;
   const movement = {
-    ...{ credits, reason: body.transaction_reason, description, idempotencyKey, priority },
+    ...{
+      credits,
+      reason: body.transaction_reason,
+      description,
+      idempotencyKey,
+      priority,
+    },
     expiryDate: future(reader, 'expiry_date_utc', { text, now: unit.now }),
     metadata: reader.metadata(body.metadata),
   };
@@ -200,8 +218,20 @@ function storeCreditInvoice(
     metadata: {},
   };
   const request = {
-    ...{ customerId: wallet.customer_id, currency, type: 'ONE_OFF' as const, lines: [line] },
-    ...{ number: null, dueDate: unit.now, description: null, coupons: [], taxRates: [], reason },
+    ...{
+      customerId: wallet.customer_id,
+      currency,
+      type: 'ONE_OFF' as const,
+      lines: [line],
+    },
+    ...{
+      number: null,
+      dueDate: unit.now,
+      description: null,
+      coupons: [],
+      taxRates: [],
+      reason,
+    },
     ...{ period: null, metadata: { wallet_id: wallet.id } },
   };
   return storeGivenInvoice(unit, request, { isFunding: true });
@@ -262,9 +292,16 @@ export async function addAutomatically(
     const moved = await giveCredits(unit, wallet, given);
     return isRefusal(moved) ? moved : null;
   }
-  const movement = { credits, reason: 'PURCHASED_CREDIT_INVOICED', metadata } as const;
+  const movement = {
+    credits,
+    reason: 'PURCHASED_CREDIT_INVOICED',
+    metadata,
+  } as const;
   const topUp = { movement, bonus: { credits: ZERO, expiryMs: null } };
-  const bought = await buyByInvoice(unit, wallet, { topUp, reason: 'WALLET_AUTO_TOPUP' });
+  const bought = await buyByInvoice(unit, wallet, {
+    topUp,
+    reason: 'WALLET_AUTO_TOPUP',
+  });
   return isRefusal(bought) ? bought : null;
 }
 
@@ -286,7 +323,10 @@ async function findRepeated(
   wallet: WalletRow,
   key: string | undefined,
 ): Promise<ToppedUp | null> {
-  const known = await findByKey(unit, wallet.id, key ?? null);
+  const known = await findByKey(unit, wallet, {
+    type: 'credit',
+    key: key ?? null,
+  });
   if (known === null) return null;
   const invoiceId = known.reference_type === 'INVOICE' ? known.reference_id : null;
   return { wallet, transaction: known, invoiceId };

@@ -16,8 +16,13 @@ describe('debits', () => {
   }) => {
     const wallet = await makeWallet(api);
     const add = async (credits: string, members: object) =>
-      (await topUp(api, wallet, { ...FREE, credits_to_add: credits, ...members }))
-        .wallet_transaction.id;
+      (
+        await topUp(api, wallet, {
+          ...FREE,
+          credits_to_add: credits,
+          ...members,
+        })
+      ).wallet_transaction.id;
     const march = '2299-03-01T00:00:00Z';
     const february = '2299-02-01T00:00:00Z';
     const a = await add('50', { priority: 1, expiry_date_utc: march });
@@ -52,7 +57,9 @@ describe('debits', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(33);
     const refused = answers.find(({ status }) => status !== 200);
     expect(refused?.body.message).toMatch(/has 1 credits that can be used, fewer than 3/);
-    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '1' });
+    expect(await readWallet(api, wallet)).toMatchObject({
+      credit_balance: '1',
+    });
   });
 
   test('by hand may go below 0, which the next credits fill first; the same key counts once', async ({
@@ -64,12 +71,17 @@ describe('debits', () => {
     for (let times = 0; times < 2; times += 1) {
       await api.call('POST', `/v1/wallets/${wallet.id}/debit`, { body });
     }
-    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '-5' });
+    expect(await readWallet(api, wallet)).toMatchObject({
+      credit_balance: '-5',
+    });
     const { wallet_transaction: credit } = await topUp(api, wallet, {
       ...FREE,
       credits_to_add: '7.5',
     });
-    expect(credit).toMatchObject({ credits_available: '2.5', credit_balance_after: '2.5' });
+    expect(credit).toMatchObject({
+      credits_available: '2.5',
+      credit_balance_after: '2.5',
+    });
   });
 });
 
@@ -79,20 +91,40 @@ describe('top-ups', () => {
     money,
   }) => {
     const wallet = await makeWallet(api, { topup_conversion_rate: '0.5' });
-    const direct = { amount: '50', transaction_reason: 'PURCHASED_CREDIT_DIRECT' };
-    expect((await topUp(api, wallet, direct)).wallet).toMatchObject({ credit_balance: '100' });
-    const invoiced = await topUp(api, wallet, {
-      ...{ credits_to_add: '40', transaction_reason: 'PURCHASED_CREDIT_INVOICED' },
+    const direct = {
+      amount: '50',
+      transaction_reason: 'PURCHASED_CREDIT_DIRECT',
+    };
+    expect((await topUp(api, wallet, direct)).wallet).toMatchObject({
+      credit_balance: '100',
     });
-    expect(invoiced.wallet_transaction).toMatchObject({ transaction_status: 'pending' });
-    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '100' });
+    const invoiced = await topUp(api, wallet, {
+      ...{
+        credits_to_add: '40',
+        transaction_reason: 'PURCHASED_CREDIT_INVOICED',
+      },
+    });
+    expect(invoiced.wallet_transaction).toMatchObject({
+      transaction_status: 'pending',
+    });
+    expect(await readWallet(api, wallet)).toMatchObject({
+      credit_balance: '100',
+    });
     expect(await money.read(invoiced.invoice_id)).toMatchObject({
-      ...{ total: '20.00', invoice_type: 'ONE_OFF', total_prepaid_credits_applied: '0.00' },
+      ...{
+        total: '20.00',
+        invoice_type: 'ONE_OFF',
+        total_prepaid_credits_applied: '0.00',
+      },
     });
     await money.pay(invoiced.invoice_id, { amount: '19.99' });
-    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '100' });
+    expect(await readWallet(api, wallet)).toMatchObject({
+      credit_balance: '100',
+    });
     await money.pay(invoiced.invoice_id, { amount: '0.01' });
-    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '140' });
+    expect(await readWallet(api, wallet)).toMatchObject({
+      credit_balance: '140',
+    });
     const refused = await api.call('POST', `/v1/invoices/${invoiced.invoice_id}/void`, {
       body: {},
     });
@@ -105,10 +137,15 @@ describe('top-ups', () => {
   }) => {
     const wallet = await makeWallet(api);
     const { invoice_id: id } = await topUp(api, wallet, {
-      ...{ credits_to_add: '40', transaction_reason: 'PURCHASED_CREDIT_INVOICED' },
+      ...{
+        credits_to_add: '40',
+        transaction_reason: 'PURCHASED_CREDIT_INVOICED',
+      },
     });
     await api.call('POST', `/v1/invoices/${id}/void`, { body: {} });
-    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '0' });
+    expect(await readWallet(api, wallet)).toMatchObject({
+      credit_balance: '0',
+    });
     expect(await transactionsOf(api, wallet)).toMatchObject([{ transaction_status: 'failed' }]);
   });
 
@@ -117,7 +154,9 @@ describe('top-ups', () => {
       { threshold: '50', type: 'flat', value: '5' },
       { threshold: '100', type: 'percentage', value: '12.5' },
     ];
-    await api.call('PUT', '/v1/settings/wallet_bonus', { body: { value: { slabs } } });
+    await api.call('PUT', '/v1/settings/wallet_bonus', {
+      body: { value: { slabs } },
+    });
     const wallet = await makeWallet(api);
     const buy = (credits: string) => topUp(api, wallet, { ...DIRECT, credits_to_add: credits });
     await buy('49');
@@ -135,7 +174,9 @@ describe('top-ups', () => {
     const body = { ...FREE, credits_to_add: '10', idempotency_key: 'k' };
     const done = await Promise.all([1, 2, 3, 4].map(() => topUp(api, wallet, body)));
     expect(new Set(done.map((one) => one.wallet_transaction.id)).size).toBe(1);
-    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '10' });
+    expect(await readWallet(api, wallet)).toMatchObject({
+      credit_balance: '10',
+    });
   });
 
   test('are refused with the member, and by a wallet that is not active', async ({
@@ -151,7 +192,14 @@ describe('top-ups', () => {
         [{ ...FREE, credits_to_add: '1', amount: '1' }, /credits_to_add/],
         [{ ...FREE, credits_to_add: '0' }, /credits_to_add/],
         [{ ...FREE, amount: '0.001' }, /amount/],
-        [{ ...FREE, credits_to_add: '1', expiry_date_utc: '2020-01-01T00:00:00Z' }, /expiry_date/],
+        [
+          {
+            ...FREE,
+            credits_to_add: '1',
+            expiry_date_utc: '2020-01-01T00:00:00Z',
+          },
+          /expiry_date/,
+        ],
         [{ ...FREE, credits_to_add: '1', bonus_credits_to_add: '1' }, /bonus_credits_to_add/],
       ],
     );
@@ -197,7 +245,10 @@ describe('a wallet', () => {
     const kept = await api.call('DELETE', `/v1/customers/${wallet.customer_id}`);
     expect(kept.body.message).toMatch(/has a wallet that is not closed/);
     const { body } = await api.call('POST', `/v1/wallets/${wallet.id}/terminate`);
-    expect(body).toMatchObject({ wallet_status: 'closed', credit_balance: '0' });
+    expect(body).toMatchObject({
+      wallet_status: 'closed',
+      credit_balance: '0',
+    });
     const late = await topUp(api, wallet, { ...FREE, credits_to_add: '1' });
     expect(late.message).toMatch(/the wallet is closed/);
     expect((await api.call('DELETE', `/v1/customers/${wallet.customer_id}`)).status).toBe(204);
@@ -213,14 +264,23 @@ describe('prepaid credits', () => {
     money,
   }) => {
     const wallet = await makeWallet(api, {
-      ...{ initial_credits_to_load: '40', config: { allowed_price_types: ['ALL'] } },
+      ...{
+        initial_credits_to_load: '40',
+        config: { allowed_price_types: ['ALL'] },
+      },
     });
     const invoice = await invoiceOf(api, '100');
     expect(invoice).toMatchObject({
-      ...{ total_prepaid_credits_applied: '40.00', total: '60.00', amount_remaining: '60.00' },
+      ...{
+        total_prepaid_credits_applied: '40.00',
+        total: '60.00',
+        amount_remaining: '60.00',
+      },
     });
     expect(invoice.line_items[0].prepaid_credits_applied).toBe('40.00');
-    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '0' });
+    expect(await readWallet(api, wallet)).toMatchObject({
+      credit_balance: '0',
+    });
     const [debit] = await transactionsOf(api, wallet);
     expect(debit).toMatchObject({
       ...{ transaction_reason: 'CREDIT_ADJUSTMENT', reference_type: 'INVOICE' },
@@ -230,7 +290,10 @@ describe('prepaid credits', () => {
     expect(body).toMatchObject({ same_from_inputs: true, differences: [] });
     await money.pay(invoice.id, { payment_status: 'SUCCEEDED' });
     const after = await api.call('GET', `/v1/invoices/${invoice.id}/verify`);
-    expect(after.body).toMatchObject({ same_from_inputs: true, differences: [] });
+    expect(after.body).toMatchObject({
+      same_from_inputs: true,
+      differences: [],
+    });
   });
 
   test('go back to a wallet when the invoice is voided, with what was paid', async ({
@@ -238,27 +301,39 @@ describe('prepaid credits', () => {
     money,
   }) => {
     const wallet = await makeWallet(api, {
-      ...{ initial_credits_to_load: '40', config: { allowed_price_types: ['ALL'] } },
+      ...{
+        initial_credits_to_load: '40',
+        config: { allowed_price_types: ['ALL'] },
+      },
     });
     const invoice = await invoiceOf(api, '100');
     await money.pay(invoice.id, { amount: '10' });
     await api.call('POST', `/v1/invoices/${invoice.id}/void`, { body: {} });
-    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '50' });
+    expect(await readWallet(api, wallet)).toMatchObject({
+      credit_balance: '50',
+    });
   });
 
   test('of a wallet for usage pay nothing else', async ({ api, money: _ }) => {
     await makeWallet(api, { initial_credits_to_load: '40' });
-    expect(await invoiceOf(api, '100')).toMatchObject({ total_prepaid_credits_applied: '0.00' });
+    expect(await invoiceOf(api, '100')).toMatchObject({
+      total_prepaid_credits_applied: '0.00',
+    });
   });
 
   test('of finalizations at once are paid out once', async ({ api, money: _ }) => {
     const wallet = await makeWallet(api, {
-      ...{ initial_credits_to_load: '100', config: { allowed_price_types: ['ALL'] } },
+      ...{
+        initial_credits_to_load: '100',
+        config: { allowed_price_types: ['ALL'] },
+      },
     });
     const invoices = await Promise.all(Array.from({ length: 8 }, () => invoiceOf(api, '30')));
     const paid = invoices.map((one) => one.total_prepaid_credits_applied).sort();
     expect(paid).toEqual([...Array(4).fill('0.00'), '10.00', ...Array(3).fill('30.00')]);
-    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '0' });
+    expect(await readWallet(api, wallet)).toMatchObject({
+      credit_balance: '0',
+    });
   });
 
   test('of a rate with many digits never pay more than they are worth', async ({
@@ -266,7 +341,10 @@ describe('prepaid credits', () => {
     money: _,
   }) => {
     const wallet = await makeWallet(api, {
-      ...{ initial_credits_to_load: '100', conversion_rate: '0.333333333333333333' },
+      ...{
+        initial_credits_to_load: '100',
+        conversion_rate: '0.333333333333333333',
+      },
       config: { allowed_price_types: ['ALL'] },
     });
     const invoice = await invoiceOf(api, '50');
@@ -284,12 +362,70 @@ describe('postpaid credits', () => {
       initial_credits_to_load: '70',
     });
     const invoice = await invoiceOf(api, '100');
-    expect(invoice).toMatchObject({ amount_paid: '0.00', payment_status: 'PENDING' });
+    expect(invoice).toMatchObject({
+      amount_paid: '0.00',
+      payment_status: 'PENDING',
+    });
     const { body } = await api.call('POST', `/v1/invoices/${invoice.id}/payment/attempt`);
-    expect(body).toMatchObject({ amount_paid: '70.00', amount_remaining: '30.00' });
+    expect(body).toMatchObject({
+      amount_paid: '70.00',
+      amount_remaining: '30.00',
+    });
     const { items } = (await api.call('GET', `/v1/payments?destination_id=${invoice.id}`)).body;
     expect(items).toMatchObject([{ payment_method_type: 'CREDITS', payment_status: 'SUCCEEDED' }]);
-    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '0' });
+    expect(await readWallet(api, wallet)).toMatchObject({
+      credit_balance: '0',
+    });
+  });
+
+  test.for([
+    ['VOIDED', 'PENDING'],
+    ['REFUNDED', 'REFUNDED'],
+  ] as const)(
+    'go back to a wallet when their payment is %s',
+    async ([status, invoiceStatus], { api, money }) => {
+      await makeWallet(api, {
+        wallet_type: 'POST_PAID',
+        initial_credits_to_load: '100',
+      });
+      const invoice = await invoiceOf(api, '30');
+      await api.call('POST', `/v1/invoices/${invoice.id}/payment/attempt`);
+      const { items } = (await api.call('GET', `/v1/payments?destination_id=${invoice.id}`)).body;
+      const body = { payment_status: status };
+      const changed = (await api.call('PUT', `/v1/payments/${items[0].id}`, { body })).body;
+      expect(changed).toMatchObject({ payment_status: status });
+      expect(await money.read(invoice.id)).toMatchObject({
+        payment_status: invoiceStatus,
+      });
+      const wallets = await api.make('/v1/wallets/search', {
+        external_customer_id: 'acme',
+      });
+      const balances = wallets.items.map((one: Answer) => [one.wallet_type, one.credit_balance]);
+      expect(balances.sort()).toEqual([
+        ['POST_PAID', '70'],
+        ['PRE_PAID', '30'],
+      ]);
+    },
+  );
+
+  test('that were taken are not what a top-up with the same key has brought', async ({
+    api,
+    money: _,
+  }) => {
+    const wallet = await makeWallet(api);
+    await topUp(api, wallet, {
+      ...FREE,
+      credits_to_add: '10',
+      idempotency_key: '1',
+    });
+    const body = { credits: '4', idempotency_key: '1' };
+    const debit = await api.call('POST', `/v1/wallets/${wallet.id}/debit`, {
+      body,
+    });
+    expect(debit.body).toMatchObject({ code: 'already_exists' });
+    expect(await readWallet(api, wallet)).toMatchObject({
+      credit_balance: '10',
+    });
   });
 
   test('pay at once the invoices of a subscription that is charged automatically', async ({
@@ -298,10 +434,18 @@ describe('postpaid credits', () => {
     money: _,
   }) => {
     await api.make('/v1/customers', { external_id: 'acme', name: 'Acme' });
-    await makeWallet(api, { wallet_type: 'POST_PAID', initial_credits_to_load: '150' });
+    await makeWallet(api, {
+      wallet_type: 'POST_PAID',
+      initial_credits_to_load: '150',
+    });
     const plan = await api.make('/v1/plans', { name: 'Pro' });
     await api.make('/v1/prices', {
-      ...{ entity_id: plan.id, currency: 'usd', amount: '100', invoice_cadence: 'ARREAR' },
+      ...{
+        entity_id: plan.id,
+        currency: 'usd',
+        amount: '100',
+        invoice_cadence: 'ARREAR',
+      },
     });
     const subscription = await api.make('/v1/subscriptions', {
       ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
@@ -310,7 +454,10 @@ describe('postpaid credits', () => {
     });
     await bill('2026-12-01T02:00:00.000Z');
     const { items } = await api.make('/v1/invoices/search', {
-      ...{ subscription_id: subscription.id, sort: [{ field: 'period_start', direction: 'asc' }] },
+      ...{
+        subscription_id: subscription.id,
+        sort: [{ field: 'period_start', direction: 'asc' }],
+      },
     });
     expect(items.map((one: Answer) => [one.payment_status, one.amount_remaining])).toEqual([
       ['SUCCEEDED', '0.00'],

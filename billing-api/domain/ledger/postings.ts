@@ -69,7 +69,10 @@ function exact(postings: readonly Posting[]): readonly Posting[] {
 }
 
 /** What a wallet paid of an invoice: in money, and what the credits it took are worth exactly. */
-export type WalletShare = { readonly walletId: string; readonly worth: Decimal };
+export type WalletShare = {
+  readonly walletId: string;
+  readonly worth: Decimal;
+};
 
 /** The sums of an invoice as its postings need them. */
 export type PostedInvoice = {
@@ -98,13 +101,24 @@ export function postingsOfPayment(amount: Decimal): readonly Posting[] {
   return exact([posting('payments', amount), posting('receivable', amount.negated())]);
 }
 
-/** Money of an invoice that was paid back beside credit notes, or whose payment did not hold. */
+/**
+ * Money of an invoice that was paid back beside credit notes, or whose payment did not hold. What
+ * credits had paid goes to a wallet; what came from elsewhere (null) goes back there.
+ */
 export function postingsOfPaidBack(
   amount: Decimal,
-  account: 'refunds' | 'receivable',
+  { account, walletId }: PaidBack,
 ): readonly Posting[] {
-  return exact([posting(account, amount), posting('payments', amount.negated())]);
+  const back =
+    walletId === null ? posting('payments', amount.negated()) : walletTakes(walletId, amount);
+  return exact([posting(account, amount), back]);
 }
+
+/** What is undone by paying back: the price, or its payment; and the wallet that gets it. */
+export type PaidBack = {
+  readonly account: 'refunds' | 'receivable';
+  readonly walletId: string | null;
+};
 
 /** Credits of a wallet that paid an invoice after it was finalized. */
 export function postingsOfCreditPayment(
