@@ -22,6 +22,7 @@ const domainFolders = [
   'money',
   'calendar',
   'periods',
+  'proration',
   'price',
   'usage',
   'entitlement',

@@ -15,7 +15,9 @@ export type MoneyIdKind =
   | 'closing_wallet'
   | 'modified_wallet'
   | 'ending_subscription'
-  | 'draft_subscription';
+  | 'draft_subscription'
+  | 'changing_subscription'
+  | 'target_plan';
 
 export type MoneyIds = Readonly<Record<MoneyIdKind, string>>;
 
@@ -68,8 +70,14 @@ export async function makeMoney(
     });
   const ending = await subscribe({});
   const draft = await subscribe({ subscription_status: 'draft' });
+  const changing = await subscribe({});
+  const target = await make('/v1/plans', { name: 'Scale' });
+  await make('/v1/prices', {
+    ...{ entity_id: target.id, currency: 'usd', amount: '200', invoice_cadence: 'ADVANCE' },
+  });
   return {
     ...{ ending_subscription: ending.id, draft_subscription: draft.id },
+    ...{ changing_subscription: changing.id, target_plan: target.id },
     ...{ payable: payable.id, payable_line: line, attempted: attempted.id },
     ...{ payment: payment.id, spare_payment: spare.id, processed_payment: processed.id },
     ...{ credit_note: note.id, draft_note: draftNote.id, spare_note: spareNote.id },

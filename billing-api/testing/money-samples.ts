@@ -1,5 +1,12 @@
 import type { Sample } from './sample-requests.js';
 
+/** A change of plan, to whole months from now on. */
+const changeTo = (planId: string) => ({
+  ...{ target_plan_id: planId, billing_cadence: 'RECURRING', billing_cycle: 'anniversary' },
+  ...{ billing_period: 'MONTHLY', billing_period_count: 1 },
+  proration_behavior: 'create_prorations',
+});
+
 /** Requests about payments, credit notes, wallets, the ledger and cancellations. */
 export const MONEY: Readonly<Record<string, Sample>> = {
   CancelSubscription: (ids) => ({
@@ -9,6 +16,14 @@ export const MONEY: Readonly<Record<string, Sample>> = {
   ActivateSubscription: (ids) => ({
     path: { id: ids.draft_subscription },
     body: { start_date: '2026-02-01T00:00:00.000Z' },
+  }),
+  PreviewSubscriptionChange: (ids) => ({
+    path: { id: ids.changing_subscription },
+    body: changeTo(ids.target_plan),
+  }),
+  ExecuteSubscriptionChange: (ids) => ({
+    path: { id: ids.changing_subscription },
+    body: changeTo(ids.target_plan),
   }),
   RecordPayment: (ids) => ({ path: { id: ids.payable }, body: { amount: '1.50' } }),
   AttemptPayment: (ids) => ({ path: { id: ids.attempted } }),

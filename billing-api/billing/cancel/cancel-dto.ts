@@ -15,7 +15,8 @@ export interface CancelSubscriptionBody {
   /** @maxLength 1000 */
   reason?: string;
   /**
-   * Fees that were charged in advance stay as they are.
+   * `create_prorations` gives what is unused of fees that were charged in advance to a wallet, and
+   * goes with an immediate cancellation; with `none` they stay as they are.
    * @default "none"
    */
   proration_behavior?: 'none' | 'create_prorations';

@@ -1,23 +1,17 @@
-import { sql } from 'slonik';
+import { sumOf, type Decimal } from '../../../contract/decimal.js';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
-import { assertPresent } from '../../../runtime/failure.js';
-import { noRows } from '../../../sql/columns.js';
 import {
   SUBSCRIPTIONS,
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
 import { problemOfMove } from '../../domain/lifecycle/lifecycle.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
+import { roundToMinorDigits } from '../../domain/money/money.js';
 import { cancellationDate, type CancellationRequest } from '../../domain/periods/cancellation.js';
-import { endLedger } from '../../domain/periods/ledger-rows.js';
-import { lastRecorded } from '../../domain/periods/period-ledger.js';
-import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { targetRefusal, updateRecord, type ChangeTarget } from '../../records/change-record.js';
 import { computeThenStore } from '../../records/compute-then-store.js';
-import { isOfEnvironment } from '../../records/conditions.js';
 import { lockRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
-import { moveRecord } from '../../records/move-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { MetadataDto } from '../../records/record-dto.js';
 import { announce } from '../../records/recorded-change.js';
@@ -27,19 +21,16 @@ import {
   loadBilledSubscription,
   type BilledSubscription,
 } from '../../subscriptions/loaded-subscription.js';
-import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
-import { asComputed, finalizeDrafts } from '../finalize/finalize-drafts.js';
-import {
-  computeTasks,
-  type BillingDependencies,
-  type ComputedTask,
-} from '../stored/compute-tasks.js';
+import { creditWallet } from '../proration/credit-wallet.js';
+import { findUnused, type UnusedItem } from '../proration/find-unused.js';
+import type { BillingDependencies, ComputedTask } from '../stored/compute-tasks.js';
 import { documentOf } from '../stored/document-parts.js';
-import { storeDrafts } from '../stored/draft-invoices.js';
-import type { CancellationType, CancelSubscriptionBody } from './cancel-dto.js';
 import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
+import type { CancellationType, CancelSubscriptionBody } from './cancel-dto.js';
+import { endPeriod, endSubscription } from './end-subscription.js';
+import { computeFinal, isBilledUntil, storeFinal } from './final-invoice.js';
 
 /** A request to cancel that can be carried out. */
 type Cancellation = {
@@ -49,6 +40,8 @@ type Cancellation = {
   readonly loaded: BilledSubscription;
   /** Of an immediate cancellation, which is billed up to its instant. */
   readonly hasFinalInvoice: boolean;
+  /** Whether what is unused of charges in advance is given back. */
+  readonly isCredited: boolean;
 };
 
 /** A cancellation with its final invoice as it was computed; null where there is none. */
@@ -61,6 +54,9 @@ export type Cancelled = {
   readonly atMs: InstantMs;
   readonly reason: string | null;
   readonly invoice: InvoiceDocument | null;
+  /** What was given back of charges in advance. */
+  readonly unused: readonly UnusedItem[];
+  readonly credited: Decimal;
   readonly processedAt: InstantMs;
 };
 
@@ -80,10 +76,12 @@ function stateRefusal(row: SubscriptionRow, type: CancellationType): Refusal | n
 
 /** The instant that a request names; null when it names none. */
 function readCancelAt(body: CancelSubscriptionBody): InstantMs | null | Refusal {
-  if (body.proration_behavior === 'create_prorations') {
-    return invalid({ proration_behavior: 'create_prorations is planned; send none' });
-  }
   const reader = new MemberReader();
+  const { cancellation_type: type = 'immediate', proration_behavior: proration } = body;
+  if (proration === 'create_prorations' && type !== 'immediate') {
+    const problem = 'create_prorations goes with cancellation_type immediate; others are planned';
+    reader.note('proration_behavior', problem);
+  }
   const cancelAtMs = reader.instant('cancel_at', body.cancel_at);
   return reader.refusal() ?? cancelAtMs;
 }
@@ -103,12 +101,6 @@ function dateOf(
   return problem === null ? atMs : invalid({ [problem.member]: problem.text });
 }
 
-/** Whether something of the running period is billed when it is cut short (docs/domain.md 24.5). */
-function isBillable(row: SubscriptionRow, type: CancellationType, atMs: InstantMs): boolean {
-  const isCut = type === 'immediate' && atMs > row.current_period_start;
-  return isCut && row.subscription_status === 'active';
-}
-
 async function readCancellation(
   unit: ReadUnit,
   target: ChangeTarget,
@@ -124,27 +116,12 @@ async function readCancellation(
   if (refusal !== null) return refusal;
   const atMs = dateOf(row, { type, cancelAtMs }, unit.now);
   if (isRefusal(atMs)) return atMs;
-  const isBilled = body.invoice_policy !== 'skip' && isBillable(row, type, atMs);
-  return { type, atMs, reason, loaded, hasFinalInvoice: isBilled };
-}
-
-async function compute(
-  dependencies: BillingDependencies,
-  occasion: Occasion,
-  cancellation: Cancellation,
-): Promise<Computed | Refusal> {
-  if (!cancellation.hasFinalInvoice) return { cancellation, final: null };
-  const { atMs, loaded } = cancellation;
-  const { id: subscriptionId, current_period_start: startMs } = loaded.subscription;
-  const period = { startMs, endMs: atMs };
-  const task = { subscriptionId, period, reason: 'SUBSCRIPTION_CYCLE', invoiceId: null } as const;
-  const { computed, refused } = await computeTasks(dependencies, occasion, () =>
-    Promise.resolve([{ ...task, endsAtMs: atMs }]),
-  );
-  const [refusal] = refused;
-  if (refusal !== undefined) return refusal.refusal;
-  const final = assertPresent(computed[0], 'the final invoice');
-  return { cancellation, final: final.invoice.lines.length === 0 ? null : final };
+  const isBilled = type === 'immediate' && isBilledUntil({ loaded, atMs });
+  return {
+    ...{ type, atMs, reason, loaded },
+    hasFinalInvoice: isBilled && body.invoice_policy !== 'skip',
+    isCredited: body.proration_behavior === 'create_prorations',
+  };
 }
 
 type Held = { readonly row: SubscriptionRow; readonly held: HeldSubscription | null };
@@ -160,34 +137,6 @@ async function hold(unit: Unit, { cancellation, final }: Computed): Promise<Held
   return held === undefined ? null : { row: held.subscription, held };
 }
 
-/** Stores and finalizes the final invoice; null when it charges nothing. */
-async function storeFinal(
-  unit: Unit,
-  final: ComputedTask,
-  held: HeldSubscription,
-): Promise<InvoiceDocument | null | Refusal> {
-  const drafts = await storeDrafts(unit, [{ computed: final, held, finalizeAt: null }]);
-  if (isRefusal(drafts)) return drafts;
-  const done = await finalizeDrafts(unit, await findInvoiceConfig(unit), drafts.map(asComputed));
-  if (isRefusal(done)) return done;
-  const [stored] = done.finalized;
-  return stored === undefined ? null : documentOf(stored.row, stored.parts);
-}
-
-/** Ends what belongs to a subscription where it ends: its lines and its addons. */
-async function endParts({ tx, now }: Unit, id: string, atMs: InstantMs): Promise<void> {
-  const at = formatInstant(atMs);
-  await tx.query(sql.type(noRows)`
-    UPDATE subscription_line_items SET end_date = greatest(start_date, ${at}::timestamptz)
-    WHERE subscription_id = ${id} AND (end_date IS NULL OR end_date > ${at}::timestamptz)
-      AND ${isOfEnvironment}`);
-  await tx.query(sql.type(noRows)`
-    UPDATE addon_associations SET addon_status = 'cancelled', version = version + 1,
-      end_date = greatest(start_date, ${at}::timestamptz),
-      updated_at = ${formatInstant(now)}::timestamptz
-    WHERE subscription_id = ${id} AND addon_status <> 'cancelled' AND ${isOfEnvironment}`);
-}
-
 /** The metadata by which a subscription says why it ends (docs/domain.md 24.7). */
 function endingOf({ type, atMs, reason }: Cancellation, metadata: MetadataDto): MetadataDto {
   return {
@@ -198,30 +147,15 @@ function endingOf({ type, atMs, reason }: Cancellation, metadata: MetadataDto): 
   };
 }
 
-async function tellUpdated(unit: Unit, row: SubscriptionRow): Promise<void> {
-  const told = await toldOfSubscription(unit, row);
-  announce(unit, SUBSCRIPTIONS, { id: row.id, name: 'subscription.updated', told });
-}
-
-/** Records where the running period ends now. */
-async function endPeriod(unit: Unit, { loaded, atMs }: Cancellation): Promise<void> {
-  const { terms, subscription } = loaded;
-  if (atMs <= lastRecorded(terms).startMs) return;
-  await replaceLastPeriod(unit, {
-    subscriptionId: subscription.id,
-    period: lastRecorded(endLedger(terms, atMs)),
-  });
-}
-
 /** A cancellation that waits for its day. */
 async function defer(
   unit: Unit,
   row: SubscriptionRow,
   cancellation: Cancellation,
 ): Promise<SubscriptionRow | Refusal> {
-  const { type, atMs } = cancellation;
+  const { type, atMs, loaded } = cancellation;
   const isWithin = type === 'scheduled_date' && atMs < row.current_period_end;
-  if (isWithin) await endPeriod(unit, cancellation);
+  if (isWithin) await endPeriod(unit, loaded, atMs);
   const patch = {
     ...{ cancel_at_period_end: true, cancel_at: atMs },
     ...(type === 'scheduled_date' ? { end_date: atMs } : {}),
@@ -234,25 +168,17 @@ async function defer(
 }
 
 /** A cancellation that takes effect now. */
-async function end(
-  unit: Unit,
-  row: SubscriptionRow,
-  cancellation: Cancellation,
-): Promise<SubscriptionRow | Refusal> {
-  const { atMs } = cancellation;
-  await endPeriod(unit, cancellation);
-  await endParts(unit, row.id, atMs);
-  const after = await moveRecord(unit, SUBSCRIPTIONS, {
-    ...{ target: { id: row.id }, lifecycle: SUBSCRIPTION, move: 'cancel', to: 'cancelled' },
-    patch: ({ metadata, current_period_start: start }) => ({
-      ...{ cancel_at: atMs, end_date: atMs, cancelled_at: unit.now, cancel_at_period_end: false },
-      ...(atMs > start ? { current_period_end: atMs } : {}),
-      metadata: endingOf(cancellation, metadata),
-    }),
-    told: (changed) => toldOfSubscription(unit, changed),
-  });
+async function end(unit: Unit, cancellation: Cancellation): Promise<SubscriptionRow | Refusal> {
+  const { atMs, loaded } = cancellation;
+  const metadataOf = (metadata: MetadataDto) => endingOf(cancellation, metadata);
+  const after = await endSubscription(unit, loaded, { atMs, metadataOf });
   if (!isRefusal(after)) await tellUpdated(unit, after);
   return after;
+}
+
+async function tellUpdated(unit: Unit, row: SubscriptionRow): Promise<void> {
+  const told = await toldOfSubscription(unit, row);
+  announce(unit, SUBSCRIPTIONS, { id: row.id, name: 'subscription.updated', told });
 }
 
 async function store(
@@ -260,15 +186,20 @@ async function store(
   { cancellation, final }: Computed,
   { row, held }: Held,
 ): Promise<Cancelled | Refusal> {
-  const invoice = final === null || held === null ? null : await storeFinal(unit, final, held);
-  if (isRefusal(invoice)) return invoice;
+  const { type, atMs, reason, loaded, isCredited } = cancellation;
+  const stored = final === null || held === null ? null : await storeFinal(unit, final, held);
+  if (isRefusal(stored)) return stored;
+  const unused = isCredited ? await findUnused(unit, loaded, atMs) : [];
   const subscription =
-    cancellation.type === 'immediate'
-      ? await end(unit, row, cancellation)
-      : await defer(unit, row, cancellation);
+    type === 'immediate' ? await end(unit, cancellation) : await defer(unit, row, cancellation);
   if (isRefusal(subscription)) return subscription;
-  const { type, atMs, reason } = cancellation;
-  return { subscription, type, atMs, reason, invoice, processedAt: unit.now };
+  const credited = sumOf(unused.map(({ exact }) => roundToMinorDigits(exact, row.currency)));
+  const transaction = await creditWallet(unit, row, credited);
+  if (isRefusal(transaction)) return transaction;
+  return {
+    ...{ subscription, type, atMs, reason, unused, credited, processedAt: unit.now },
+    invoice: stored === null ? null : documentOf(stored.row, stored.parts),
+  };
 }
 
 /**
@@ -287,7 +218,10 @@ export function cancelSubscription(
       const cancellation = await readUnit(dependencies, occasion, (unit) =>
         readCancellation(unit, target, body),
       );
-      return isRefusal(cancellation) ? cancellation : compute(dependencies, occasion, cancellation);
+      if (isRefusal(cancellation)) return cancellation;
+      if (!cancellation.hasFinalInvoice) return { cancellation, final: null };
+      const final = await computeFinal(dependencies, occasion, cancellation);
+      return isRefusal(final) ? final : { cancellation, final };
     },
     lockAndCompare: hold,
     store,

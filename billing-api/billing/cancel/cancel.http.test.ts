@@ -140,6 +140,27 @@ describe('a cancellation', () => {
     ]);
   });
 
+  test('with prorations gives what is unused of advance fees to a wallet, once', async ({
+    api,
+    world,
+  }) => {
+    const { body } = await world.cancel({ proration_behavior: 'create_prorations' });
+    // 30 × 21 ÷ 31 days.
+    expect(body).toMatchObject({
+      ...{ status: 'cancelled', total_credit_amount: '20.32' },
+      proration_invoice: { total: '32.26' },
+      proration_details: [
+        {
+          ...{ plan_name: 'Pro', original_amount: '30.00', credit_amount: '20.32' },
+          ...{ charge_amount: '0.00', proration_days: 21 },
+        },
+      ],
+    });
+    expect(await world.invoices()).toEqual([...BEFORE, FINAL]);
+    const { items } = await api.make('/v1/wallets/search', { external_customer_id: 'acme' });
+    expect(items).toMatchObject([{ wallet_type: 'PRE_PAID', credit_balance: '20.32' }]);
+  });
+
   test('that waits can be overtaken by one at once', async ({ world }) => {
     await world.cancel({ cancellation_type: 'end_of_period' });
     expect((await world.cancel({})).body).toMatchObject({ status: 'cancelled' });
@@ -163,7 +184,10 @@ describe('a cancellation', () => {
         [{ cancellation_type: 'scheduled_date' }, /cancel_at.*future/],
         [{ cancellation_type: 'scheduled_date', cancel_at: past }, /cancel_at.*future/],
         [{ cancellation_type: 'end_of_period', cancel_at: past }, /cancel_at.*absent/],
-        [{ proration_behavior: 'create_prorations' }, /proration_behavior.*planned/],
+        [
+          { cancellation_type: 'end_of_period', proration_behavior: 'create_prorations' },
+          /proration_behavior.*immediate/,
+        ],
       ],
     );
     expect(await world.invoices()).toEqual(BEFORE);

@@ -16,6 +16,7 @@ type InvoiceFacts = {
 /** Everything that decides an invoice, so that it can be computed and stored. Reads nothing. */
 export function invoiceInputsOf({ plan, usage, query, records }: InvoiceFacts): InvoiceInputs {
   const { couponApplicationCounts: counts, priorCommitments, wallets, dueDays } = query.purpose;
+  const { unused = [] } = query.purpose;
   const { coupons } = query.loaded.related;
   return {
     ...plan.inputs,
@@ -28,5 +29,6 @@ export function invoiceInputsOf({ plan, usage, query, records }: InvoiceFacts): 
     wallets,
     dueDays,
     hideZeroCharges: query.hideZeroCharges,
+    ...(unused.length === 0 ? {} : { unused }),
   };
 }

@@ -19,6 +19,8 @@ export type InvoicePurpose = Pick<
    * association without an entry was never applied.
    */
   readonly couponApplicationCounts: ReadonlyMap<string, number>;
+  /** What a plan change takes off (docs/domain.md 25.3). */
+  readonly unused?: InvoiceInputs['unused'];
 };
 
 /**

@@ -1,7 +1,11 @@
-import { ZERO } from '../../../contract/decimal.js';
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { decimalOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { numericColumn } from '../../../sql/columns.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { postingsOfVoid } from '../../domain/ledger/postings.js';
 import { postGroups } from '../../ledger/post-groups.js';
+import { isOfEnvironment } from '../../records/conditions.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { addCredits } from '../../wallets/move-credits.js';
@@ -11,10 +15,27 @@ import { failPurchase, findPurchases } from '../payments/complete-purchase.js';
 /** Whether money went back to the customer when an invoice was voided. */
 export type Undone = { readonly isReturned: boolean };
 
-/** Gives what was paid of an invoice and not given back to a wallet of its customer. */
-async function giveBack(unit: Unit, row: InvoiceRow): Promise<string | null | Refusal> {
+const sumRow = z.object({ amount: numericColumn.transform(decimalOf) });
+
+/** What of earlier charges an invoice has taken off, which its customer has paid. */
+async function findSetOff({ tx }: Unit, invoiceId: string): Promise<Decimal> {
+  const { amount } = await tx.one(sql.type(sumRow)`
+    SELECT coalesce(-sum(amount), 0) AS amount FROM invoice_line_items
+    WHERE invoice_id = ${invoiceId} AND kind = 'credit' AND ${isOfEnvironment}`);
+  return amount;
+}
+
+/**
+ * Gives what was paid of an invoice and not given back to a wallet of its customer, and what it has
+ * set off of earlier charges.
+ */
+async function giveBack(
+  unit: Unit,
+  row: InvoiceRow,
+  setOff: Decimal,
+): Promise<string | null | Refusal> {
   const { amount_paid: paid, total_prepaid_credits_applied: prepaid } = row;
-  const credits = paid.plus(prepaid).minus(row.refunded_amount);
+  const credits = paid.plus(prepaid).minus(row.refunded_amount).plus(setOff);
   if (!credits.greaterThan(ZERO)) return null;
   const owner = { customerId: row.customer_id, currency: row.currency };
   const wallet = await lockRefundWallet(unit, owner);
@@ -41,7 +62,8 @@ export async function undoMoney(unit: Unit, row: InvoiceRow): Promise<Undone | R
   }
   const failed = await failPurchase(unit, row.id);
   if (isRefusal(failed)) return failed;
-  const returnedTo = await giveBack(unit, row);
+  const setOff = await findSetOff(unit, row.id);
+  const returnedTo = await giveBack(unit, row, setOff);
   if (isRefusal(returnedTo)) return returnedTo;
   await postGroups(unit, [
     {
@@ -51,7 +73,7 @@ export async function undoMoney(unit: Unit, row: InvoiceRow): Promise<Undone | R
       postings: postingsOfVoid({
         ...{ subtotal: row.subtotal, discount: row.total_discount, tax: row.total_tax },
         ...{ total: row.total, adjusted: row.adjustment_amount, refunded: row.refunded_amount },
-        ...{ paid: row.amount_paid, prepaid: row.total_prepaid_credits_applied },
+        ...{ paid: row.amount_paid, prepaid: row.total_prepaid_credits_applied, setOff },
         isFunding: purchases.length > 0,
         returnedTo,
       }),

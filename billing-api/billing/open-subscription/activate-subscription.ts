@@ -126,7 +126,9 @@ export function activateSubscription(
     const subscription = await begin(unit, target, startMs);
     if (isRefusal(subscription)) return subscription;
     const related = await findRelatedRecords(unit.tx, [subscription]);
-    const latestInvoice = await storeOpeningInvoice(unit, subscription, related.lineItems);
-    return isRefusal(latestInvoice) ? latestInvoice : { subscription, related, latestInvoice };
+    const { lineItems } = related;
+    const opening = await storeOpeningInvoice(unit, { subscription, lineItems });
+    if (isRefusal(opening)) return opening;
+    return { subscription, related, latestInvoice: opening?.row ?? null };
   });
 }

@@ -1,4 +1,4 @@
-import { Decimal } from '../../../contract/decimal.js';
+import { Decimal, ZERO } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import {
   ENTITLEMENTS,
@@ -84,36 +84,48 @@ function validityOf({ start_date: startMs, end_date: endMs }: EntitlementRow): I
   return { startMs: startMs ?? -Infinity, endMs: endMs ?? Infinity };
 }
 
+/** The first period of a subscription, which decides its first allowances. */
+type FirstPeriod = {
+  readonly subscriptionId: string;
+  readonly every: BilledEvery;
+  readonly period: LedgerPeriod;
+  readonly isScaled: boolean;
+  /** What an earlier subscription left, by feature. */
+  readonly left: ReadonlyMap<string, Decimal>;
+};
+
+/** The allowance of the first period for a full one. */
+function firstAllowance(full: Decimal, { period, isScaled }: FirstPeriod): Decimal {
+  const { grid } = period;
+  const isShort = period.startMs > grid.startMs || period.endMs < grid.endMs;
+  if (!isScaled || !isShort) return full;
+  const share = { coveredMs: period.endMs - period.startMs, fullMs: grid.endMs - grid.startMs };
+  return scaleAllowance(full, share);
+}
+
 /**
- * With create_prorations a short first period has its share of the plan's allowances that renew
- * with the billing period (docs/domain.md 22.2); none for a full first period. A
- * copy counts while its original does and only in that period: outside of both it would replace
- * the original with an allowance that the plan does not give then.
+ * Allowances of the plan that renew with the billing period and differ in the first one: with
+ * create_prorations a short one has its share (docs/domain.md 22.2), and what an earlier
+ * subscription left is added (25.3). A copy counts while its original does and only in that period:
+ * outside of both it would replace the original with an allowance that the plan does not give then.
  */
-function scaledEntitlements(
+function firstEntitlements(
   ofPlan: readonly EntitlementRow[],
-  first: {
-    readonly subscriptionId: string;
-    readonly every: BilledEvery;
-    readonly period: LedgerPeriod;
-  },
+  first: FirstPeriod,
 ): readonly NewEntitlement[] {
-  const { period, every, subscriptionId } = first;
-  const { grid: full } = period;
-  const isShort = period.startMs > full.startMs || period.endMs < full.endMs;
-  if (!isShort) return [];
-  const share = {
-    coveredMs: period.endMs - period.startMs,
-    fullMs: full.endMs - full.startMs,
-  };
+  const { period, every, subscriptionId, left } = first;
   return ofPlan.flatMap((parent) => {
-    const { usage_limit: limit, usage_reset_period: reset } = parent;
+    const { usage_limit: limit, usage_reset_period: reset, feature_id: featureId } = parent;
     if (limit === null || parent.feature_type !== 'metered') return [];
     const validity = overlapOf(validityOf(parent), period);
     if (!resetsWithPeriod(reset, every) || validity === null) return [];
+    // Absent means zero: there was no earlier subscription, or it had no allowance of the feature.
+    const more = left.get(featureId) ?? ZERO;
+    const allowance = firstAllowance(new Decimal(limit), first).plus(more);
+    if (allowance.equals(limit)) return [];
     return {
       ...replacementOf(parent, subscriptionId),
-      usage_limit: scaleAllowance(new Decimal(limit), share).toNumber(),
+      usage_limit: allowance.round().toNumber(),
       start_date: validity.startMs,
       end_date: validity.endMs,
     };
@@ -147,20 +159,23 @@ type EntitledSubscription = {
   readonly planId: string;
   readonly ledger: PeriodLedger;
   readonly prorationBehavior: ProrationBehavior;
+  readonly leftAllowances: ReadonlyMap<string, Decimal>;
 };
 
 /** Stores the entitlements that the subscription has in place of those of its plan. */
 export async function storeEntitlements(
   unit: Unit,
-  { subscriptionId, planId, ledger, prorationBehavior }: EntitledSubscription,
+  { subscriptionId, planId, ledger, ...terms }: EntitledSubscription,
   overrides: readonly OverrideEntitlementBody[],
 ): Promise<Refusal | null> {
   const ofPlan = await findEntitlementsOf(unit.tx, [planId]);
   const overridden = overriddenEntitlements(ofPlan, overrides, subscriptionId);
   if (isRefusal(overridden)) return overridden;
-  const first = { subscriptionId, every: ledger, period: ledger.periods[0] };
-  const scaled = prorationBehavior === 'create_prorations' ? scaledEntitlements(ofPlan, first) : [];
-  const items = [...overridden, ...scaled];
+  const first = firstEntitlements(ofPlan, {
+    ...{ subscriptionId, every: ledger, period: ledger.periods[0], left: terms.leftAllowances },
+    isScaled: terms.prorationBehavior === 'create_prorations',
+  });
+  const items = [...overridden, ...first];
   const stored = await createRecords(unit, ENTITLEMENTS, { items, isBulk: false });
   return isRefusal(stored) ? stored : null;
 }

@@ -51,13 +51,15 @@ export async function openSubscription(
     if (isRefusal(subscription)) return subscription;
     const related = await findRelatedRecords(unit.tx, [subscription]);
     if (request.isDraft) return { subscription, related, latestInvoice: null };
-    const latestInvoice = await storeOpeningInvoice(unit, subscription, related.lineItems);
-    return isRefusal(latestInvoice) ? latestInvoice : { subscription, related, latestInvoice };
+    const { lineItems } = related;
+    const opening = await storeOpeningInvoice(unit, { subscription, lineItems });
+    if (isRefusal(opening)) return opening;
+    return { subscription, related, latestInvoice: opening?.row ?? null };
   });
 }
 
 /** Stores the subscription with its first period and everything that belongs to it. */
-async function storeSubscription(
+export async function storeSubscription(
   unit: Unit,
   request: SubscriptionRequest,
 ): Promise<SubscriptionRow | Refusal> {
@@ -95,8 +97,10 @@ async function storeParts(
 ): Promise<Refusal | null> {
   const { id: subscriptionId, start_date: startMs } = subscription;
   const { customer, plan, addons } = held;
-  const { prorationBehavior, entitlements, adjustments } = request;
-  const entitled = { subscriptionId, planId: plan.id, ledger, prorationBehavior };
+  const { prorationBehavior, entitlements, adjustments, leftAllowances } = request;
+  const entitled = {
+    ...{ subscriptionId, planId: plan.id, ledger, prorationBehavior, leftAllowances },
+  };
   const refusal =
     (await storeAddons(unit, subscriptionId, addons)) ??
     (await storeEntitlements(unit, entitled, entitlements));

@@ -1,4 +1,4 @@
-import { plain } from '../../../contract/decimal.js';
+import { plain, type Decimal } from '../../../contract/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import type {
   BillingCadence,
@@ -62,6 +62,8 @@ export type SubscriptionRequest = {
   readonly commitments: readonly RequestedCommitment[];
   readonly entitlements: readonly OverrideEntitlementBody[];
   readonly adjustments: RequestedAdjustments;
+  /** What an earlier subscription left of the allowances of features, for the first period. */
+  readonly leftAllowances: ReadonlyMap<string, Decimal>;
   readonly kept: KeptColumns;
 };
 
@@ -93,6 +95,7 @@ export function readSubscriptionBody(
     isDraft: body.subscription_status === 'draft',
     ...readParts(reader, body),
     adjustments: readAdjustments(reader, body, life.startMs),
+    leftAllowances: new Map(),
     kept: readKept(reader, body, terms),
   };
   return reader.refusal() ?? request;

@@ -30,7 +30,10 @@ type Known = {
   readonly now: InstantMs;
 };
 
-function purposeOf({ reason }: InvoiceTask, { prior, dueDays }: Known): InvoicePurpose {
+function purposeOf(
+  { reason, unused = [] }: InvoiceTask,
+  { prior, dueDays }: Known,
+): InvoicePurpose {
   return {
     ...prior,
     billingReason: reason,
@@ -38,6 +41,7 @@ function purposeOf({ reason }: InvoiceTask, { prior, dueDays }: Known): InvoiceP
     // Wallets pay when it is finalized (docs/domain.md 20.7).
     wallets: [],
     dueDays,
+    unused,
   };
 }
 
@@ -57,13 +61,23 @@ function queryFrom(task: InvoiceTask, known: Known): StoredQuery {
 }
 
 /** A subscription as it will be stored when it has ended at an instant of its running period. */
-function endedAt(loaded: BilledSubscription, atMs: InstantMs): BilledSubscription {
+function endedAt(
+  loaded: BilledSubscription,
+  atMs: InstantMs,
+  isContinued: boolean,
+): BilledSubscription {
   const { subscription, terms } = loaded;
   const end = { end_date: atMs, cancel_at: atMs, current_period_end: atMs };
+  const { commitment } = terms;
+  const isTrueUpEnabled = commitment !== null && commitment.isTrueUpEnabled && !isContinued;
   return {
     ...loaded,
     subscription: { ...subscription, ...end },
-    terms: { ...terms, ...endLedger(terms, atMs) },
+    terms: {
+      ...terms,
+      ...endLedger(terms, atMs),
+      commitment: commitment === null ? null : { ...commitment, isTrueUpEnabled },
+    },
   };
 }
 
@@ -80,8 +94,9 @@ export async function findInvoiceQueries(
   const found = tasks.map((task) => {
     const loaded = subscriptions.get(task.subscriptionId);
     if (loaded === undefined) return notFound('subscription', task.subscriptionId);
-    const { endsAtMs } = task;
-    return { task, loaded: endsAtMs === undefined ? loaded : endedAt(loaded, endsAtMs) };
+    const { endsAtMs, isContinued = false } = task;
+    const isEnding = endsAtMs !== undefined;
+    return { task, loaded: isEnding ? endedAt(loaded, endsAtMs, isContinued) : loaded };
   });
   const known = found.flatMap((one) => (isRefusal(one) ? [] : [one]));
   const rows = known.map(({ loaded }) => loaded.subscription);

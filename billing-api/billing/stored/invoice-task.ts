@@ -1,6 +1,6 @@
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { BillingReason } from '../../declarations/invoices/invoice.resource.js';
-import type { ReferencePoint } from '../../domain/invoice/invoice.js';
+import type { InvoiceInputs, ReferencePoint } from '../../domain/invoice/invoice.js';
 
 /** An invoice of a subscription that is to be computed and stored. */
 export type InvoiceTask = {
@@ -12,6 +12,10 @@ export type InvoiceTask = {
   readonly invoiceId: string | null;
   /** Where the subscription ends, although it is not stored so yet: a final invoice. */
   readonly endsAtMs?: InstantMs;
+  /** The subscription goes on as another one, so that its commitment is not trued up. */
+  readonly isContinued?: boolean;
+  /** What the invoice takes off; absent where it takes nothing off. */
+  readonly unused?: InvoiceInputs['unused'];
 };
 
 /** The ids of the stored invoices among those of tasks. */

@@ -1,6 +1,6 @@
 import { priceFromRow, type PriceRow } from '../../declarations/catalog/price.resource.js';
 import { matchingPrices, type PriceMatch } from '../../domain/price/matching-prices.js';
-import type { Unit } from '../../records/unit.js';
+import type { ReadUnit } from '../../records/unit.js';
 import { findLivePrices } from './prices-store.js';
 
 /** What the prices of a subscription must be for, as a refusal says it. */
@@ -10,7 +10,7 @@ export function matchText(match: PriceMatch): string {
 
 /** The prices of plans and addons that match a subscription (docs/domain.md 9.4), oldest first. */
 export async function findMatchingPrices(
-  { tx, now }: Unit,
+  { tx, now }: ReadUnit,
   match: PriceMatch,
   ownerIds: readonly string[],
 ): Promise<readonly PriceRow[]> {

@@ -18,7 +18,7 @@ export const INVOICE_LINES = defineResource({
     invoice_id: nullable(text),
     /** The place of the line among those of its invoice, from 0. */
     position: integer,
-    kind: oneOf(['charge', 'overage', 'true_up']),
+    kind: oneOf(['charge', 'overage', 'true_up', 'credit']),
     subscription_line_item_id: nullable(text),
     entity_type: oneOf(['plan', 'addon', 'subscription', 'invoice']),
     entity_id: text,

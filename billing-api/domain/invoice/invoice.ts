@@ -3,6 +3,7 @@ import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { CommitmentType } from '../commitment/commitment.js';
 import type { EntitlementSource } from '../entitlement/entitlement.js';
 import type { BillingPeriod } from '../calendar/billing-grid.js';
+import type { Proration } from '../calendar/proration.js';
 import type { Money } from '../money/money.js';
 import type { LineItem } from './line-item.js';
 import type { SubscriptionTerms } from './subscription-terms.js';
@@ -56,6 +57,20 @@ export type PriorCommitment = {
   readonly amount: Decimal;
 };
 
+/**
+ * The unused part of what a line item was charged in advance, which an invoice takes off
+ * (docs/domain.md 25.3).
+ */
+export type UnusedCharge = {
+  readonly lineItem: LineItem;
+  /** From the instant of the change to the end of what was charged. */
+  readonly period: Interval;
+  /** The unused share; null where several lines with shares of their own were charged. */
+  readonly proration: Proration | null;
+  /** What is unused, before it is rounded. */
+  readonly exact: Decimal;
+};
+
 export type InvoiceInputs<C extends string = string> = LineSelectionInputs<C> & {
   /** By line item id; every selected usage line must have an entry, also without usage. */
   readonly usage: ReadonlyMap<string, LineUsage>;
@@ -73,6 +88,8 @@ export type InvoiceInputs<C extends string = string> = LineSelectionInputs<C> & 
   readonly dueDays: number;
   /** Leaves lines with amount 0 out of the result; the totals do not change. */
   readonly hideZeroCharges: boolean;
+  /** What the invoice takes off, in line order; absent where it takes nothing off. */
+  readonly unused?: readonly UnusedCharge[];
 };
 
 /**
@@ -110,9 +127,10 @@ export type CommitmentInfo<C extends string = string> = {
 
 /**
  * `charge`: the charge of a line item, or its part within the commitment of the subscription;
- * `overage`: the part beyond; `true_up`: the unused part of the commitment (docs/domain.md 11.1).
+ * `overage`: the part beyond; `true_up`: the unused part of the commitment (docs/domain.md 11.1);
+ * `credit`: the unused part of an earlier charge, taken off (docs/domain.md 25.3).
  */
-export type LineKind = 'charge' | 'overage' | 'true_up';
+export type LineKind = 'charge' | 'overage' | 'true_up' | 'credit';
 
 export type InvoiceLine<C extends string = string> = {
   readonly kind: LineKind;

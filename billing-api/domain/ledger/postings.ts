@@ -171,6 +171,8 @@ export type PostedVoid = Omit<PostedInvoice, 'wallets'> & {
   readonly paid: Decimal;
   /** What wallets paid at its finalization. */
   readonly prepaid: Decimal;
+  /** What it had taken off of earlier charges (docs/domain.md 25.3). */
+  readonly setOff: Decimal;
   /** The wallet that gets what was paid and not given back; null when there is nothing. */
   readonly returnedTo: string | null;
 };
@@ -180,14 +182,14 @@ export type PostedVoid = Omit<PostedInvoice, 'wallets'> & {
  * and not given back belongs to a wallet.
  */
 export function postingsOfVoid(voided: PostedVoid): readonly Posting[] {
-  const { subtotal, discount, tax, total, adjusted, refunded, paid, prepaid } = voided;
-  const returned = paid.plus(prepaid).minus(refunded);
+  const { subtotal, discount, tax, total, adjusted, refunded, paid, prepaid, setOff } = voided;
+  const returned = paid.plus(prepaid).minus(refunded).plus(setOff);
   return balanced([
     posting('receivable', total.minus(adjusted).minus(paid).negated()),
     posting('discounts', discount.negated()),
     posting(voided.isFunding ? 'wallet_funding' : 'revenue', subtotal),
     posting('tax', tax),
-    posting('refunds', adjusted.plus(refunded).negated()),
+    posting('refunds', setOff.minus(adjusted).minus(refunded)),
     ...(voided.returnedTo === null ? [] : [walletTakes(voided.returnedTo, returned)]),
   ]);
 }

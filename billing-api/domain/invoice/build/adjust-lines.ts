@@ -47,8 +47,14 @@ function discountOf<C extends string>(line: AdjustedLine<C>): Money<C> {
 export function adjustLines<Line extends AdjustedLine<C>, C extends string>(
   lines: readonly Line[],
   { coupons, taxes: associations, wallets, period, currency, atMs }: Adjustments<C>,
+  /** Lines that follow from what coupons have left of the others: nothing else lowers them. */
+  followingFrom: (discounted: readonly Line[]) => readonly Line[] = () => [],
 ): AdjustedInvoice<Line, C> {
-  const charged = applyCoupons<Line, C>(lines, { coupons, period, currency });
+  const discounted = applyCoupons<Line, C>(lines, { coupons, period, currency });
+  const charged = {
+    ...discounted,
+    lines: [...discounted.lines, ...followingFrom(discounted.lines)],
+  };
   const sum = (amounts: readonly Money<C>[]): Money<C> => sumOfMoney(amounts, currency);
   const subtotal = sum(charged.lines.map(({ amount }) => amount));
   const totalDiscount = sum(charged.lines.map(discountOf));

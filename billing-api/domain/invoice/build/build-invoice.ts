@@ -2,6 +2,7 @@ import { adjustLines } from './adjust-lines.js';
 import { dueDateOf } from './due-date.js';
 import type { BillableLine } from '../billable-line.js';
 import type { InvoiceInputs, InvoiceLine, InvoiceResult } from '../invoice.js';
+import { creditLines } from '../charge/credit-lines.js';
 import { pricedLines } from '../charge/priced-lines.js';
 import { selectLines } from '../select-lines.js';
 
@@ -27,11 +28,12 @@ export function priceInvoice<C extends string>(
   inputs: InvoiceInputs<C>,
 ): InvoiceResult<C> {
   const { currency } = inputs.subscription;
-  const { coupons, taxes, wallets, period, asOfMs } = inputs;
-  const adjusted = adjustLines(pricedLines(selected, inputs), {
-    ...{ coupons, taxes, wallets, period, currency },
-    atMs: asOfMs,
-  });
+  const { coupons, taxes, wallets, period, asOfMs, unused = [] } = inputs;
+  const adjusted = adjustLines(
+    pricedLines(selected, inputs),
+    { ...{ coupons, taxes, wallets, period, currency }, atMs: asOfMs },
+    (lines) => creditLines(unused, lines, inputs),
+  );
   return {
     currency,
     period,

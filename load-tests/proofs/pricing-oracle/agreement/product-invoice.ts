@@ -26,11 +26,18 @@ import { productInputs } from './product-inputs.js';
 
 type Text = (amount: Money) => string;
 
-const KINDS: Readonly<Record<LineKind, InvoiceLine['kind']>> = {
+/** Credits follow from plan changes, which the cases do not have. */
+const KINDS: Readonly<Record<Exclude<LineKind, 'credit'>, InvoiceLine['kind']>> = {
   charge: 'charge',
   overage: 'overage',
   true_up: 'true-up',
 };
+
+function kindOf({ kind }: ProductLine): InvoiceLine['kind'] {
+  if (kind === 'credit')
+    throw new ProductFinding('an invoice of no plan change takes off a credit');
+  return KINDS[kind];
+}
 
 function orNull<From, To>(value: From | null, convert: (value: From) => To): To | null {
   return value === null ? null : convert(value);
@@ -71,7 +78,7 @@ function commitmentOf(info: CommitmentInfo, money: Text): CommitmentTexts {
 function lineOf(line: ProductLine, currency: string, money: Text): InvoiceLine {
   return {
     itemId: line.lineItem?.id ?? null,
-    kind: KINDS[line.kind],
+    kind: kindOf(line),
     priceType: line.lineItem?.price.type ?? 'FIXED',
     periodStart: formatInstant(line.period.startMs),
     periodEnd: formatInstant(line.period.endMs),

@@ -1,0 +1,71 @@
+import { sql } from 'slonik';
+import { formatInstant, type InstantMs } from '../../../contract/instant.js';
+import { noRows } from '../../../sql/columns.js';
+import {
+  SUBSCRIPTIONS,
+  type SubscriptionRow,
+} from '../../declarations/subscriptions/subscription.resource.js';
+import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
+import { endLedger } from '../../domain/periods/ledger-rows.js';
+import { lastRecorded } from '../../domain/periods/period-ledger.js';
+import { isOfEnvironment } from '../../records/conditions.js';
+import { moveRecord } from '../../records/move-record.js';
+import type { MetadataDto } from '../../records/record-dto.js';
+import type { Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
+import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
+
+/** Ends what belongs to a subscription where it ends: its lines and its addons. */
+async function endParts({ tx, now }: Unit, id: string, atMs: InstantMs): Promise<void> {
+  const at = formatInstant(atMs);
+  await tx.query(sql.type(noRows)`
+    UPDATE subscription_line_items SET end_date = greatest(start_date, ${at}::timestamptz)
+    WHERE subscription_id = ${id} AND (end_date IS NULL OR end_date > ${at}::timestamptz)
+      AND ${isOfEnvironment}`);
+  await tx.query(sql.type(noRows)`
+    UPDATE addon_associations SET addon_status = 'cancelled', version = version + 1,
+      end_date = greatest(start_date, ${at}::timestamptz),
+      updated_at = ${formatInstant(now)}::timestamptz
+    WHERE subscription_id = ${id} AND addon_status <> 'cancelled' AND ${isOfEnvironment}`);
+}
+
+/** Records where the running period of a subscription ends now. */
+export async function endPeriod(
+  unit: Unit,
+  { terms, subscription }: BilledSubscription,
+  atMs: InstantMs,
+): Promise<void> {
+  if (atMs <= lastRecorded(terms).startMs) return;
+  await replaceLastPeriod(unit, {
+    subscriptionId: subscription.id,
+    period: lastRecorded(endLedger(terms, atMs)),
+  });
+}
+
+/** Ends a held subscription at an instant, with everything that belongs to it. */
+export async function endSubscription(
+  unit: Unit,
+  loaded: BilledSubscription,
+  { atMs, metadataOf }: SubscriptionEnd,
+): Promise<SubscriptionRow | Refusal> {
+  const { id } = loaded.subscription;
+  await endPeriod(unit, loaded, atMs);
+  await endParts(unit, id, atMs);
+  return moveRecord(unit, SUBSCRIPTIONS, {
+    ...{ target: { id }, lifecycle: SUBSCRIPTION, move: 'cancel', to: 'cancelled' },
+    patch: ({ metadata, current_period_start: start }) => ({
+      ...{ cancel_at: atMs, end_date: atMs, cancelled_at: unit.now, cancel_at_period_end: false },
+      ...(atMs > start ? { current_period_end: atMs } : {}),
+      metadata: metadataOf(metadata),
+    }),
+    told: (changed) => toldOfSubscription(unit, changed),
+  });
+}
+
+/** Where a subscription ends, and what it says of that. */
+export type SubscriptionEnd = {
+  readonly atMs: InstantMs;
+  readonly metadataOf: (metadata: MetadataDto) => MetadataDto;
+};

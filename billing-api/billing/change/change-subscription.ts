@@ -1,0 +1,242 @@
+import { sumOf, type Decimal } from '../../../contract/decimal.js';
+import { formatInstant } from '../../../contract/instant.js';
+import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
+import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
+import {
+  SUBSCRIPTIONS,
+  type SubscriptionRow,
+} from '../../declarations/subscriptions/subscription.resource.js';
+import { creditsLeft } from '../../domain/invoice/charge/credit-lines.js';
+import type { ChangeType } from '../../domain/proration/change-type.js';
+import { updateRecord, type ChangeTarget } from '../../records/change-record.js';
+import { computeThenStore } from '../../records/compute-then-store.js';
+import { lockRecord } from '../../records/find-record.js';
+import type { Occasion } from '../../records/occasion.js';
+import { announce } from '../../records/recorded-change.js';
+import { isRefusal, Refusal } from '../../records/refusal.js';
+import { readUnit, type Unit } from '../../records/unit.js';
+import { findRelatedRecords } from '../../subscriptions/related-records.js';
+import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
+import { endSubscription } from '../cancel/end-subscription.js';
+import { computeFinal, isBilledUntil, storeFinal } from '../cancel/final-invoice.js';
+import { storeOpeningInvoice } from '../open-subscription/opening-invoice.js';
+import { storeSubscription } from '../open-subscription/open-subscription.js';
+import { creditWallet } from '../proration/credit-wallet.js';
+import { findUnused } from '../proration/find-unused.js';
+import type { BillingDependencies, ComputedTask } from '../stored/compute-tasks.js';
+import type { StoredInvoice } from '../stored/draft-invoices.js';
+import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
+import type { ChangeSubscriptionBody } from './change-dto.js';
+import { changeTypeOfLines } from './change-type-of-lines.js';
+import { findLeftAllowances } from './left-allowances.js';
+import { keepAdjustments } from './keep-adjustments.js';
+import { differenceFrom, figuresOf, readToken, type ShownChange } from './preview-token.js';
+import { readChange, type PlanChange } from './read-change.js';
+
+/** What a change of plan has done, or would do. */
+export type ChangedPlan = {
+  readonly change: PlanChange;
+  readonly before: SubscriptionRow;
+  readonly after: SubscriptionRow;
+  readonly type: ChangeType;
+  /** What is unused of charges in advance, rounded line by line. */
+  readonly credit: Decimal;
+  /** What the opening invoice charges, before it takes the credit off. */
+  readonly charge: Decimal;
+  /** Of the old subscription, up to the change; null when it charges nothing. */
+  readonly final: StoredInvoice | null;
+  /** Of the new subscription; null when nothing is charged in advance. */
+  readonly opening: StoredInvoice | null;
+  /** What of the credit went to a wallet; null when nothing did. */
+  readonly walletCredit: WalletTransactionRow | null;
+};
+
+type Computed = { readonly change: PlanChange; readonly final: ComputedTask | null };
+type Held = { readonly row: SubscriptionRow; readonly held: HeldSubscription | null };
+
+/** Locks the subscription; null when it, or an invoice of it, has changed since it was read. */
+async function hold(unit: Unit, { change, final }: Computed): Promise<Held | null> {
+  const { subscription } = change.loaded;
+  if (final === null) {
+    const row = await lockRecord(unit, SUBSCRIPTIONS, subscription.id);
+    return row?.version === subscription.version ? { row, held: null } : null;
+  }
+  const held = (await holdUnchanged(unit, [final.query])).get(subscription.id);
+  return held === undefined ? null : { row: held.subscription, held };
+}
+
+/** Ends the old subscription, whose record is archived: the new one is what counts from now on. */
+async function endOld(
+  unit: Unit,
+  { loaded, atMs, plans }: PlanChange,
+): Promise<SubscriptionRow | Refusal> {
+  const ended = await endSubscription(unit, loaded, {
+    atMs,
+    metadataOf: (metadata) => ({
+      ...metadata,
+      cancellation_type: 'immediate',
+      cancellation_effective_date: formatInstant(atMs),
+      cancellation_reason: `changed to plan ${plans.target.id}`,
+    }),
+  });
+  if (isRefusal(ended)) return ended;
+  return updateRecord(unit, SUBSCRIPTIONS, { row: ended, patch: { status: 'archived' } });
+}
+
+type Opened = {
+  readonly after: SubscriptionRow;
+  readonly lineItems: readonly LineItemRow[];
+  readonly opening: StoredInvoice | null;
+  readonly charge: Decimal;
+};
+
+/** Opens the new subscription, with its opening invoice, which takes the credit off. */
+async function openNew(unit: Unit, change: PlanChange): Promise<Opened | Refusal> {
+  const { request, unused, isChargedAtOnce, loaded } = change;
+  const after = await storeSubscription(unit, request);
+  if (isRefusal(after)) return after;
+  const kept = await keepAdjustments(unit, loaded, after);
+  if (kept !== null) return kept;
+  const { lineItems } = await findRelatedRecords(unit.tx, [after]);
+  const opening = await storeOpeningInvoice(unit, {
+    ...{ subscription: after, lineItems, reason: 'SUBSCRIPTION_UPDATE' },
+    unused: isChargedAtOnce ? unused : [],
+  });
+  if (isRefusal(opening)) return opening;
+  const lines = opening === null ? [] : opening.parts.lines;
+  const charges = lines.filter(({ kind }) => kind !== 'credit');
+  return { after, lineItems, opening, charge: sumOf(charges.map(({ amount }) => amount)) };
+}
+
+/** What of a credit the invoice that takes it off leaves for a wallet. */
+function restOf({ unused, loaded }: PlanChange, invoice: StoredInvoice | null): Decimal {
+  const { currency } = loaded.subscription;
+  const credit = sumOf(creditsLeft(unused, [], currency));
+  const lines = invoice === null ? [] : invoice.parts.lines;
+  const taken = sumOf(
+    lines.filter(({ kind }) => kind === 'credit').map(({ amount }) => amount.negated()),
+  );
+  return credit.minus(taken);
+}
+
+async function tellChanged(unit: Unit, row: SubscriptionRow): Promise<void> {
+  const told = await toldOfSubscription(unit, row);
+  announce(unit, SUBSCRIPTIONS, { id: row.id, name: 'subscription.plan_changed', told });
+}
+
+/** Carries a change of plan out inside one unit (docs/domain.md 25.3). */
+async function carryOut(
+  unit: Unit,
+  { change, final: computed }: Computed,
+  { row, held }: Held,
+): Promise<ChangedPlan | Refusal> {
+  const final = computed === null || held === null ? null : await storeFinal(unit, computed, held);
+  if (isRefusal(final)) return final;
+  // Read again: the invoices of the subscription are held now.
+  const { loaded, atMs, request } = change;
+  const isProrated = request.prorationBehavior === 'create_prorations';
+  const unused = isProrated ? await findUnused(unit, loaded, atMs) : [];
+  const leftAllowances = await findLeftAllowances(unit, computed);
+  const current = { ...change, unused, request: { ...request, leftAllowances } };
+  const before = await endOld(unit, current);
+  if (isRefusal(before)) return before;
+  const opened = await openNew(unit, current);
+  if (isRefusal(opened)) return opened;
+  const { after, opening, charge, lineItems } = opened;
+  const rest = restOf(current, current.isChargedAtOnce ? opening : final);
+  const walletCredit = await creditWallet(unit, row, rest);
+  if (isRefusal(walletCredit)) return walletCredit;
+  await tellChanged(unit, after);
+  return {
+    ...{ change: current, before, after, final, opening, walletCredit, charge },
+    type: await changeTypeOfLines(unit, loaded, { atMs, lineItems }),
+    credit: sumOf(creditsLeft(unused, [], row.currency)),
+  };
+}
+
+/** Carries what would be done out of the transaction that is rolled back. */
+class Previewed extends Refusal {
+  constructor(readonly changed: ChangedPlan) {
+    super('invalid_operation', 'only a preview');
+  }
+}
+
+type Wanted = {
+  readonly target: ChangeTarget;
+  readonly body: ChangeSubscriptionBody;
+  /** What a preview has shown, which must still be so; null when there was none. */
+  readonly shown: ShownChange | null;
+  readonly isPreview: boolean;
+};
+
+/** Everything happens at one instant, so that no time lies between the old and the new. */
+async function atOneInstant(
+  dependencies: BillingDependencies,
+  occasion: Occasion,
+  shown: ShownChange | null,
+): Promise<Occasion> {
+  if (shown !== null) return { ...occasion, at: shown.atMs };
+  return readUnit(dependencies, occasion, ({ now }) => Promise.resolve({ ...occasion, at: now }));
+}
+
+async function run(
+  dependencies: BillingDependencies,
+  given: Occasion,
+  { target, body, shown, isPreview }: Wanted,
+): Promise<ChangedPlan | Refusal> {
+  const occasion = await atOneInstant(dependencies, given, shown);
+  return computeThenStore<Computed, Held, ChangedPlan>(dependencies, occasion, {
+    what: 'the change of plan',
+    compute: async () => {
+      const change = await readUnit(dependencies, occasion, (unit) =>
+        readChange(unit, target, body),
+      );
+      if (isRefusal(change)) return change;
+      const { loaded, atMs, unused, isChargedAtOnce } = change;
+      const ending = { loaded, atMs, isContinued: true, unused: isChargedAtOnce ? [] : unused };
+      if (!isBilledUntil(ending)) return { change, final: null };
+      const final = await computeFinal(dependencies, occasion, ending);
+      return isRefusal(final) ? final : { change, final };
+    },
+    lockAndCompare: hold,
+    store: async (unit, computed, held) => {
+      const changed = await carryOut(unit, computed, held);
+      if (isRefusal(changed)) return changed;
+      if (isPreview) return new Previewed(changed);
+      return shown === null ? changed : (differenceFrom(shown, figuresOf(changed)) ?? changed);
+    },
+  });
+}
+
+/**
+ * POST /subscriptions/{id}/change/preview: carries the change out in a transaction that is rolled
+ * back, so that what it shows is what executing it does.
+ */
+export async function previewChange(
+  dependencies: BillingDependencies,
+  occasion: Occasion,
+  wanted: Pick<Wanted, 'target' | 'body'>,
+): Promise<ChangedPlan | Refusal> {
+  const result = await run(dependencies, occasion, { ...wanted, shown: null, isPreview: true });
+  return result instanceof Previewed ? result.changed : result;
+}
+
+/**
+ * POST /subscriptions/{id}/change/execute: the old subscription is billed up to now and cancelled,
+ * a new one begins on the target plan, and what is unused of charges in advance is set off
+ * (docs/domain.md 25.3). All of it happens, or nothing.
+ */
+export async function executeChange(
+  dependencies: BillingDependencies,
+  occasion: Occasion,
+  wanted: Pick<Wanted, 'target' | 'body'>,
+): Promise<ChangedPlan | Refusal> {
+  const { preview_token: token } = wanted.body;
+  if (token === undefined) {
+    return run(dependencies, occasion, { ...wanted, shown: null, isPreview: false });
+  }
+  const now = await readUnit(dependencies, occasion, (unit) => Promise.resolve(unit.now));
+  const shown = readToken(token, now);
+  if (isRefusal(shown)) return shown;
+  return run(dependencies, occasion, { ...wanted, shown, isPreview: false });
+}

@@ -1,0 +1,161 @@
+import type { InstantMs } from '../../../contract/instant.js';
+import { mustGet } from '../../../runtime/failure.js';
+import { findMatchingPrices, matchText } from '../../catalog/prices/find-matching-prices.js';
+import { PLANS, type PlanRow } from '../../declarations/catalog/plan.resource.js';
+import {
+  SUBSCRIPTIONS,
+  type SubscriptionRow,
+} from '../../declarations/subscriptions/subscription.resource.js';
+import type { AddonAssociationRow } from '../../declarations/subscriptions/addon-association.resource.js';
+import { onePeriod, wholePeriodsIn } from '../../domain/calendar/billing-length.js';
+import { isIn } from '../../domain/lifecycle/lifecycle.js';
+import { ADDON_ASSOCIATION } from '../../domain/lifecycle/subscription-lifecycle.js';
+import { targetRefusal, type ChangeTarget } from '../../records/change-record.js';
+import { findRecord } from '../../records/find-record.js';
+import { MemberReader } from '../../records/member-rules.js';
+import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import type { ReadUnit } from '../../records/unit.js';
+import { findAddonAssociations } from '../../subscriptions/addon-associations-store.js';
+import {
+  loadBilledSubscription,
+  type BilledSubscription,
+} from '../../subscriptions/loaded-subscription.js';
+import { isChargedAtStart } from '../open-subscription/opening-invoice.js';
+import type { SubscriptionRequest } from '../open-subscription/subscription-request.js';
+import { findUnused, type UnusedItem } from '../proration/find-unused.js';
+import type { ChangeSubscriptionBody } from './change-dto.js';
+
+/** A change of plan that can be carried out. */
+export type PlanChange = {
+  readonly loaded: BilledSubscription;
+  readonly atMs: InstantMs;
+  readonly plans: { readonly current: PlanRow; readonly target: PlanRow };
+  /** The subscription that takes the place of the old one. */
+  readonly request: SubscriptionRequest;
+  /** What is unused of charges in advance; nothing without prorations. */
+  readonly unused: readonly UnusedItem[];
+  /** Whether the new subscription has an opening invoice, on which the credit is set off. */
+  readonly isChargedAtOnce: boolean;
+};
+
+/** Why a subscription cannot change its plan now (docs/domain.md 25.1); null when it can. */
+function stateProblem(row: SubscriptionRow, targetPlanId: string): string | null {
+  const { subscription_status: status, subscription_type: type } = row;
+  if (status !== 'active') {
+    return `the subscription is ${status}; only the plan of an active one can be changed`;
+  }
+  if (type !== 'standalone') return `the plan of a subscription of type ${type} cannot be changed`;
+  if (row.plan_id === targetPlanId) return 'the subscription has this plan already';
+  if (row.cancel_at !== null) {
+    return 'the subscription is about to be cancelled; a change of its plan would have no use';
+  }
+  return null;
+}
+
+/** Why the commitment of a subscription cannot go on under these periods; null when it can. */
+function commitmentProblem(row: SubscriptionRow, body: ChangeSubscriptionBody): string | null {
+  const { commitment_duration: duration } = row;
+  if (row.commitment_amount === null || duration === null) return null;
+  const { billing_period: billingPeriod, billing_period_count: billingPeriodCount } = body;
+  const periods = wholePeriodsIn(onePeriod(duration), { billingPeriod, billingPeriodCount });
+  if (periods === 1) return null;
+  return `must be those of the commitment, which lasts ${duration}; others are planned`;
+}
+
+/** The addons of a subscription, which go on from the instant of the change. */
+function requestedAddons(associations: readonly AddonAssociationRow[], atMs: InstantMs) {
+  return associations
+    .filter(({ addon_status: status }) => isIn(ADDON_ASSOCIATION, 'alive', status))
+    .map((row, index) => ({
+      place: `addons.${index}`,
+      addonId: row.addon_id,
+      startMs: Math.max(row.start_date, atMs),
+    }));
+}
+
+function requestOf(
+  row: SubscriptionRow,
+  body: ChangeSubscriptionBody,
+  known: Pick<SubscriptionRequest, 'addons'> & { readonly atMs: InstantMs },
+): SubscriptionRequest {
+  return {
+    ...{ customerId: row.customer_id, externalCustomerId: null, planId: body.target_plan_id },
+    ...{ currency: row.currency, customerTimezone: row.customer_timezone, addons: known.addons },
+    ...{ billingPeriod: body.billing_period, billingPeriodCount: body.billing_period_count },
+    ...{ billingCadence: body.billing_cadence, billingCycle: body.billing_cycle },
+    ...{ billingAnchorMs: null, startMs: known.atMs, endMs: row.end_date },
+    prorationBehavior: body.proration_behavior === 'none' ? 'none' : 'create_prorations',
+    ...{ isWithoutTrial: true, isDraft: false },
+    ...{ overrides: [], addedLines: [], commitments: [], entitlements: [] },
+    adjustments: { coupons: [], taxes: [], grants: [] },
+    leftAllowances: new Map(),
+    kept: {
+      lookup_key: row.lookup_key,
+      collection_method: row.collection_method,
+      payment_behavior: row.payment_behavior,
+      payment_terms: row.payment_terms,
+      gateway_payment_method_id: row.gateway_payment_method_id,
+      commitment_amount: row.commitment_amount,
+      overage_factor: row.overage_factor,
+      commitment_duration: row.commitment_duration,
+      enable_true_up: row.enable_true_up,
+      metadata: { ...row.metadata, ...body.metadata },
+    },
+  };
+}
+
+/** Whether some price that the new subscription takes over is charged when it opens. */
+async function isChargedAtOnce(
+  unit: ReadUnit,
+  request: SubscriptionRequest,
+): Promise<boolean | Refusal> {
+  const ofPlan = await findMatchingPrices(unit, request, [request.planId]);
+  if (ofPlan.length === 0) {
+    const problem = `the plan has no live price for ${matchText(request)}`;
+    return invalid({ target_plan_id: problem });
+  }
+  const addonIds = request.addons.map(({ addonId }) => addonId);
+  const ofAddons = await findMatchingPrices(unit, request, addonIds);
+  return [...ofPlan, ...ofAddons].some(isChargedAtStart);
+}
+
+function membersProblem(body: ChangeSubscriptionBody): Refusal | null {
+  const reader = new MemberReader();
+  reader.metadata(body.metadata);
+  if (body.change_at === 'end_of_period') {
+    reader.note('change_at', 'end_of_period is not available yet; give immediate');
+  }
+  return reader.refusal();
+}
+
+/** Reads a change of plan as it would be carried out at the instant of the unit. */
+export async function readChange(
+  unit: ReadUnit,
+  target: ChangeTarget,
+  body: ChangeSubscriptionBody,
+): Promise<PlanChange | Refusal> {
+  const problems = membersProblem(body);
+  if (problems !== null) return problems;
+  const loaded = await loadBilledSubscription(unit, target.id);
+  if (isRefusal(loaded)) return loaded;
+  const { subscription: row, related } = loaded;
+  const moved = targetRefusal(SUBSCRIPTIONS, row, target);
+  if (moved !== null) return moved;
+  const plan = await findRecord(unit, PLANS, body.target_plan_id);
+  if (plan?.status !== 'published') return notFound('plan', body.target_plan_id);
+  const problem = stateProblem(row, plan.id);
+  if (problem !== null) return new Refusal('invalid_operation', problem);
+  const committed = commitmentProblem(row, body);
+  if (committed !== null) return invalid({ billing_period: committed });
+  const atMs = unit.now;
+  const associations = await findAddonAssociations(unit.tx, [row.id]);
+  const request = requestOf(row, body, { atMs, addons: requestedAddons(associations, atMs) });
+  const isCharged = await isChargedAtOnce(unit, request);
+  if (isRefusal(isCharged)) return isCharged;
+  const isProrated = request.prorationBehavior === 'create_prorations';
+  return {
+    ...{ loaded, atMs, request, isChargedAtOnce: isCharged },
+    plans: { current: mustGet(related.plans, row.plan_id, 'the plan'), target: plan },
+    unused: isProrated ? await findUnused(unit, loaded, atMs) : [],
+  };
+}

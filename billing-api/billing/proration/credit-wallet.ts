@@ -1,0 +1,37 @@
+import type { Decimal } from '../../../contract/decimal.js';
+import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
+import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
+import { postingsOfRefund } from '../../domain/ledger/postings.js';
+import { postGroups } from '../../ledger/post-groups.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { addCredits } from '../../wallets/move-credits.js';
+import { lockRefundWallet } from '../../wallets/wallets-store.js';
+
+/**
+ * Gives what a subscription was charged for time after its end to a wallet of its customer
+ * (docs/domain.md 24.6, 25.3); null when that is nothing.
+ */
+export async function creditWallet(
+  unit: Unit,
+  { id, customer_id: customerId, currency }: SubscriptionRow,
+  amount: Decimal,
+): Promise<WalletTransactionRow | null | Refusal> {
+  if (amount.isZero()) return null;
+  const wallet = await lockRefundWallet(unit, { customerId, currency });
+  if (isRefusal(wallet)) return wallet;
+  const moved = await addCredits(unit, wallet, {
+    ...{ credits: amount, reason: 'SUBSCRIPTION_CREDIT_GRANT' },
+    reference: { type: 'EXTERNAL', id },
+    description: 'Unused time of charges in advance',
+  });
+  if (isRefusal(moved)) return moved;
+  await postGroups(unit, [
+    {
+      ...{ customerId, currency, kind: 'subscription.credited' },
+      ...{ entityType: 'subscription', entityId: id },
+      postings: postingsOfRefund(amount, wallet.id),
+    },
+  ]);
+  return moved.transaction;
+}

@@ -1,0 +1,64 @@
+import { maxOf, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import type { InstantMs, Interval } from '../../../contract/instant.js';
+import { boundaryAt, boundaryIndexAt } from '../calendar/billing-boundaries.js';
+import type { BillingGrid } from '../calendar/billing-grid.js';
+import type { Proration } from '../calendar/proration.js';
+import { unpausedMs } from '../periods/ledger-periods.js';
+
+/** A charge in advance as an invoice has it: for which time, and what discounts left of it. */
+export type AdvanceCharge = { readonly period: Interval; readonly net: Decimal };
+
+/** How long a subscription was paused between the start of a period and an instant. */
+function pausedMs({ startMs }: Interval, pauses: readonly Interval[], atMs: InstantMs): number {
+  if (atMs <= startMs) return 0;
+  const until = { startMs, endMs: atMs };
+  return atMs - startMs - unpausedMs(until, pauses);
+}
+
+/** Where a charged period ends, as pauses have moved it: `E + P` of docs/domain.md 23.1. */
+export function movedEnd(
+  { period }: AdvanceCharge,
+  pauses: readonly Interval[],
+  atMs: InstantMs,
+): InstantMs {
+  return period.endMs + pausedMs(period, pauses, atMs);
+}
+
+/** The share of a charge that is unused at an instant, exact to the millisecond. */
+export function unusedShare(
+  charge: AdvanceCharge,
+  pauses: readonly Interval[],
+  atMs: InstantMs,
+): Proration {
+  const { startMs, endMs } = charge.period;
+  const fullMs = endMs - startMs;
+  const leftMs = movedEnd(charge, pauses, atMs) - atMs;
+  return { coveredMs: Math.min(Math.max(leftMs, 0), fullMs), fullMs };
+}
+
+/** What is unused of charges at an instant, before it is rounded (docs/domain.md 23.1). */
+export function unusedAmount(
+  charges: readonly AdvanceCharge[],
+  pauses: readonly Interval[],
+  atMs: InstantMs,
+): Decimal {
+  const parts = charges.map((charge) => {
+    const { coveredMs, fullMs } = unusedShare(charge, pauses, atMs);
+    return charge.net.times(coveredMs).dividedBy(fullMs);
+  });
+  return maxOf(ZERO, sumOf(parts));
+}
+
+/**
+ * The smallest number of local days after which a period has ended, counted from an instant
+ * (docs/domain.md 23.4).
+ */
+export function prorationDays(atMs: InstantMs, endMs: InstantMs, timezone: string): number {
+  if (endMs <= atMs) return 0;
+  const days: BillingGrid = {
+    ...{ billingCycle: 'anniversary', billingPeriod: 'DAILY', billingPeriodCount: 1 },
+    ...{ billingAnchorMs: atMs, timezone },
+  };
+  const whole = boundaryIndexAt(days, endMs);
+  return boundaryAt(days, whole) < endMs ? whole + 1 : whole;
+}
