@@ -14,6 +14,7 @@ import {
 import { grantCredits, settleDue } from '../billing/run/settle-due.js';
 import { topUpLowWallets } from '../billing/wallets/auto-top-up.js';
 import type { InvoiceTask } from '../billing/stored/invoice-task.js';
+import type { JobActor, Occasion } from '../records/occasion.js';
 import { writeUnit, type Unit } from '../records/unit.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
 
@@ -43,11 +44,11 @@ const FINALIZATIONS: Kind = {
 };
 
 /** Does one item until it is not due any more. @throws when it cannot be done, with the reason. */
-async function doAlone(turn: BillingTurn, only: string, { run, needs }: Doing) {
+async function doAlone(turn: BillingTurn, only: string, { occasion, signal, needs }: Doing) {
   for (;;) {
-    run.signal.throwIfAborted();
+    signal.throwIfAborted();
     const due = { limit: 1, only };
-    const { done, refused } = await takeTurn(needs, occasionOfRun(run), { ...turn, due });
+    const { done, refused } = await takeTurn(needs, occasion, { ...turn, due });
     const [first] = refused;
     if (first !== undefined) throw new Error(first.refusal.message);
     if (done === 0) return {};
@@ -64,7 +65,7 @@ export const BILL_ONE = defineJob({
   key: ({ subscriptionId }) => subscriptionId,
   onceWhileWaiting: true,
   withLease: ({ input, run }, needs: JobNeeds) =>
-    doAlone(RENEWAL, input.subscriptionId, { run, needs }),
+    doAlone(RENEWAL, input.subscriptionId, doingOf(run, needs)),
 });
 
 /** As `BILL_ONE`, finalizes one draft. */
@@ -74,26 +75,34 @@ export const FINALIZE_ONE = defineJob({
   key: ({ invoiceId }) => invoiceId,
   onceWhileWaiting: true,
   withLease: ({ input, run }, needs: JobNeeds) =>
-    doAlone(FINALIZATION, input.invoiceId, { run, needs }),
+    doAlone(FINALIZATION, input.invoiceId, doingOf(run, needs)),
 });
 
-type Doing = { readonly run: JobRun; readonly needs: JobNeeds };
+/** Where and as of when something due is done, with what, and how it is told to stop. */
+type Doing = {
+  readonly occasion: Occasion<JobActor>;
+  readonly signal: AbortSignal;
+  readonly needs: JobNeeds;
+};
 
-async function setAside(kind: Kind, ids: readonly string[], { run, needs }: Doing) {
+function doingOf(run: JobRun, needs: JobNeeds): Doing {
+  return { occasion: occasionOfRun(run), signal: run.signal, needs };
+}
+
+async function setAside(kind: Kind, ids: readonly string[], { occasion, needs }: Doing) {
   if (ids.length === 0) return;
-  await writeUnit(needs, occasionOfRun(run), async (unit) => {
+  await writeUnit(needs, occasion, async (unit) => {
     for (const id of ids) await kind.setAside(unit, id);
   });
 }
 
 /** Does a batch that failed as a whole item by item, so that only what fails alone is set aside. */
 async function takeSingly(kind: Kind, doing: Doing): Promise<boolean> {
-  const { run, needs } = doing;
-  const occasion = occasionOfRun(run);
+  const { occasion, signal, needs } = doing;
   const due = { limit: BATCH, only: null };
   const tasks = await findDue(needs, occasion, { ...kind, due });
   for (const task of tasks) {
-    run.signal.throwIfAborted();
+    signal.throwIfAborted();
     const only = kind.idOf(task);
     try {
       await takeTurn(needs, occasion, { ...kind, due: { limit: 1, only } });
@@ -108,10 +117,10 @@ async function takeSingly(kind: Kind, doing: Doing): Promise<boolean> {
 
 /** @returns whether there was something to do. */
 async function takeBatch(kind: Kind, doing: Doing): Promise<'none' | 'done' | 'overtaken'> {
-  const { run, needs } = doing;
+  const { occasion, signal, needs } = doing;
   const due = { limit: BATCH, only: null };
   try {
-    const result = await takeTurn(needs, occasionOfRun(run), { ...kind, due });
+    const result = await takeTurn(needs, occasion, { ...kind, due });
     const { done, overtaken, refused } = result;
     await setAside(
       kind,
@@ -121,7 +130,7 @@ async function takeBatch(kind: Kind, doing: Doing): Promise<'none' | 'done' | 'o
     if (done > 0 || refused.length > 0) return 'done';
     return overtaken > 0 ? 'overtaken' : 'none';
   } catch (error) {
-    if (error instanceof DependencyError || run.signal.aborted) throw error;
+    if (error instanceof DependencyError || signal.aborted) throw error;
     return (await takeSingly(kind, doing)) ? 'done' : 'none';
   }
 }
@@ -130,7 +139,7 @@ async function takeBatch(kind: Kind, doing: Doing): Promise<'none' | 'done' | 'o
 async function takeTurns(kind: Kind, doing: Doing): Promise<boolean> {
   let overtaken = 0;
   for (let turn = 0; turn < TURNS; turn += 1) {
-    doing.run.signal.throwIfAborted();
+    doing.signal.throwIfAborted();
     const outcome = await takeBatch(kind, doing);
     if (outcome === 'none') return false;
     overtaken = outcome === 'overtaken' ? overtaken + 1 : 0;
@@ -141,24 +150,29 @@ async function takeTurns(kind: Kind, doing: Doing): Promise<boolean> {
 }
 
 /**
- * Bills an environment: renews the subscriptions whose period has ended, gives the credits of
- * grants, finalizes the drafts whose delay is over, takes expired credits, tells of overdue
- * invoices, and tops up wallets, up to a hundred in one transaction. It begins again from what is
- * stored, so it may be killed at any point and done twice. Only one run of an environment is under
- * way.
+ * Bills an environment as of one instant: renews the subscriptions whose period has ended, gives
+ * the credits of grants, finalizes the drafts whose delay is over, takes expired credits, tells of
+ * overdue invoices, and tops up wallets, up to a hundred in one transaction. It begins again from
+ * what is stored, so it may be killed at any point and done twice.
+ * @returns whether there is more to do.
  */
+export async function billEnvironment(doing: Doing): Promise<boolean> {
+  const { occasion, needs } = doing;
+  const hasRenewals = await takeTurns(RENEWALS, doing);
+  const hasGrants = await grantCredits(needs, occasion, BATCH);
+  const hasDrafts = await takeTurns(FINALIZATIONS, doing);
+  const edited = await finalizeEdited(needs, occasion, BATCH);
+  const hasMoney = await settleDue(needs, occasion, BATCH);
+  await topUpLowWallets(needs, occasion);
+  return hasRenewals || hasGrants || hasDrafts || edited === BATCH || hasMoney;
+}
+
+/** Bills an environment. Only one run of an environment is under way. */
 export const BILL_ENVIRONMENT = defineJob({
   name: 'bill-environment',
   input: z.object({}),
   onceWhileWaiting: true,
-  withLease: async ({ run }, needs: JobNeeds) => {
-    const hasRenewals = await takeTurns(RENEWALS, { run, needs });
-    const occasion = occasionOfRun(run);
-    const hasGrants = await grantCredits(needs, occasion, BATCH);
-    const hasDrafts = await takeTurns(FINALIZATIONS, { run, needs });
-    const edited = await finalizeEdited(needs, occasion, BATCH);
-    const hasMoney = await settleDue(needs, occasion, BATCH);
-    await topUpLowWallets(needs, occasion);
-    return { hasMore: hasRenewals || hasGrants || hasDrafts || edited === BATCH || hasMoney };
-  },
+  withLease: async ({ run }, needs: JobNeeds) => ({
+    hasMore: await billEnvironment(doingOf(run, needs)),
+  }),
 });

@@ -1,3 +1,4 @@
+import { ADVANCE_TEST_CLOCK } from './advance-test-clock.js';
 import { BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE } from './bill-environment.js';
 import { BILL_ENVIRONMENTS } from './bill-environments.js';
 import { RECALCULATE } from './recalculate-invoice.js';
@@ -16,5 +17,6 @@ export const BILLING_JOBS = [
   BILL_ENVIRONMENT,
   BILL_ONE,
   FINALIZE_ONE,
+  ADVANCE_TEST_CLOCK,
   RECALCULATE,
 ];

@@ -11,6 +11,7 @@ import { enqueue } from '../../sql/jobs/enqueue.js';
 import { JobRunner } from '../../sql/jobs/job-runner.js';
 import type { Database } from '../../sql/pool.js';
 import { BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE } from '../jobs/bill-environment.js';
+import { ADVANCE_TEST_CLOCK } from '../jobs/advance-test-clock.js';
 import { RECALCULATE } from '../jobs/recalculate-invoice.js';
 import { createJobNeeds, type JobNeeds } from '../jobs/job-needs.js';
 import { writeUnit } from '../records/unit.js';
@@ -34,7 +35,7 @@ export function billingNeeds({ database, clickHouse }: BilledWorld): JobNeeds {
 export function billingRunner(world: BilledWorld): JobRunner<JobNeeds> {
   return new JobRunner({
     database: world.database,
-    jobs: [BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE, RECALCULATE],
+    jobs: [BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE, RECALCULATE, ADVANCE_TEST_CLOCK],
     needs: billingNeeds(world),
     log: createLog('test', 'silent'),
     metrics: createMetrics('billing-api'),

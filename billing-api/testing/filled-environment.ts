@@ -31,6 +31,7 @@ export type FilledEnvironment = {
 
 export type IdKind =
   | 'meter'
+  | 'test_clock'
   | 'spare_meter'
   | 'feature'
   | 'spare_feature'
@@ -271,18 +272,13 @@ export async function fillEnvironment(
     invoice: subscription.body.latest_invoice.id,
     coupon_association: subscription.body.coupon_associations[0].id,
     system_event: happened.body.items[0].id,
+    // Drafts have moved the clock.
+    test_clock: await setTestClock(tools.database, environment, Date.parse(FILLED_AT)),
   };
   const sold = { ...catalog, ...addons, ...grants, ...units, ...entitlements, ...adjustments };
   const ids = {
-    ...sold,
-    ...customer,
-    ...alerts,
-    ...made,
-    ...usage,
-    ...letters,
-    ...drafts,
-    ...money,
-    ...platform,
+    ...{ ...sold, ...customer, ...alerts, ...made },
+    ...{ ...usage, ...letters, ...drafts, ...money, ...platform },
   };
   return { environment, apiKey, ids: ids as FilledEnvironment['ids'], call };
 }

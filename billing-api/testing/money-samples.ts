@@ -25,6 +25,13 @@ export const MONEY: Readonly<Record<string, Sample>> = {
     path: { id: ids.changing_subscription },
     body: changeTo(ids.target_plan),
   }),
+  CreateTestClock: () => ({ body: { now: '2026-01-20T10:00:00.000Z' } }),
+  ReadTestClock: (ids) => ({ path: { id: ids.test_clock } }),
+  AdvanceTestClock: (ids) => ({
+    path: { id: ids.test_clock },
+    body: { now: '2026-01-21T00:00:00.000Z' },
+  }),
+  RemoveTestClock: (ids) => ({ path: { id: ids.test_clock } }),
   RecordPayment: (ids) => ({ path: { id: ids.payable }, body: { amount: '1.50' } }),
   AttemptPayment: (ids) => ({ path: { id: ids.attempted } }),
   CreatePayment: (ids) => ({

@@ -41,8 +41,9 @@ async function planOf(api: BillingUnderTest, name: string, prices: readonly obje
 const test = billedTest.extend<{ world: World }>({
   world: async ({ api, database }, use) => {
     await api.make('/v1/customers', { external_id: 'acme', name: 'Acme' });
-    const at = (instant: string) =>
-      setTestClock(database.database, api.environment, Date.parse(instant));
+    const at = async (instant: string) => {
+      await setTestClock(database.database, api.environment, Date.parse(instant));
+    };
     await at(START);
     await use({
       at,

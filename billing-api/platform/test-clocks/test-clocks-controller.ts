@@ -1,0 +1,100 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Extension,
+  Get,
+  Path,
+  Post,
+  Request,
+  Route,
+  SuccessResponse,
+  Tags,
+} from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import {
+  testClockToDto,
+  type AdvanceTestClockBody,
+  type CreateTestClockBody,
+  type TestClockDto,
+} from '../../declarations/platform/test-clock.js';
+import { accepted } from '../../edge/http-failure.js';
+import { occasionOf } from '../../edge/request-context.js';
+import type { WriteDependencies } from '../../records/unit.js';
+import {
+  advanceTestClock,
+  createTestClock,
+  readTestClock,
+  removeTestClock,
+  type ToldClock,
+} from './test-clock-operations.js';
+
+const toDto = ({ row, happened }: ToldClock): TestClockDto => testClockToDto(row, happened);
+
+@Route('v1/test_clocks')
+@Tags('Test clocks')
+export class TestClocksController extends Controller {
+  constructor(private readonly dependencies: WriteDependencies) {
+    super();
+  }
+
+  /**
+   * A development environment has at most one. While it exists, everything in the environment
+   * happens by it, and nothing falls due before it is advanced.
+   * @summary Create a test clock
+   */
+  @Post()
+  @SuccessResponse(201, 'Created')
+  @Extension('x-operation', { entity: 'test_clock', access: 'write' })
+  public async createTestClock(
+    @Request() request: HttpRequest,
+    @Body() body: CreateTestClockBody,
+  ): Promise<TestClockDto> {
+    const created = await createTestClock(this.dependencies, occasionOf(request), body);
+    this.setStatus(201);
+    return toDto(accepted(created));
+  }
+
+  /**
+   * With what its last advance has done, in order.
+   * @summary Read a test clock
+   */
+  @Get('{id}')
+  @Extension('x-operation', { entity: 'test_clock', access: 'read' })
+  public async readTestClock(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+  ): Promise<TestClockDto> {
+    return toDto(accepted(await readTestClock(this.dependencies, occasionOf(request), id)));
+  }
+
+  /**
+   * The environment goes by the time of the machine again; what has happened stays.
+   * @summary Remove a test clock
+   */
+  @Delete('{id}')
+  @SuccessResponse(204, 'No content')
+  @Extension('x-operation', { entity: 'test_clock', access: 'write' })
+  public async removeTestClock(@Request() request: HttpRequest, @Path() id: string): Promise<void> {
+    accepted(await removeTestClock(this.dependencies, occasionOf(request), id));
+    this.setStatus(204);
+  }
+
+  /**
+   * Everything that falls due until then happens at its own instant, in order, however far the
+   * clock is advanced at once. Poll the clock until it is ready.
+   * @summary Advance a test clock
+   */
+  @Post('{id}/advance')
+  @SuccessResponse(202, 'Accepted')
+  @Extension('x-operation', { entity: 'test_clock', access: 'write', rate: 'heavy' })
+  public async advanceTestClock(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: AdvanceTestClockBody,
+  ): Promise<TestClockDto> {
+    const begun = await advanceTestClock(this.dependencies, occasionOf(request), { id, body });
+    this.setStatus(202);
+    return toDto(accepted(begun));
+  }
+}
