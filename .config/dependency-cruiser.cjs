@@ -23,6 +23,7 @@ const domainFolders = [
   'calendar',
   'periods',
   'proration',
+  'exports',
   'price',
   'usage',
   'entitlement',

@@ -9,6 +9,7 @@ import type { PublicLimits } from '../runtime/http/public-rate.js';
 import type { IdSource } from '../runtime/ids.js';
 import type { Log } from '../runtime/log.js';
 import type { Metrics } from '../runtime/metrics.js';
+import { createSecretBox } from '../runtime/secret-box.js';
 import type { Readiness } from '../runtime/readiness.js';
 import type { ApiKeyDirectory } from '../sql/api-keys.js';
 import type { Database } from '../sql/pool.js';
@@ -58,6 +59,10 @@ export type BillingAppDependencies = {
   readonly apiKeys: ApiKeyDirectory;
   /** With which tokens are signed; the same in every process. */
   readonly tokenSecret: string;
+  /** With which secrets of others are kept; without it none are taken. */
+  readonly secretsKey?: string | undefined;
+  /** Whether files may go to addresses in a private network; not when absent. */
+  readonly arePrivateTargetsAllowed?: boolean;
   /** Opened by the first request that needs it. */
   readonly eventLog: LazyEventLog;
   /** Up to when events are counted; see createPostgresDataUntil. */
@@ -75,6 +80,12 @@ export type BillingAppDependencies = {
   /** What /readyz says. */
   readonly readiness: Readiness;
 };
+
+/** How secrets of others are kept, and where files may go. */
+function outwardOf({ secretsKey, arePrivateTargetsAllowed = false }: BillingAppDependencies) {
+  const secretBox = secretsKey === undefined ? null : createSecretBox(secretsKey);
+  return { secretBox, arePrivateTargetsAllowed };
+}
 
 /** Answers are data: nothing in them may be rendered or framed. */
 const securityHeaders = helmet({
@@ -98,7 +109,7 @@ const forbidStoring: RequestHandler = (_request, response, next) => {
  * dependencies closes them after the server.
  */
 export function createBillingApp(dependencies: BillingAppDependencies): Application {
-  const { log, metrics, database, clock, createId, dataUntil } = dependencies;
+  const { log, metrics, database, clock, createId, dataUntil, apiKeys } = dependencies;
   const app = express();
   app.disable('x-powered-by');
   // ETag is the version of a record (docs/http.md 1.4), not a hash of the answer.
@@ -125,10 +136,10 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     pendingLog: createPendingLog(dependencies.eventLog),
     knownCustomers: new KnownCustomers(),
   };
-  const { apiKeys } = dependencies;
   const tokens = createTokens(dependencies.tokenSecret, clock);
   const signingIn = { tokens, passwords: createPasswords(), forgetCallers: () => apiKeys.forget() };
-  provideDependencies(app, { database, ...stores, ...signingIn, dataUntil, clock, createId });
+  const own = { database, dataUntil, clock, createId, ...outwardOf(dependencies) };
+  provideDependencies(app, { ...own, ...stores, ...signingIn });
   app.use(giveRequestId, createObserver(metrics, log), securityHeaders, forbidStoring);
   app.use(createOperationFinder(createOperationTable(OPERATIONS)));
   app.use(createOperationalRoutes(dependencies));

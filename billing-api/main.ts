@@ -49,6 +49,8 @@ const { config, log, lifecycle } = openProgram('billing-api', {
     'MINUTEBOOK_PROXY_COUNT',
     'MINUTEBOOK_PUBLIC_RATE',
     'MINUTEBOOK_TOKEN_SECRET',
+    'MINUTEBOOK_SECRETS_KEY',
+    'MINUTEBOOK_PRIVATE_TARGETS',
     ...EVENT_LOG_SETTINGS,
     ...OPERATIONS_SETTINGS,
   ],
@@ -83,7 +85,12 @@ async function createApp({ databaseUrl, database, metrics }: Opened): Promise<Ap
   };
   const readiness = createReadiness(probes, log, lifecycle);
   const access = createLogAccess({ config: logConfig, database, clock: systemClock, lifecycle });
-  const needs = createJobNeeds({ database, clickHouse, reader, log, dataUntil: access.dataUntil });
+  const outward = {
+    secretsKey: config.MINUTEBOOK_SECRETS_KEY,
+    arePrivateTargetsAllowed: config.MINUTEBOOK_PRIVATE_TARGETS === 'allow',
+  };
+  const { dataUntil } = access;
+  const needs = createJobNeeds({ database, clickHouse, reader, log, dataUntil, ...outward });
   const jobs = { database, jobs: BILLING_JOBS, needs, clock: systemClock, log, metrics };
   lifecycle.onClose('jobs', await startJobs(jobs));
   // A driver that is not compiled is told at the start, not by the first request.
@@ -94,6 +101,7 @@ async function createApp({ databaseUrl, database, metrics }: Opened): Promise<Ap
     log,
     ...access,
     apiKeys: createApiKeyDirectory(database, systemClock, { noteUse: keyUses.note }),
+    ...outward,
     tokenSecret: required(config, 'MINUTEBOOK_TOKEN_SECRET'),
     clock: systemClock,
     createId,

@@ -23,6 +23,7 @@ const GIVEN: Readonly<Record<string, string>> = {
   CLICKHOUSE_PASSWORD: 'secret2',
   MINUTEBOOK_BOOTSTRAP_API_KEY: `sk_${'a1'.repeat(20)}`,
   MINUTEBOOK_TOKEN_SECRET: 'x'.repeat(32),
+  MINUTEBOOK_SECRETS_KEY: 'y'.repeat(32),
 };
 
 /** The file as Compose reads it with the values that an operator gives. */

@@ -106,6 +106,14 @@ async function tokenSecret(config: StackConfig, logger: Log): Promise<string> {
   return kept.text;
 }
 
+/** The configured key, or one of the first start; another one could not open what is kept. */
+async function secretsKey(config: StackConfig): Promise<string> {
+  const given = config.MINUTEBOOK_SECRETS_KEY;
+  if (given !== undefined) return given;
+  const directory = config.MINUTEBOOK_DATA_DIR;
+  return (await keptText(directory, 'secrets-key', { create: randomText })).text;
+}
+
 type Programs = { readonly aggregator: Supervised; readonly billingApi: SupervisedBillingApi };
 
 /** Starts the programs that run as processes of their own. */
@@ -114,8 +122,8 @@ async function startPrograms({ config, engines, logger, lifecycle }: Opening): P
   const settings = { ...config, DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl };
   // The programs must not be able to become the owner.
   const withoutOwner = { MINUTEBOOK_OWNER_DATABASE_URL: '', MINUTEBOOK_READER_CLICKHOUSE_URL: '' };
-  // Only billing-api signs tokens.
-  const withoutSecret = { MINUTEBOOK_TOKEN_SECRET: '' };
+  // Only billing-api signs tokens and keeps secrets.
+  const withoutSecret = { MINUTEBOOK_TOKEN_SECRET: '', MINUTEBOOK_SECRETS_KEY: '' };
   // They end after this process has served its last request.
   const withoutDelay = { MINUTEBOOK_STOP_DELAY_MS: '0' };
   const environment = {
@@ -129,6 +137,7 @@ async function startPrograms({ config, engines, logger, lifecycle }: Opening): P
     {
       ...environment,
       MINUTEBOOK_TOKEN_SECRET: await tokenSecret(config, logger),
+      MINUTEBOOK_SECRETS_KEY: await secretsKey(config),
       MINUTEBOOK_READER_CLICKHOUSE_URL: readerClickhouseUrl,
       MINUTEBOOK_HOST: '127.0.0.1',
       MINUTEBOOK_PORT: '0',

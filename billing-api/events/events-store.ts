@@ -72,7 +72,7 @@ const ORDER_COLUMNS = {
   event_name: ['e.event_name', 'e.timestamp', 'e.event_id'],
 } as const;
 
-const eventRow = z
+export const storedEventRow = z
   .object({
     event_id: z.string(),
     event_name: z.string(),
@@ -179,7 +179,7 @@ async function findAt(
     fromMs: Math.min(...times),
     toMs: Math.max(...times),
   };
-  return clickHouse.query(statement, { ...bounds, ...parameters }, eventRow);
+  return clickHouse.query(statement, { ...bounds, ...parameters }, storedEventRow);
 }
 
 /** The stored events. Every method throws a DependencyError when ClickHouse fails. */
@@ -214,7 +214,7 @@ export function createEventStore(clickHouse: ClickHouseQueries) {
         limit: cut.limit,
         offset: cut.offset,
       };
-      return clickHouse.query(statement, all, eventRow);
+      return clickHouse.query(statement, all, storedEventRow);
     },
     /** How many events the question is about, wherever a page is cut. */
     count: async (question: EventQuery): Promise<number> => {

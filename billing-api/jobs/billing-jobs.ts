@@ -1,6 +1,7 @@
 import { ADVANCE_TEST_CLOCK } from './advance-test-clock.js';
 import { BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE } from './bill-environment.js';
 import { BILL_ENVIRONMENTS } from './bill-environments.js';
+import { EXPORT_ONE_WINDOW, QUEUE_EXPORTS } from './export-jobs.js';
 import { RECALCULATE } from './recalculate-invoice.js';
 import { RECONCILE_USAGE } from './reconcile-usage.js';
 import { REMOVE_EXPIRED_KEYS } from './remove-expired-keys.js';
@@ -19,4 +20,6 @@ export const BILLING_JOBS = [
   FINALIZE_ONE,
   ADVANCE_TEST_CLOCK,
   RECALCULATE,
+  QUEUE_EXPORTS,
+  EXPORT_ONE_WINDOW,
 ];

@@ -1,11 +1,13 @@
 import type { ClickHouse } from '../../clickhouse/client.js';
 import { systemClock } from '../../runtime/clock.js';
 import { createId } from '../../runtime/ids.js';
+import { createOutboundAgents } from '../../runtime/guarded-agents.js';
 import type { Log } from '../../runtime/log.js';
+import { createSecretBox } from '../../runtime/secret-box.js';
 import type { JobRun } from '../../sql/jobs/job.js';
 import type { Environment } from '../../contract/environment.js';
 import { assertPresent } from '../../runtime/failure.js';
-import type { BillingDependencies } from '../billing/stored/compute-tasks.js';
+import type { ExportNeeds } from '../billing/exports/export-needs.js';
 import { KnownCustomers } from '../customers/known-customers.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
 import { createExpiredEvents } from '../usage/expired/expired-events.js';
@@ -15,7 +17,7 @@ import { createUsageReader } from '../usage/store/usage-reader.js';
 import type { ReadDataUntil } from '../usage/watermark/data-until.js';
 
 /** What the jobs of billing-api work with. */
-export type JobNeeds = BillingDependencies & {
+export type JobNeeds = ExportNeeds & {
   /** As the programs' user, who reads all environments. */
   readonly clickHouse: ClickHouse;
   readonly log: Log;
@@ -35,11 +37,16 @@ export type JobEngines = Pick<JobNeeds, 'database' | 'clickHouse' | 'log'> & {
   readonly reader?: ClickHouse;
   /** Up to when events are counted. */
   readonly dataUntil: ReadDataUntil;
+  /** With which secrets of others are kept; without it there are none. */
+  readonly secretsKey?: string | undefined;
+  /** Whether files may go to addresses in a private network; not when absent. */
+  readonly arePrivateTargetsAllowed?: boolean;
 };
 
 /** What the jobs of billing-api need, made of what the program has. */
 export function createJobNeeds(engines: JobEngines): JobNeeds {
-  const { database, clickHouse, log, reader = clickHouse } = engines;
+  const { database, clickHouse, log, reader = clickHouse, secretsKey } = engines;
+  const { arePrivateTargetsAllowed = false } = engines;
   const readRawEventsBegin = createRawEventsBegin(database, () => performance.now());
   const expiredEvents = createExpiredEvents(reader, readRawEventsBegin);
   return {
@@ -51,5 +58,7 @@ export function createJobNeeds(engines: JobEngines): JobNeeds {
     usage: refuseExpiredUsage(createUsageReader(reader), expiredEvents),
     dataUntil: engines.dataUntil,
     knownCustomers: new KnownCustomers(),
+    secretBox: secretsKey === undefined ? null : createSecretBox(secretsKey),
+    outbound: createOutboundAgents({ arePrivateTargetsAllowed }),
   };
 }

@@ -8,6 +8,7 @@ import { createLog } from '../../runtime/log.js';
 import { createMetrics } from '../../runtime/metrics.js';
 import { createId } from '../../runtime/ids.js';
 import { enqueue } from '../../sql/jobs/enqueue.js';
+import type { Job } from '../../sql/jobs/job.js';
 import { JobRunner } from '../../sql/jobs/job-runner.js';
 import type { Database } from '../../sql/pool.js';
 import { BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE } from '../jobs/bill-environment.js';
@@ -16,6 +17,7 @@ import { RECALCULATE } from '../jobs/recalculate-invoice.js';
 import { createJobNeeds, type JobNeeds } from '../jobs/job-needs.js';
 import { writeUnit } from '../records/unit.js';
 import { createPostgresDataUntil } from '../usage/watermark/data-until.js';
+import { TOKEN_SECRET } from './billing-harness.js';
 import { setTestClock } from './set-test-clock.js';
 
 /** What a run of the billing jobs works with. */
@@ -28,14 +30,20 @@ export type BilledWorld = {
 /** The needs of the billing jobs on these engines. */
 export function billingNeeds({ database, clickHouse }: BilledWorld): JobNeeds {
   const dataUntil = createPostgresDataUntil(database, 0);
-  return createJobNeeds({ database, clickHouse, log: createLog('test', 'silent'), dataUntil });
+  return createJobNeeds({
+    ...{ database, clickHouse, log: createLog('test', 'silent'), dataUntil },
+    ...{ secretsKey: TOKEN_SECRET, arePrivateTargetsAllowed: true },
+  });
 }
 
-/** A runner of the billing jobs, as a process of billing-api has one. */
-export function billingRunner(world: BilledWorld): JobRunner<JobNeeds> {
+/** A runner of the billing jobs, as a process of billing-api has one, and of more jobs. */
+export function billingRunner(
+  world: BilledWorld,
+  more: readonly Job<JobNeeds>[] = [],
+): JobRunner<JobNeeds> {
   return new JobRunner({
     database: world.database,
-    jobs: [BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE, RECALCULATE, ADVANCE_TEST_CLOCK],
+    jobs: [BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE, RECALCULATE, ADVANCE_TEST_CLOCK, ...more],
     needs: billingNeeds(world),
     log: createLog('test', 'silent'),
     metrics: createMetrics('billing-api'),

@@ -170,6 +170,8 @@ function createApp(
     createId,
     apiKeys: engines.apiKeys ?? createApiKeyDirectory(database, clock),
     tokenSecret: TOKEN_SECRET,
+    secretsKey: TOKEN_SECRET,
+    arePrivateTargetsAllowed: true,
     dataUntil: engines.dataUntil ?? createPostgresDataUntil(database, IN_FLIGHT_MS),
     log,
     metrics,

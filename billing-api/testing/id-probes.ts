@@ -20,6 +20,9 @@ const ENTITIES: readonly IdKind[] = ['plan', 'addon', 'subscription', 'customer'
 
 /** What the members of requests name. */
 const KINDS_OF_MEMBER: Readonly<Record<string, readonly IdKind[]>> = {
+  target_plan_id: ['target_plan'],
+  connection_id: ['connection'],
+  scheduled_task_id: ['scheduled_task'],
   plan_id: ['plan'],
   addon_id: ['addon'],
   meter_id: ['meter'],
@@ -54,6 +57,8 @@ const KINDS_OF_MEMBER: Readonly<Record<string, readonly IdKind[]>> = {
 const NAMING_NOTHING = new Set([
   'gateway_payment_method_id',
   'provider_entity_id',
+  // Of a store of somebody else.
+  'access_key_id',
   // Of a workflow, which is named beside it.
   'run_id',
 ]);

@@ -25,6 +25,32 @@ export const MONEY: Readonly<Record<string, Sample>> = {
     path: { id: ids.changing_subscription },
     body: changeTo(ids.target_plan),
   }),
+  CreateConnection: () => ({
+    body: {
+      ...{ name: 'Data lake', provider_type: 's3' },
+      secrets: { access_key_id: 'AKIAIOSFODNN7EXAMPLE', secret_access_key: 'an example' },
+    },
+  }),
+  ListConnections: () => ({}),
+  ReadConnection: (ids) => ({ path: { id: ids.connection } }),
+  ChangeConnection: (ids) => ({ path: { id: ids.connection }, body: { name: 'Data lake 2' } }),
+  RemoveConnection: (ids) => ({ path: { id: ids.spare_connection } }),
+  CreateScheduledTask: (ids) => ({
+    body: {
+      ...{ connection_id: ids.connection, entity_type: 'events', interval: '15MIN' },
+      job_config: { bucket: 'example-exports', region: 'eu-central-1', compression: 'gzip' },
+    },
+  }),
+  ListScheduledTasks: () => ({ query: { enabled: 'true' } }),
+  ReadScheduledTask: (ids) => ({ path: { id: ids.scheduled_task } }),
+  ChangeScheduledTask: (ids) => ({
+    path: { id: ids.scheduled_task },
+    body: { enabled: true },
+  }),
+  RemoveScheduledTask: (ids) => ({ path: { id: ids.spare_scheduled_task } }),
+  RunScheduledTask: (ids) => ({ path: { id: ids.scheduled_task }, body: {} }),
+  ListTasks: () => ({ query: { task_status: 'PENDING' } }),
+  ReadTask: (ids) => ({ path: { id: ids.task } }),
   CreateTestClock: () => ({ body: { now: '2026-01-20T10:00:00.000Z' } }),
   ReadTestClock: (ids) => ({ path: { id: ids.test_clock } }),
   AdvanceTestClock: (ids) => ({

@@ -8,13 +8,15 @@ function cellOf(text: string): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** RFC 4180 text with a header line; null is an empty cell. */
-export function csvText(
-  header: readonly string[],
-  rows: readonly (readonly (string | null)[])[],
-): string {
-  const lines = [header, ...rows].map((row) =>
-    row.map((cell) => (cell === null ? '' : cellOf(cell))).join(','),
-  );
-  return `${lines.join('\r\n')}\r\n`;
+type Rows = readonly (readonly (string | null)[])[];
+
+/** RFC 4180 lines; null is an empty cell. */
+export function csvLines(rows: Rows): string {
+  const lines = rows.map((row) => row.map((cell) => (cell === null ? '' : cellOf(cell))).join(','));
+  return lines.map((line) => `${line}\r\n`).join('');
+}
+
+/** RFC 4180 text with a header line. */
+export function csvText(header: readonly string[], rows: Rows): string {
+  return csvLines([header, ...rows]);
 }

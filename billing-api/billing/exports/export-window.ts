@@ -1,0 +1,102 @@
+import { sql } from 'slonik';
+import { formatInstant } from '../../../contract/instant.js';
+import { assertPresent, messageOf } from '../../../runtime/failure.js';
+import { noRows } from '../../../sql/columns.js';
+import {
+  CONNECTIONS,
+  type ConnectionSecretsBody,
+} from '../../declarations/exports/connection.resource.js';
+import {
+  SCHEDULED_TASKS,
+  type ScheduledTaskRow,
+} from '../../declarations/exports/scheduled-task.resource.js';
+import { TASKS, type TaskRow } from '../../declarations/exports/task.resource.js';
+import { isOfEnvironment } from '../../records/conditions.js';
+import { lockRecord } from '../../records/find-record.js';
+import { findRecord } from '../../records/find-record.js';
+import type { JobActor, Occasion } from '../../records/occasion.js';
+import { isRefusal } from '../../records/refusal.js';
+import { writeUnit, type Unit } from '../../records/unit.js';
+import { exportedFile } from './exported-rows.js';
+import type { ExportNeeds } from './export-needs.js';
+import { writeFile, type WrittenFile } from './write-file.js';
+
+/** After so many attempts the window is left until a later look makes it up. */
+const ATTEMPTS_MAX = 3;
+
+type Begun = {
+  readonly task: TaskRow;
+  readonly scheduled: ScheduledTaskRow;
+  /** Sealed. */
+  readonly secrets: Buffer;
+};
+
+/** Begins the next attempt of a window; null when it is done already, or its task is disabled. */
+async function begin(unit: Unit, taskId: string): Promise<Begun | null> {
+  const task = await lockRecord(unit, TASKS, taskId);
+  if (task === null || task.task_status === 'COMPLETED') return null;
+  const scheduled = assertPresent(
+    await findRecord(unit, SCHEDULED_TASKS, task.scheduled_task_id),
+    'the scheduled task of a run',
+  );
+  if (scheduled.status !== 'published' || !scheduled.enabled) return null;
+  const connection = assertPresent(
+    await findRecord(unit, CONNECTIONS, scheduled.connection_id),
+    'the connection of a scheduled task',
+  );
+  await unit.tx.query(sql.type(noRows)`
+    UPDATE tasks SET task_status = 'PROCESSING', attempts = attempts + 1, error = NULL,
+      started_at = ${formatInstant(unit.now)}::timestamptz
+    WHERE id = ${taskId} AND ${isOfEnvironment}`);
+  return { task, scheduled, secrets: connection.secrets };
+}
+
+async function complete({ tx, now }: Unit, taskId: string, file: WrittenFile): Promise<null> {
+  const at = sql.fragment`${formatInstant(now)}::timestamptz`;
+  await tx.query(sql.type(noRows)`
+    UPDATE tasks SET task_status = 'COMPLETED', file_url = ${file.fileUrl},
+      record_count = ${file.recordCount}, error = NULL, completed_at = ${at}, updated_at = ${at}
+    WHERE id = ${taskId} AND ${isOfEnvironment}`);
+  return null;
+}
+
+async function fail({ tx, now }: Unit, taskId: string, reason: string): Promise<null> {
+  await tx.query(sql.type(noRows)`
+    UPDATE tasks SET error = ${reason.slice(0, 1000)},
+      task_status = CASE WHEN attempts >= ${ATTEMPTS_MAX} THEN 'FAILED' ELSE 'PENDING' END,
+      updated_at = ${formatInstant(now)}::timestamptz
+    WHERE id = ${taskId} AND ${isOfEnvironment}`);
+  return null;
+}
+
+async function write(needs: ExportNeeds, occasion: Occasion<JobActor>, begun: Begun) {
+  const { task, scheduled, secrets: sealed } = begun;
+  const box = assertPresent(needs.secretBox, 'the key of secrets, MINUTEBOOK_SECRETS_KEY');
+  // Sealed by an operation that had it as this type.
+  const secrets = JSON.parse(await box.open(sealed)) as ConnectionSecretsBody;
+  const window = { startMs: task.start_time, endMs: task.end_time };
+  const file = exportedFile(needs, occasion, { scheduled, window });
+  return writeFile(scheduled, { window, file, secrets, outbound: needs.outbound });
+}
+
+/**
+ * Exports one window, and notes what became of it. It may be killed at any point and done again:
+ * the same window writes the same key.
+ * @throws when it has failed and is to be tried again.
+ */
+export async function exportWindow(
+  needs: ExportNeeds,
+  occasion: Occasion<JobActor>,
+  taskId: string,
+): Promise<void> {
+  const begun = await writeUnit(needs, occasion, (unit) => begin(unit, taskId));
+  if (isRefusal(begun) || begun === null) return;
+  try {
+    const file = await write(needs, occasion, begun);
+    await writeUnit(needs, occasion, (unit) => complete(unit, taskId, file));
+  } catch (error) {
+    await writeUnit(needs, occasion, (unit) => fail(unit, taskId, messageOf(error)));
+    // The attempt before this one was the last but one.
+    if (begun.task.attempts + 1 < ATTEMPTS_MAX) throw error;
+  }
+}

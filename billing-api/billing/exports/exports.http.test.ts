@@ -1,0 +1,287 @@
+import { gunzipSync } from 'node:zlib';
+import { sql } from 'slonik';
+import { describe, expect } from 'vitest';
+import { ownerOf } from '../../../load-tests/harness/owner.js';
+import { EXPORT_ONE_WINDOW } from '../../jobs/export-jobs.js';
+import { occasionOfRun, type JobNeeds } from '../../jobs/job-needs.js';
+import { billingNeeds, billingRunner } from '../../testing/bill-environment.js';
+import { test as billedTest } from '../../testing/billed-test.js';
+import { expectRefused, type Answer } from '../../testing/money-test.js';
+import { startObjectStore, type ObjectStore } from '../../testing/object-store.js';
+import { makePricedPlan } from '../../testing/priced-plan.js';
+import { setTestClock } from '../../testing/set-test-clock.js';
+import { invoiceOf, makeWallet, topUp, FREE } from '../../testing/wallet-calls.js';
+import { queueDueWindows } from './queue-due-windows.js';
+
+const NOW = '2026-03-01T10:03:00.000Z';
+const SECRETS = { access_key_id: 'example', secret_access_key: 'example secret' };
+
+type World = {
+  readonly store: ObjectStore;
+  readonly connection: Answer;
+  /** A scheduled task, hourly and enabled unless it says otherwise. */
+  readonly schedule: (entityType: string, members?: object, config?: object) => Promise<Answer>;
+  readonly at: (instant: string) => Promise<void>;
+  /** What the look for due windows does, and the jobs that it queues. */
+  readonly work: (instant: string) => Promise<void>;
+  readonly tasks: (scheduled: Answer) => Promise<Answer>;
+  /** The lines of a file. */
+  readonly lines: (key: string) => readonly string[];
+};
+
+const test = billedTest.extend<{ world: World }>({
+  world: async ({ api, database, clickhouse }, use) => {
+    const store = await startObjectStore();
+    const { environment } = api;
+    const engines = { database: database.database, clickHouse: clickhouse.client, environment };
+    const at = async (instant: string) => {
+      await setTestClock(database.database, environment, Date.parse(instant));
+    };
+    await at(NOW);
+    const connection = await api.make('/v1/connections', {
+      ...{ name: 'Lake', provider_type: 's3', secrets: SECRETS },
+    });
+    const needs: JobNeeds = billingNeeds(engines);
+    const runner = billingRunner(engines, [EXPORT_ONE_WINDOW]);
+    const run = { job: 'queue-exports', runId: 'run', environment: null, dueAt: 0 };
+    await use({
+      ...{ store, connection, at },
+      schedule: (entity_type, members = {}, config = {}) =>
+        api.make('/v1/tasks/scheduled', {
+          ...{ connection_id: connection.id, entity_type, interval: 'hourly', enabled: true },
+          job_config: {
+            ...{ bucket: 'lake', region: 'eu-central-1', endpoint_url: store.url },
+            ...{ use_path_style: true, ...config },
+          },
+          ...members,
+        }),
+      work: async (instant) => {
+        await at(instant);
+        const { signal } = new AbortController();
+        const occasion = occasionOfRun({ ...run, now: Date.parse(instant), signal }, environment);
+        await queueDueWindows(needs, occasion);
+        await runner.runDue(Date.parse(instant));
+      },
+      tasks: async ({ id }) =>
+        (await api.call('GET', `/v1/tasks?scheduled_task_id=${id}&order=asc&sort=start_time`)).body
+          .items,
+      lines: (key) => {
+        const { body } = store.objects.get(`/lake/${key}`) ?? { body: Buffer.from('') };
+        const text = key.endsWith('.gz') ? gunzipSync(body) : body;
+        return text.toString().split('\r\n').slice(0, -1);
+      },
+    });
+    await store.close();
+  },
+});
+
+const FIRST = '260301100000-260301110000';
+
+describe('connections', () => {
+  test('never answer their secrets, and keep them unreadable', async ({ api, database, world }) => {
+    const { id } = world.connection;
+    const answers = [world.connection, (await api.call('GET', `/v1/connections/${id}`)).body];
+    expect(JSON.stringify(answers)).not.toContain('example');
+    const kept = await ownerOf(database.database).any(sql.unsafe`
+      SELECT encode(secrets, 'escape') AS text FROM connections`);
+    expect(JSON.stringify(kept)).not.toContain('example');
+    const audit = await api.make('/v1/audit/search', { entity_id: id });
+    expect(JSON.stringify(audit)).not.toContain('example');
+    const changed = await api.call('PUT', `/v1/connections/${id}`, { body: { name: 'Sea' } });
+    expect(changed.body).toMatchObject({ name: 'Sea', provider_type: 's3' });
+  });
+
+  test('that a task needs are kept', async ({ api, world }) => {
+    const scheduled = await world.schedule('invoice');
+    const path = `/v1/connections/${world.connection.id}`;
+    const refused = await api.call('DELETE', path);
+    expect(refused.body.message).toMatch(/has scheduled tasks/);
+    await api.call('DELETE', `/v1/tasks/scheduled/${scheduled.id}`);
+    expect((await api.call('DELETE', path)).status).toBe(204);
+  });
+});
+
+describe('GET /tasks/scheduled', () => {
+  test('lists tasks as the specification has them, by each of its members', async ({
+    api,
+    world,
+  }) => {
+    const events = await world.schedule('events', { interval: '15MIN', enabled: false });
+    const invoices = await world.schedule('invoice');
+    expect(events).toMatchObject({
+      ...{ connection_id: world.connection.id, entity_type: 'events', interval: '15MIN' },
+      ...{ enabled: false, status: 'published', tenant_id: api.environment.tenantId },
+      job_config: {
+        ...{ bucket: 'lake', region: 'eu-central-1', endpoint_url: world.store.url },
+        ...{ key_prefix: null, use_path_style: true, compression: 'none', encryption: 'AES256' },
+        export_metadata_fields: [],
+      },
+    });
+    const ids = async (query: string) => {
+      const { body } = await api.call('GET', `/v1/tasks/scheduled?${query}`);
+      return [body.items.map((one: Answer) => one.id), body.pagination.total];
+    };
+    expect(await ids('')).toEqual([[invoices.id, events.id], 2]);
+    expect(await ids('limit=1&offset=1')).toEqual([[events.id], 2]);
+    expect(await ids('entity_type=events')).toEqual([[events.id], 1]);
+    expect(await ids('interval=hourly')).toEqual([[invoices.id], 1]);
+    expect(await ids('enabled=true')).toEqual([[invoices.id], 1]);
+    expect(await ids('enabled=false')).toEqual([[events.id], 1]);
+    expect(await ids(`connection_id=${world.connection.id}`)).toEqual([
+      [invoices.id, events.id],
+      2,
+    ]);
+    expect(await ids('connection_id=conn_none')).toEqual([[], 0]);
+    const wrong = await api.call('GET', '/v1/tasks/scheduled?interval=yearly');
+    expect([wrong.status, wrong.body.message]).toEqual([400, expect.stringMatching(/interval/)]);
+  });
+
+  test('refuses tasks with the member and the remedy', async ({ api, world }) => {
+    const { id } = world.connection;
+    const task = { connection_id: id, entity_type: 'invoice', interval: 'hourly' };
+    const config = { bucket: 'lake', region: 'eu' };
+    const field = { entity_type: 'wallet', field_key: 'team' };
+    await expectRefused(
+      (body) => api.call('POST', '/v1/tasks/scheduled', { body }),
+      [
+        [{ ...task, interval: 'custom', job_config: config }, /interval.*reserved/],
+        [{ ...task, entity_type: 'usage_analytics', job_config: config }, /entity_type/],
+        [{ ...task, job_config: { ...config, endpoint_url: 'nowhere' } }, /endpoint_url/],
+        [{ ...task, job_config: { ...config, export_metadata_fields: [field] } }, /among those/],
+      ],
+    );
+    const unknown = await api.call('POST', '/v1/tasks/scheduled', {
+      body: { ...task, connection_id: 'conn_none', job_config: config },
+    });
+    expect(unknown.status).toBe(404);
+  });
+});
+
+describe('an export', () => {
+  test('writes each window once, in order, and makes up what was missed', async ({
+    api,
+    world,
+  }) => {
+    const scheduled = await world.schedule('invoice', {}, { key_prefix: 'out' });
+    await makeWallet(api);
+    const invoice = await invoiceOf(api, '150');
+    await world.work('2026-03-01T11:14:00.000Z');
+    expect(await world.tasks(scheduled)).toEqual([]);
+    await world.work('2026-03-01T13:20:00.000Z');
+    await world.work('2026-03-01T13:21:00.000Z');
+    expect(await world.tasks(scheduled)).toMatchObject([
+      {
+        ...{ task_status: 'COMPLETED', record_count: 1, start_time: '2026-03-01T10:00:00.000Z' },
+        file_url: `s3://lake/out/invoice/invoice-${FIRST}.csv`,
+      },
+      { task_status: 'COMPLETED', record_count: 0 },
+      { task_status: 'COMPLETED', record_count: 0 },
+    ]);
+    const [header, line, ...others] = world.lines(`out/invoice/invoice-${FIRST}.csv`);
+    expect(others).toEqual([]);
+    const cells = new Map(
+      header?.split(',').map((name, index) => [name, line?.split(',')[index]] as const),
+    );
+    expect([cells.get('id'), cells.get('total'), cells.get('finalized_at')]).toEqual([
+      ...[invoice.id, '150.00', NOW],
+    ]);
+    expect(world.store.objects.get(`/lake/out/invoice/invoice-${FIRST}.csv`)).toMatchObject({
+      ...{ contentType: 'text/csv', encryption: 'AES256' },
+    });
+  });
+
+  test('of credits has who got them and what they have now', async ({ api, world }) => {
+    const wallet = await makeWallet(api);
+    await topUp(api, wallet, { ...FREE, credits_to_add: '12.5', idempotency_key: '1' });
+    await world.schedule('credit_topups', {}, { compression: 'gzip' });
+    const fields = [{ entity_type: 'customer', field_key: 'team', column_name: 'Team' }];
+    await world.schedule('credit_usage', {}, { export_metadata_fields: fields });
+    const { items } = await api.make('/v1/customers/search', { external_ids: ['acme'] });
+    const body = { metadata: { team: '=cmd' } };
+    await api.call('PUT', `/v1/customers/${items[0].id}`, { body });
+    await world.work('2026-03-01T11:20:00.000Z');
+    const [, topUpLine] = world.lines(`credit_topups/credit_topups-${FIRST}.csv.gz`);
+    expect(topUpLine).toContain(`acme,Acme,${wallet.id},12.5,0,12.5`);
+    expect(world.lines(`credit_usage/credit_usage-${FIRST}.csv`)).toEqual([
+      'name,customer_external_id,customer_id,current_balance,real_time_balance,number_of_wallets,Team',
+      `Acme,acme,${items[0].id},12.5,12.5,1,'=cmd`,
+    ]);
+  });
+
+  test('of events has a row for each meter that counts one, by their receipt', async ({
+    api,
+    database,
+    clickhouse,
+    world,
+  }) => {
+    const terms = { meter: { type: 'SUM', field: 'n' }, price: { amount: '1' } } as const;
+    const plan = await makePricedPlan(api, { database, clickhouse }, terms);
+    await plan.count([
+      { at: '2026-03-01T10:10:00.000Z', properties: { n: '2.5' } },
+      { at: '2026-03-01T10:20:00.000Z', eventName: 'other' },
+      { at: '2026-03-01T11:00:00.000Z', properties: { n: '9' } },
+    ]);
+    await world.schedule('events');
+    await world.work('2026-03-01T11:20:00.000Z');
+    const [, ...lines] = world.lines(`events/events-${FIRST}.csv`);
+    const { tenantId, environmentId } = api.environment;
+    expect(lines.map((line) => line.slice(line.indexOf(',') + 1))).toEqual([
+      `${tenantId},${environmentId},acme,,${plan.meterId},,call,,2026-03-01T10:10:00.000Z,2026-03-01T10:10:00.000Z,2.5,"{""n"":""2.5""}"`,
+      `${tenantId},${environmentId},acme,,,,other,,2026-03-01T10:20:00.000Z,2026-03-01T10:20:00.000Z,,{}`,
+    ]);
+  });
+
+  test('that fails three times is left with its reason, and made up later', async ({ world }) => {
+    const scheduled = await world.schedule('invoice');
+    world.store.refuseNext = 3;
+    for (const minute of ['20', '30', '45']) await world.work(`2026-03-01T11:${minute}:00.000Z`);
+    expect(await world.tasks(scheduled)).toMatchObject([
+      { task_status: 'FAILED', error: expect.stringMatching(/refused/), file_url: null },
+    ]);
+    expect(world.store.objects.size).toBe(0);
+    await world.work('2026-03-01T12:46:00.000Z');
+    expect(await world.tasks(scheduled)).toMatchObject([
+      { task_status: 'COMPLETED', error: null },
+      { task_status: 'COMPLETED' },
+    ]);
+  });
+
+  test('by hand writes the same file again, and nothing of a disabled task runs', async ({
+    api,
+    world,
+  }) => {
+    const scheduled = await world.schedule('invoice');
+    const path = `/v1/tasks/scheduled/${scheduled.id}`;
+    await world.work('2026-03-01T11:20:00.000Z');
+    const before = world.lines(`invoice/invoice-${FIRST}.csv`);
+    const begun = await api.call('POST', `${path}/run`, { body: {} });
+    expect(begun).toMatchObject({
+      status: 202,
+      body: { mode: 'last_closed', start_time: '2026-03-01T10:00:00.000Z' },
+    });
+    await world.work('2026-03-01T11:21:00.000Z');
+    expect((await api.call('GET', `/v1/tasks/${begun.body.workflow_id}`)).body).toMatchObject({
+      task_status: 'COMPLETED',
+    });
+    expect(await world.tasks(scheduled)).toHaveLength(1);
+    expect(world.lines(`invoice/invoice-${FIRST}.csv`)).toEqual(before);
+    await api.call('PUT', path, { body: { enabled: false } });
+    const refused = await api.call('POST', `${path}/run`, { body: {} });
+    expect(refused.body.message).toMatch(/is disabled/);
+    await world.work('2026-03-01T14:20:00.000Z');
+    expect(await world.tasks(scheduled)).toHaveLength(1);
+    await api.call('PUT', path, { body: { enabled: true } });
+    await world.work('2026-03-01T14:21:00.000Z');
+    expect(await world.tasks(scheduled)).toHaveLength(4);
+    const start = { start_time: '2025-01-01T00:00:00Z' };
+    await expectRefused(
+      (body) => api.call('POST', `${path}/run`, { body }),
+      [
+        [start, /end_time.*both left out/],
+        [{ ...start, end_time: '2024-01-01T00:00:00Z' }, /end_time.*later/],
+        [{ ...start, end_time: '2027-01-01T00:00:00Z' }, /end_time.*future/],
+        [{ ...start, end_time: '2026-01-02T00:00:00Z' }, /365 days/],
+      ],
+    );
+  });
+});

@@ -1,0 +1,192 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { decimalOf, plain, sumOf } from '../../../contract/decimal.js';
+import { formatInstant, type Interval } from '../../../contract/instant.js';
+import { instantColumn, numericColumn } from '../../../sql/columns.js';
+import type { ExportMetadataFieldDto } from '../../declarations/exports/scheduled-task.resource.js';
+import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import { rowIsOfEnvironment, isOfEnvironment } from '../../records/conditions.js';
+import type { JobActor, Occasion } from '../../records/occasion.js';
+import { isRefusal } from '../../records/refusal.js';
+import { readUnit, type ReadUnit } from '../../records/unit.js';
+import { readRealTimeBalance } from '../wallets/real-time-balance.js';
+import { ROWS_AT_ONCE, type ExportNeeds, type Row } from './export-needs.js';
+
+type At = Occasion<JobActor>;
+
+/** Reads page after page, each behind the last id of the one before. */
+async function* pagesById<Item extends { readonly id: string }>(
+  needs: ExportNeeds,
+  occasion: At,
+  readPage: (unit: ReadUnit, behind: string) => Promise<readonly Item[]>,
+): AsyncGenerator<readonly Item[]> {
+  let behind = '';
+  for (;;) {
+    const page = await readUnit(needs, occasion, (unit) => readPage(unit, behind));
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page;
+    if (page.length < ROWS_AT_ONCE) return;
+    behind = last.id;
+  }
+}
+
+/** The columns of a file of invoices (docs/domain.md 33.6). */
+export const INVOICE_COLUMNS = [
+  ...['id', 'tenant_id', 'environment_id', 'customer_id', 'subscription_id', 'invoice_number'],
+  ...['invoice_type', 'invoice_status', 'payment_status', 'currency', 'amount_due', 'amount_paid'],
+  ...['amount_remaining', 'subtotal', 'total', 'total_discount', 'total_tax', 'adjustment_amount'],
+  ...['refunded_amount', 'billing_sequence', 'description', 'due_date', 'paid_at', 'voided_at'],
+  ...['finalized_at', 'billing_period', 'period_start', 'period_end', 'invoice_pdf_url'],
+  ...['billing_reason', 'metadata', 'idempotency_key', 'version', 'status', 'created_by'],
+  ...['updated_by', 'created_at', 'updated_at'],
+] as const;
+
+/** A value as a cell has it: times and decimals as they are answered, nested values as JSON. */
+function cellOf(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+function invoiceCells(row: InvoiceRow): Row {
+  const values: Readonly<Record<string, unknown>> = row;
+  return INVOICE_COLUMNS.map((name) => {
+    const column = INVOICES.allColumns[name];
+    return cellOf(
+      column === undefined ? values[name] : column.toAnswer(values[name] as never, row),
+    );
+  });
+}
+
+/** Invoices that were changed in a window: one that changes again appears again. */
+export async function* invoicePages(
+  needs: ExportNeeds,
+  occasion: At,
+  { startMs, endMs }: Interval,
+): AsyncGenerator<readonly Row[]> {
+  const pages = pagesById(needs, occasion, ({ tx }, behind) =>
+    tx.any(sql.type(INVOICES.row)`
+      SELECT * FROM invoices
+      WHERE updated_at >= ${formatInstant(startMs)}::timestamptz
+        AND updated_at < ${formatInstant(endMs)}::timestamptz
+        AND id > ${behind} AND ${isOfEnvironment}
+      ORDER BY id LIMIT ${ROWS_AT_ONCE}`),
+  );
+  for await (const page of pages) yield page.map(invoiceCells);
+}
+
+export const TOP_UP_COLUMNS = [
+  ...['topup_id', 'external_id', 'name', 'wallet_id', 'amount', 'credit_balance_before'],
+  ...['credit_balance_after', 'reference_id', 'transaction_reason', 'created_at'],
+] as const;
+
+const decimalText = numericColumn.transform((value) => plain(decimalOf(value)));
+const topUpRow = z.object({
+  id: z.string(),
+  external_id: z.string().nullable(),
+  name: z.string().nullable(),
+  wallet_id: z.string(),
+  amount: decimalText,
+  credit_balance_before: decimalText.nullable(),
+  credit_balance_after: decimalText.nullable(),
+  reference_id: z.string().nullable(),
+  transaction_reason: z.string(),
+  created_at: instantColumn,
+});
+
+/** Completed credits that came into wallets in a window. */
+export async function* topUpPages(
+  needs: ExportNeeds,
+  occasion: At,
+  { startMs, endMs }: Interval,
+): AsyncGenerator<readonly Row[]> {
+  const pages = pagesById(needs, occasion, ({ tx }, behind) =>
+    tx.any(sql.type(topUpRow)`
+      SELECT credit.id, customer.external_id, customer.name, credit.wallet_id, credit.amount,
+        credit.credit_balance_before, credit.credit_balance_after, credit.reference_id,
+        credit.transaction_reason, credit.created_at
+      FROM wallet_transactions AS credit
+      JOIN customers AS customer
+        ON customer.id = credit.customer_id AND ${rowIsOfEnvironment('customer')}
+      WHERE credit.type = 'credit' AND credit.transaction_status = 'completed'
+        AND credit.created_at >= ${formatInstant(startMs)}::timestamptz
+        AND credit.created_at < ${formatInstant(endMs)}::timestamptz
+        AND credit.id > ${behind} AND ${rowIsOfEnvironment('credit')}
+      ORDER BY credit.id LIMIT ${ROWS_AT_ONCE}`),
+  );
+  for await (const page of pages) {
+    yield page.map((row) => [
+      ...[row.id, row.external_id, row.name, row.wallet_id, row.amount],
+      ...[row.credit_balance_before, row.credit_balance_after, row.reference_id],
+      ...[row.transaction_reason, formatInstant(row.created_at)],
+    ]);
+  }
+}
+
+export const CREDIT_USAGE_COLUMNS = [
+  ...['name', 'customer_external_id', 'customer_id', 'current_balance', 'real_time_balance'],
+  'number_of_wallets',
+] as const;
+
+const metadataColumn = z.record(z.string(), z.unknown());
+const holderRow = z.object({
+  id: z.string(),
+  name: z.string().nullable(),
+  external_id: z.string().nullable(),
+  metadata: metadataColumn,
+  wallets: z.array(z.object({ id: z.string(), metadata: metadataColumn })),
+});
+type Holder = z.output<typeof holderRow>;
+
+/** What a field of the metadata says: of a customer, or of the wallets that have it. */
+function fieldCell({ metadata, wallets }: Holder, field: ExportMetadataFieldDto): string | null {
+  const sources =
+    field.entity_type === 'customer' ? [metadata] : wallets.map((one) => one.metadata);
+  const found = sources.find((source) => Object.hasOwn(source, field.field_key));
+  return found === undefined ? null : cellOf(found[field.field_key]);
+}
+
+async function balancesOf(needs: ExportNeeds, occasion: At, { wallets }: Holder) {
+  const balances = [];
+  for (const { id } of wallets) {
+    const balance = await readRealTimeBalance(needs, occasion, id);
+    if (isRefusal(balance)) throw new Error(balance.message);
+    balances.push(balance);
+  }
+  return balances;
+}
+
+/** Every customer with a wallet, as things stand now. */
+export async function* creditUsagePages(
+  needs: ExportNeeds,
+  occasion: At,
+  fields: readonly ExportMetadataFieldDto[],
+): AsyncGenerator<readonly Row[]> {
+  const pages = pagesById(needs, occasion, ({ tx }, behind) =>
+    tx.any(sql.type(holderRow)`
+      SELECT customer.id, customer.name, customer.external_id, customer.metadata,
+        jsonb_agg(jsonb_build_object('id', wallet.id, 'metadata', wallet.metadata)
+          ORDER BY wallet.created_at, wallet.id) AS wallets
+      FROM customers AS customer
+      JOIN wallets AS wallet ON wallet.customer_id = customer.id
+        AND wallet.status = 'published' AND wallet.wallet_status <> 'closed'
+        AND ${rowIsOfEnvironment('wallet')}
+      WHERE customer.id > ${behind} AND ${rowIsOfEnvironment('customer')}
+      GROUP BY customer.id ORDER BY customer.id LIMIT ${ROWS_AT_ONCE}`),
+  );
+  for await (const page of pages) {
+    const rows: Row[] = [];
+    for (const holder of page) {
+      const balances = await balancesOf(needs, occasion, holder);
+      const sum = (texts: readonly string[]) => plain(sumOf(texts.map(decimalOf)));
+      rows.push([
+        ...[holder.name, holder.external_id, holder.id],
+        sum(balances.map(({ balance }) => balance)),
+        sum(balances.map(({ real_time_balance: balance }) => balance)),
+        String(balances.length),
+        ...fields.map((field) => fieldCell(holder, field)),
+      ]);
+    }
+    yield rows;
+  }
+}
