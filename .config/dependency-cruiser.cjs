@@ -24,6 +24,7 @@ const domainFolders = [
   'periods',
   'proration',
   'exports',
+  'webhooks',
   'price',
   'usage',
   'entitlement',

@@ -97,6 +97,9 @@ const MACHINE_CLOCK = [
   'billing-api/usage/usage-definitions.ts',
   // Keys, tokens, leases of requests and limits of rates end in real time.
   'billing-api/edge/**',
+  // Receivers of webhooks live in real time.
+  'billing-api/webhooks/**',
+  'billing-api/jobs/deliver-webhooks.ts',
   'billing-api/platform/keys/create-key.ts',
   // So are events received and counted.
   'billing-api/events/reconciliation/**',

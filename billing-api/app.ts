@@ -9,6 +9,7 @@ import type { PublicLimits } from '../runtime/http/public-rate.js';
 import type { IdSource } from '../runtime/ids.js';
 import type { Log } from '../runtime/log.js';
 import type { Metrics } from '../runtime/metrics.js';
+import { createOutboundAgents } from '../runtime/guarded-agents.js';
 import { createSecretBox } from '../runtime/secret-box.js';
 import type { Readiness } from '../runtime/readiness.js';
 import type { ApiKeyDirectory } from '../sql/api-keys.js';
@@ -84,7 +85,8 @@ export type BillingAppDependencies = {
 /** How secrets of others are kept, and where files may go. */
 function outwardOf({ secretsKey, arePrivateTargetsAllowed = false }: BillingAppDependencies) {
   const secretBox = secretsKey === undefined ? null : createSecretBox(secretsKey);
-  return { secretBox, arePrivateTargetsAllowed };
+  const outbound = createOutboundAgents({ arePrivateTargetsAllowed });
+  return { secretBox, arePrivateTargetsAllowed, outbound };
 }
 
 /** Answers are data: nothing in them may be rendered or framed. */

@@ -2,6 +2,7 @@ import type { Application, Request } from 'express';
 import type { Clock } from '../runtime/clock.js';
 import { assertPresent } from '../runtime/failure.js';
 import type { IdSource } from '../runtime/ids.js';
+import type { OutboundAgents } from '../runtime/guarded-agents.js';
 import type { SecretBox } from '../runtime/secret-box.js';
 import type { KnownCustomers } from './customers/known-customers.js';
 import type { BillingDatabase } from './records/unit.js';
@@ -40,6 +41,7 @@ export type ControllerDependencies = {
   readonly knownCustomers: KnownCustomers;
   readonly secretBox: SecretBox | null;
   readonly arePrivateTargetsAllowed: boolean;
+  readonly outbound: OutboundAgents;
   readonly tokens: Tokens;
   readonly passwords: Passwords;
   /** Makes the next request with any key look it up; after a change of keys, users or a tenant. */

@@ -115,12 +115,12 @@ export const SETTINGS = {
   MINUTEBOOK_SECRETS_KEY: {
     schema: z.string().min(32, 'must have at least 32 characters').optional(),
     means:
-      'key with which the secrets of connections are kept in the database, the same for every billing-api; without it no connection is taken, and with another one those that are kept cannot be used',
+      'key with which the secrets of connections and webhook endpoints are kept in the database, the same for every billing-api; without it none of them is taken, and with another one those that are kept cannot be used',
   },
   MINUTEBOOK_PRIVATE_TARGETS: {
     schema: z.enum(['allow', 'refuse']).default('refuse'),
     means:
-      'whether exports may go to addresses in a private network, as for a store of your own; whoever may make connections can then reach what this server reaches',
+      'whether exports and webhooks may go to addresses in a private network, as to a store of your own; whoever may make connections and endpoints can then reach what this server reaches',
   },
   MINUTEBOOK_LOG_LEVEL: {
     schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),

@@ -59,6 +59,7 @@ function createStabiliser(): (value: unknown) => unknown {
       .replaceAll(/"password":"\w{20}"/g, '"password":"dJwT7uYhq2LmXc4VbN8e"')
       .replaceAll(/\bpg-[0-9a-f]{32}\b/g, 'pg-5c8f2f3c0f3b4b6e9d7a1e2f3a4b5c6d')
       .replaceAll(/\b[0-9a-f]{64}\b/g, '5c8f2f3c0f3b4b6e'.repeat(4))
+      .replaceAll(/\bwhsec_[\w+/=]+/g, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
       .replaceAll(/"preview_token":"[\w-]+"/g, '"preview_token":"eyJhdCI6MTc2ODkwMzIwMDAwMH0"')
       .replaceAll(/\bCN-[0-9A-Z]{9}\b/g, 'CN-7Q2M8XK4D')
       // Inside the texts of a bundle, instants are numbers.

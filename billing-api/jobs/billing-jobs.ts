@@ -1,6 +1,7 @@
 import { ADVANCE_TEST_CLOCK } from './advance-test-clock.js';
 import { BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE } from './bill-environment.js';
 import { BILL_ENVIRONMENTS } from './bill-environments.js';
+import { DELIVER_WEBHOOKS, QUEUE_WEBHOOKS } from './deliver-webhooks.js';
 import { EXPORT_ONE_WINDOW, QUEUE_EXPORTS } from './export-jobs.js';
 import { RECALCULATE } from './recalculate-invoice.js';
 import { RECONCILE_USAGE } from './reconcile-usage.js';
@@ -22,4 +23,6 @@ export const BILLING_JOBS = [
   RECALCULATE,
   QUEUE_EXPORTS,
   EXPORT_ONE_WINDOW,
+  QUEUE_WEBHOOKS,
+  DELIVER_WEBHOOKS,
 ];

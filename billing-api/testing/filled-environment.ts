@@ -9,6 +9,7 @@ import {
 } from './filled-adjustments.js';
 import { setTestClock } from './set-test-clock.js';
 import { makeMoney, type MoneyIdKind } from './filled-money.js';
+import { makeOutward, type OutwardIdKind } from './filled-outward.js';
 import { makeDrafts, type InvoiceIdKind } from './filled-invoices.js';
 import { storeErasure } from './filled-erasure.js';
 import { storeParkedJob } from './filled-job.js';
@@ -59,6 +60,7 @@ export type IdKind =
   | 'invoice'
   | InvoiceIdKind
   | MoneyIdKind
+  | OutwardIdKind
   | AdjustmentIdKind
   | 'entitlement'
   | 'spare_entitlement'
@@ -248,6 +250,7 @@ export async function fillEnvironment(
   const billed = { customerId: customer.customer ?? '', meterId: catalog.meter ?? '' };
   const drafts = await makeDrafts(tools, call, { environment, ...billed, at: FILLED_AT });
   const money = await makeMoney(call, make, { ...customer, ...catalog });
+  const outward = await makeOutward({ database: tools.database, environment }, call, make);
   const platform = await fillPlatform(make, call, environment);
   const usagePlace = { ...place, environment, meterId: catalog.meter ?? '' };
   const usage = await storeUsage(tools, usagePlace);
@@ -278,7 +281,7 @@ export async function fillEnvironment(
   const sold = { ...catalog, ...addons, ...grants, ...units, ...entitlements, ...adjustments };
   const ids = {
     ...{ ...sold, ...customer, ...alerts, ...made },
-    ...{ ...usage, ...letters, ...drafts, ...money, ...platform },
+    ...{ ...usage, ...letters, ...drafts, ...money, ...outward, ...platform },
   };
   return { environment, apiKey, ids: ids as FilledEnvironment['ids'], call };
 }

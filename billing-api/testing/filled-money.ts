@@ -17,12 +17,7 @@ export type MoneyIdKind =
   | 'ending_subscription'
   | 'draft_subscription'
   | 'changing_subscription'
-  | 'target_plan'
-  | 'connection'
-  | 'spare_connection'
-  | 'scheduled_task'
-  | 'spare_scheduled_task'
-  | 'task';
+  | 'target_plan';
 
 export type MoneyIds = Readonly<Record<MoneyIdKind, string>>;
 
@@ -48,30 +43,6 @@ async function makeMoving(
   return {
     ...{ ending_subscription: ending.id, draft_subscription: draft.id },
     ...{ changing_subscription: changing.id, target_plan: target.id },
-  };
-}
-
-/** A store with what is exported to it, and a run. */
-async function makeExports(call: BillingUnderTest['call'], make: Make) {
-  const connectionOf = (name: string) =>
-    make('/v1/connections', {
-      ...{ name, provider_type: 's3' },
-      secrets: { access_key_id: 'example', secret_access_key: 'example' },
-    });
-  const connection = await connectionOf('Data lake');
-  const spareConnection = await connectionOf('Old lake');
-  const exportOf = (interval: string) =>
-    make('/v1/tasks/scheduled', {
-      ...{ connection_id: connection.id, entity_type: 'invoice', interval, enabled: true },
-      job_config: { bucket: 'example-exports', region: 'eu-central-1' },
-    });
-  const scheduled = await exportOf('hourly');
-  const spareScheduled = await exportOf('daily');
-  const run = await call('POST', `/v1/tasks/scheduled/${scheduled.id}/run`, { body: {} });
-  return {
-    ...{ connection: connection.id, spare_connection: spareConnection.id },
-    ...{ scheduled_task: scheduled.id, spare_scheduled_task: spareScheduled.id },
-    task: run.body.workflow_id as string,
   };
 }
 
@@ -116,9 +87,8 @@ export async function makeMoney(
   const closing = await walletOf({ conversion_rate: '2', initial_credits_to_load: '5' });
   const modified = await walletOf({ conversion_rate: '3', initial_credits_to_load: '5' });
   const moving = await makeMoving(make, { customerId, planId });
-  const exporting = await makeExports(call, make);
   return {
-    ...{ ...moving, ...exporting },
+    ...moving,
     ...{ payable: payable.id, payable_line: line, attempted: attempted.id },
     ...{ payment: payment.id, spare_payment: spare.id, processed_payment: processed.id },
     ...{ credit_note: note.id, draft_note: draftNote.id, spare_note: spareNote.id },

@@ -22,6 +22,8 @@ const ENTITIES: readonly IdKind[] = ['plan', 'addon', 'subscription', 'customer'
 const KINDS_OF_MEMBER: Readonly<Record<string, readonly IdKind[]>> = {
   target_plan_id: ['target_plan'],
   connection_id: ['connection'],
+  endpoint_id: ['webhook_endpoint'],
+  system_event_id: ['webhook_event'],
   scheduled_task_id: ['scheduled_task'],
   plan_id: ['plan'],
   addon_id: ['addon'],
@@ -38,7 +40,7 @@ const KINDS_OF_MEMBER: Readonly<Record<string, readonly IdKind[]>> = {
   entity_id: ENTITIES,
   external_customer_id: ['external_customer'],
   external_id: ['external_customer'],
-  event_id: ['event'],
+  event_id: ['event', 'webhook_event'],
   user_id: ['user'],
   service_account_id: ['service_account'],
   group_id: ['group'],

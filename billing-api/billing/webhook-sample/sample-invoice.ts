@@ -270,3 +270,9 @@ export const SAMPLE_INVOICE: InvoiceDto = {
     },
   ],
 };
+
+/** What is sent when that invoice is finalized. */
+export const SAMPLE_EVENT = {
+  event_type: 'invoice.update.finalized',
+  invoice: SAMPLE_INVOICE,
+} as const;

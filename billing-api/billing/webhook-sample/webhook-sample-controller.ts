@@ -1,6 +1,6 @@
 import { Controller, Extension, Post, Route, Tags } from '@tsoa/runtime';
 import type { InvoiceDto } from '../answer/invoice-dto.js';
-import { SAMPLE_INVOICE } from './sample-invoice.js';
+import { SAMPLE_EVENT } from './sample-invoice.js';
 
 /** The payload of the event invoice.update.finalized. */
 export interface InvoiceFinalizedDto {
@@ -19,6 +19,6 @@ export class WebhookSampleController extends Controller {
   @Post('invoice.update.finalized')
   @Extension('x-operation', { public: true })
   public showInvoiceFinalized(): Promise<InvoiceFinalizedDto> {
-    return Promise.resolve({ event_type: 'invoice.update.finalized', invoice: SAMPLE_INVOICE });
+    return Promise.resolve(SAMPLE_EVENT);
   }
 }

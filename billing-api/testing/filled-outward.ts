@@ -1,0 +1,77 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import type { Environment } from '../../contract/environment.js';
+import { ownerOf } from '../../load-tests/harness/owner.js';
+import { createId } from '../../runtime/ids.js';
+import type { Database } from '../../sql/pool.js';
+import type { BillingUnderTest } from './billing-harness.js';
+
+/** What requests about what leaves the building name. */
+export type OutwardIdKind =
+  | 'connection'
+  | 'spare_connection'
+  | 'scheduled_task'
+  | 'spare_scheduled_task'
+  | 'task'
+  | 'webhook_endpoint'
+  | 'spare_webhook_endpoint'
+  | 'webhook_delivery'
+  | 'webhook_event';
+
+type OutwardIds = Readonly<Record<OutwardIdKind, string>>;
+
+type Make = (path: string, body: object) => Promise<{ readonly id: string }>;
+type Call = BillingUnderTest['call'];
+
+type Stores = { readonly database: Database; readonly environment: Environment };
+
+/** Endpoints that get system events, and a delivery that waits. */
+async function makeWebhooks({ database, environment }: Stores, make: Make) {
+  const endpointOf = (path: string) =>
+    make('/v1/webhooks/endpoints', { url: `http://127.0.0.1:9/${path}` });
+  const endpoint = await endpointOf('hook');
+  const spare = await endpointOf('old');
+  const { tenantId, environmentId } = environment;
+  const id = createId('whdel');
+  const { event } = await ownerOf(database).one(sql.type(z.object({ event: z.string() }))`
+    INSERT INTO webhook_deliveries (id, tenant_id, environment_id, endpoint_id, event_id,
+      delivery_status, next_attempt_at, created_at, created_by, updated_at, updated_by)
+    SELECT ${id}, ${tenantId}, ${environmentId}, ${endpoint.id}, event.id, 'pending',
+      event.created_at, event.created_at, 'test', event.created_at, 'test'
+    FROM system_events AS event
+    WHERE event.tenant_id = ${tenantId} AND event.environment_id = ${environmentId}
+    ORDER BY event.sequence LIMIT 1 RETURNING event_id AS event`);
+  return {
+    ...{ webhook_endpoint: endpoint.id, spare_webhook_endpoint: spare.id },
+    ...{ webhook_delivery: id, webhook_event: event },
+  };
+}
+
+/** A store with what is exported to it, and a run. */
+async function makeExports(call: Call, make: Make) {
+  const connectionOf = (name: string) =>
+    make('/v1/connections', {
+      ...{ name, provider_type: 's3' },
+      secrets: { access_key_id: 'example', secret_access_key: 'example' },
+    });
+  const connection = await connectionOf('Data lake');
+  const spareConnection = await connectionOf('Old lake');
+  const exportOf = (interval: string) =>
+    make('/v1/tasks/scheduled', {
+      ...{ connection_id: connection.id, entity_type: 'invoice', interval, enabled: true },
+      job_config: { bucket: 'example-exports', region: 'eu-central-1' },
+    });
+  const scheduled = await exportOf('hourly');
+  const spareScheduled = await exportOf('daily');
+  const run = await call('POST', `/v1/tasks/scheduled/${scheduled.id}/run`, { body: {} });
+  return {
+    ...{ connection: connection.id, spare_connection: spareConnection.id },
+    ...{ scheduled_task: scheduled.id, spare_scheduled_task: spareScheduled.id },
+    task: run.body.workflow_id as string,
+  };
+}
+
+/** Stores and endpoints, with what goes there. */
+export async function makeOutward(stores: Stores, call: Call, make: Make): Promise<OutwardIds> {
+  return { ...(await makeExports(call, make)), ...(await makeWebhooks(stores, make)) };
+}
