@@ -9,6 +9,11 @@ const changeTo = (planId: string) => ({
 
 /** Requests about payments, credit notes, wallets, the ledger and cancellations. */
 export const MONEY: Readonly<Record<string, Sample>> = {
+  ChangeSubscription: (ids) => ({
+    path: { id: ids.subscription },
+    body: { payment_terms: '30 NET', metadata: { team: 'growth' } },
+  }),
+  ReadSubscriptionEntitlements: (ids) => ({ path: { id: ids.subscription } }),
   CancelSubscription: (ids) => ({
     path: { id: ids.ending_subscription },
     body: { cancellation_type: 'end_of_period', reason: 'moved to another product' },

@@ -1,4 +1,6 @@
 import { findNamedCustomer, type CustomerName } from '../../customers/named-customer.js';
+import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
+import { readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadDependencies } from '../../records/unit.js';
@@ -32,6 +34,21 @@ function filterFrom(query: EntitlementsQuery): AccessFilter | Refusal {
   if (isTooLong(featureIds)) return invalid({ feature_ids: problem });
   if (isTooLong(subscriptionIds)) return invalid({ subscription_ids: problem });
   return { featureIds, subscriptionIds };
+}
+
+/** GET /subscriptions/{id}/entitlements: nothing unless it is in force. */
+export function readSubscriptionEntitlements(
+  dependencies: ReadDependencies,
+  occasion: Occasion,
+  id: string,
+): Promise<CustomerAccess | Refusal> {
+  return readUnit(dependencies, occasion, async (unit) => {
+    const subscription = await readRecord(unit, SUBSCRIPTIONS, id);
+    if (isRefusal(subscription)) return subscription;
+    const customer = await findNamedCustomer(unit, { id: subscription.customer_id });
+    if (isRefusal(customer)) return customer;
+    return loadCustomerAccess(unit, { customer, filter: { subscriptionIds: [id] } });
+  });
 }
 
 /** GET /customers/{id}/entitlements, and by the caller's own id of the customer. */

@@ -1,0 +1,80 @@
+import {
+  SUBSCRIPTIONS,
+  type SubscriptionRow,
+} from '../declarations/subscriptions/subscription.resource.js';
+import { changeRecord, type ChangeTarget } from '../records/change-record.js';
+import { givenOf, MemberReader } from '../records/member-rules.js';
+import type { Occasion } from '../records/occasion.js';
+import type { MetadataDto } from '../records/record-dto.js';
+import { announce } from '../records/recorded-change.js';
+import { isRefusal, type Refusal } from '../records/refusal.js';
+import type { Patch } from '../records/resource.js';
+import { writeUnit, type Unit, type WriteDependencies } from '../records/unit.js';
+import type { LoadedSubscription } from './loaded-subscription.js';
+import { findRelatedRecords } from './related-records.js';
+import { toldOfSubscription } from './subscription-events.js';
+import { findLatestInvoice } from './subscriptions-store.js';
+
+/**
+ * Members that are present are changed; null clears those that may be absent. Of a cancelled
+ * subscription only the metadata can be changed.
+ * @example {"payment_terms": "30 NET", "metadata": {"team": "growth"}}
+ */
+export interface ChangeSubscriptionMembersBody {
+  /** @minLength 1 @maxLength 255 */
+  lookup_key?: string | null;
+  /** Replaced as a whole. */
+  metadata?: MetadataDto;
+  payment_terms?: '15 NET' | '30 NET' | '45 NET' | '60 NET' | '75 NET' | '90 NET' | null;
+  collection_method?: 'charge_automatically' | 'send_invoice';
+  /** Only `default_active` is available yet. */
+  payment_behavior?:
+    'allow_incomplete' | 'default_incomplete' | 'error_if_incomplete' | 'default_active';
+  /** @minLength 1 @maxLength 255 */
+  gateway_payment_method_id?: string | null;
+  /** Not available yet. */
+  auto_invoice_threshold?: string | null;
+}
+
+type SubscriptionPatch = Patch<(typeof SUBSCRIPTIONS)['columns']>;
+
+function patchOf(body: ChangeSubscriptionMembersBody): SubscriptionPatch | Refusal {
+  const reader = new MemberReader();
+  reader.rejectUnsupported(body, ['auto_invoice_threshold']);
+  const behavior = body.payment_behavior ?? 'default_active';
+  if (behavior !== 'default_active') {
+    reader.note('payment_behavior', `${behavior} is not available yet; give default_active`);
+  }
+  const patch = givenOf({
+    lookup_key: body.lookup_key,
+    payment_terms: body.payment_terms,
+    collection_method: body.collection_method,
+    payment_behavior: body.payment_behavior,
+    gateway_payment_method_id: body.gateway_payment_method_id,
+    metadata: reader.changedMetadata(body.metadata),
+  });
+  return reader.refusal() ?? patch;
+}
+
+async function tellUpdated(unit: Unit, row: SubscriptionRow): Promise<void> {
+  const told = await toldOfSubscription(unit, row);
+  announce(unit, SUBSCRIPTIONS, { id: row.id, name: 'subscription.updated', told });
+}
+
+/** PUT /subscriptions/{id}: members that change no amount and no period. */
+export function changeSubscription(
+  dependencies: WriteDependencies,
+  occasion: Occasion,
+  { target, body }: { readonly target: ChangeTarget; readonly body: ChangeSubscriptionMembersBody },
+): Promise<LoadedSubscription | Refusal> {
+  const patch = patchOf(body);
+  if (isRefusal(patch)) return Promise.resolve(patch);
+  return writeUnit(dependencies, occasion, async (unit) => {
+    const subscription = await changeRecord(unit, SUBSCRIPTIONS, { target, change: () => patch });
+    if (isRefusal(subscription)) return subscription;
+    if (Object.keys(patch).length > 0) await tellUpdated(unit, subscription);
+    const related = await findRelatedRecords(unit.tx, [subscription]);
+    const latestInvoice = await findLatestInvoice(unit.tx, subscription.id);
+    return { subscription, related, latestInvoice };
+  });
+}
