@@ -134,21 +134,20 @@ const holderRow = z.object({
   name: z.string().nullable(),
   external_id: z.string().nullable(),
   metadata: metadataColumn,
-  wallets: z.array(z.object({ id: z.string(), metadata: metadataColumn })),
+  purses: z.array(z.object({ id: z.string(), metadata: metadataColumn })),
 });
 type Holder = z.output<typeof holderRow>;
 
 /** What a field of the metadata says: of a customer, or of the wallets that have it. */
-function fieldCell({ metadata, wallets }: Holder, field: ExportMetadataFieldDto): string | null {
-  const sources =
-    field.entity_type === 'customer' ? [metadata] : wallets.map((one) => one.metadata);
+function fieldCell({ metadata, purses }: Holder, field: ExportMetadataFieldDto): string | null {
+  const sources = field.entity_type === 'customer' ? [metadata] : purses.map((one) => one.metadata);
   const found = sources.find((source) => Object.hasOwn(source, field.field_key));
   return found === undefined ? null : cellOf(found[field.field_key]);
 }
 
-async function balancesOf(needs: ExportNeeds, occasion: At, { wallets }: Holder) {
+async function balancesOf(needs: ExportNeeds, occasion: At, { purses }: Holder) {
   const balances = [];
-  for (const { id } of wallets) {
+  for (const { id } of purses) {
     const balance = await readRealTimeBalance(needs, occasion, id);
     if (isRefusal(balance)) throw new Error(balance.message);
     balances.push(balance);
@@ -166,7 +165,7 @@ export async function* creditUsagePages(
     tx.any(sql.type(holderRow)`
       SELECT customer.id, customer.name, customer.external_id, customer.metadata,
         jsonb_agg(jsonb_build_object('id', wallet.id, 'metadata', wallet.metadata)
-          ORDER BY wallet.created_at, wallet.id) AS wallets
+          ORDER BY wallet.created_at, wallet.id) AS purses
       FROM customers AS customer
       JOIN wallets AS wallet ON wallet.customer_id = customer.id
         AND wallet.status = 'published' AND wallet.wallet_status <> 'closed'
