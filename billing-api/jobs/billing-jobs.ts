@@ -3,6 +3,7 @@ import { BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE } from './bill-environment.js'
 import { BILL_ENVIRONMENTS } from './bill-environments.js';
 import { DELIVER_WEBHOOKS, QUEUE_WEBHOOKS } from './deliver-webhooks.js';
 import { EXPORT_ONE_WINDOW, QUEUE_EXPORTS } from './export-jobs.js';
+import { RECOMPUTE_JOBS, THRESHOLD_JOBS } from './page-jobs.js';
 import { RECALCULATE } from './recalculate-invoice.js';
 import { RECONCILE_USAGE } from './reconcile-usage.js';
 import { REMOVE_EXPIRED_KEYS } from './remove-expired-keys.js';
@@ -20,6 +21,8 @@ export const BILLING_JOBS = [
   BILL_ONE,
   FINALIZE_ONE,
   ADVANCE_TEST_CLOCK,
+  ...THRESHOLD_JOBS,
+  ...RECOMPUTE_JOBS,
   RECALCULATE,
   QUEUE_EXPORTS,
   EXPORT_ONE_WINDOW,

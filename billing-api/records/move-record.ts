@@ -14,8 +14,8 @@ export type RecordMove<C extends Columns, State extends string, MoveName extends
   /** That of the resource, so that the names of moves and states are checked by the compiler. */
   readonly lifecycle: Lifecycle<State, MoveName>;
   readonly move: NoInfer<MoveName>;
-  /** The state that the move leads to. */
-  readonly to: NoInfer<State>;
+  /** The state that the move leads to, which may follow from the record. */
+  readonly to: NoInfer<State> | ((row: RowOf<C>) => NoInfer<State>);
   /** What is written beside the state, such as the instant of the move. */
   readonly patch?: (row: RowOf<C>) => Patch<C> | Refusal | Promise<Patch<C> | Refusal>;
   /** What the event of the move tells of the record (docs/http.md 11.3). */
@@ -32,7 +32,7 @@ export type RecordMove<C extends Columns, State extends string, MoveName extends
 export async function moveRecord<C extends Columns, State extends string, MoveName extends string>(
   unit: Unit,
   resource: Resource<C>,
-  { target, lifecycle, move, to, patch = () => ({}), told }: RecordMove<C, State, MoveName>,
+  { target, lifecycle, move, to: goal, patch = () => ({}), told }: RecordMove<C, State, MoveName>,
 ): Promise<RowOf<C> | Refusal> {
   const { lifecycle: declared } = resource;
   assertThat(declared?.of === lifecycle, `a ${resource.name} lives by another life cycle`);
@@ -44,6 +44,7 @@ export async function moveRecord<C extends Columns, State extends string, MoveNa
   const refusal = targetRefusal(resource, row, target);
   if (refusal !== null) return refusal;
   if (problem !== null) return new Refusal('invalid_operation', problem);
+  const to = typeof goal === 'function' ? goal(row) : goal;
   assertThat(lifecycle.moves[move].to.includes(to), `${move} does not lead to ${to}`);
   const beside = await patch(row);
   if (isRefusal(beside)) return beside;

@@ -28,7 +28,7 @@ describe('PUT /subscriptions/{id}', () => {
     await expectRefused(
       (body) => api.call('PUT', path, { body }),
       [
-        [{ auto_invoice_threshold: '10' }, /auto_invoice_threshold/],
+        [{ auto_invoice_threshold: '10' }, /auto_invoice_threshold.*usage/],
         [{ payment_behavior: 'allow_incomplete' }, /payment_behavior.*default_active/],
         [{ payment_terms: '10 NET' }, /payment_terms/],
         [{ plan_id: 'plan_x' }, /plan_id/],

@@ -1,3 +1,4 @@
+import { plain } from '../../contract/decimal.js';
 import {
   SUBSCRIPTIONS,
   type SubscriptionRow,
@@ -5,15 +6,15 @@ import {
 import { changeRecord, type ChangeTarget } from '../records/change-record.js';
 import { givenOf, MemberReader } from '../records/member-rules.js';
 import type { Occasion } from '../records/occasion.js';
-import type { MetadataDto } from '../records/record-dto.js';
+import type { DecimalText, MetadataDto } from '../records/record-dto.js';
 import { announce } from '../records/recorded-change.js';
-import { isRefusal, type Refusal } from '../records/refusal.js';
+import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
 import type { Patch } from '../records/resource.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../records/unit.js';
 import type { LoadedSubscription } from './loaded-subscription.js';
 import { findRelatedRecords } from './related-records.js';
 import { toldOfSubscription } from './subscription-events.js';
-import { findLatestInvoice } from './subscriptions-store.js';
+import { findLatestInvoice, findLineItems } from './subscriptions-store.js';
 
 /**
  * Members that are present are changed; null clears those that may be absent. Of a cancelled
@@ -32,15 +33,18 @@ export interface ChangeSubscriptionMembersBody {
     'allow_incomplete' | 'default_incomplete' | 'error_if_incomplete' | 'default_active';
   /** @minLength 1 @maxLength 255 */
   gateway_payment_method_id?: string | null;
-  /** Not available yet. */
-  auto_invoice_threshold?: string | null;
+  /** Usage that costs so much is invoiced before the period ends; with no commitment beside it. */
+  auto_invoice_threshold?: DecimalText | null;
 }
 
 type SubscriptionPatch = Patch<(typeof SUBSCRIPTIONS)['columns']>;
 
 function patchOf(body: ChangeSubscriptionMembersBody): SubscriptionPatch | Refusal {
   const reader = new MemberReader();
-  reader.rejectUnsupported(body, ['auto_invoice_threshold']);
+  const threshold = reader.positive(
+    'auto_invoice_threshold',
+    body.auto_invoice_threshold ?? undefined,
+  );
   const behavior = body.payment_behavior ?? 'default_active';
   if (behavior !== 'default_active') {
     reader.note('payment_behavior', `${behavior} is not available yet; give default_active`);
@@ -51,9 +55,27 @@ function patchOf(body: ChangeSubscriptionMembersBody): SubscriptionPatch | Refus
     collection_method: body.collection_method,
     payment_behavior: body.payment_behavior,
     gateway_payment_method_id: body.gateway_payment_method_id,
+    auto_invoice_threshold: threshold === null ? body.auto_invoice_threshold : plain(threshold),
     metadata: reader.changedMetadata(body.metadata),
   });
   return reader.refusal() ?? patch;
+}
+
+/** A threshold is one of usage, and no commitment stands beside it (docs/domain.md 30.1). */
+async function thresholdRefusal(
+  { tx }: Unit,
+  row: SubscriptionRow,
+  { auto_invoice_threshold: threshold = null }: SubscriptionPatch,
+): Promise<Refusal | null> {
+  if (threshold === null) return null;
+  const lines = await findLineItems(tx, [row.id]);
+  const isCommitted =
+    row.commitment_amount !== null || lines.some((line) => line.commitment_type !== null);
+  if (isCommitted) {
+    return invalid({ auto_invoice_threshold: 'cannot be combined with a commitment' });
+  }
+  const isUsed = lines.some((line) => line.entity_type === 'plan' && line.meter_id !== null);
+  return isUsed ? null : invalid({ auto_invoice_threshold: 'needs a plan with a price of usage' });
 }
 
 async function tellUpdated(unit: Unit, row: SubscriptionRow): Promise<void> {
@@ -70,7 +92,10 @@ export function changeSubscription(
   const patch = patchOf(body);
   if (isRefusal(patch)) return Promise.resolve(patch);
   return writeUnit(dependencies, occasion, async (unit) => {
-    const subscription = await changeRecord(unit, SUBSCRIPTIONS, { target, change: () => patch });
+    const subscription = await changeRecord(unit, SUBSCRIPTIONS, {
+      target,
+      change: async (row) => (await thresholdRefusal(unit, row, patch)) ?? patch,
+    });
     if (isRefusal(subscription)) return subscription;
     if (Object.keys(patch).length > 0) await tellUpdated(unit, subscription);
     const related = await findRelatedRecords(unit.tx, [subscription]);

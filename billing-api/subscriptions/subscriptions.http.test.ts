@@ -195,10 +195,8 @@ describe('POST /subscriptions', () => {
   test('names a member that is not available yet', async ({ api }) => {
     const parties = await partiesOf(api);
     const later = {
-      auto_invoice_threshold: '5',
       phases: [{}],
       inheritance: {},
-      trial_period_days: 14,
       payment_behavior: 'default_incomplete',
     };
     for (const [member, value] of Object.entries(later)) {
@@ -261,14 +259,6 @@ describe('POST /subscriptions', () => {
     expect(await statusOf(parties, { 'x-api-key': apiKey })).toBe(404);
     expect(await statusOf({ ...parties, lookup_key: 'main' })).toBe(201);
     expect(await statusOf({ ...parties, lookup_key: 'main' })).toBe(409);
-  });
-
-  test('asks for a decision when the plan has trial days', async ({ api }) => {
-    const parties = await partiesOf(api);
-    const trial = { entity_id: parties.plan_id, currency: 'usd', amount: '1' };
-    await api.make('/v1/prices', { ...trial, trial_period_days: 14 });
-    await expectRefusals(api, '/v1/subscriptions', [['none', parties, 'trial_period_days']]);
-    await api.make('/v1/subscriptions', { ...parties, trial_period_days: 0 });
   });
 });
 

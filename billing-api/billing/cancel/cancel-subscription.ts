@@ -4,7 +4,7 @@ import {
   SUBSCRIPTIONS,
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
-import { problemOfMove } from '../../domain/lifecycle/lifecycle.js';
+import { isIn, problemOfMove } from '../../domain/lifecycle/lifecycle.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { roundToMinorDigits } from '../../domain/money/money.js';
 import { cancellationDate, type CancellationRequest } from '../../domain/periods/cancellation.js';
@@ -65,7 +65,7 @@ function stateRefusal(row: SubscriptionRow, type: CancellationType): Refusal | n
   const problem = problemOfMove(SUBSCRIPTION, 'cancel', row.subscription_status);
   if (problem !== null) return new Refusal('invalid_operation', problem);
   if (row.subscription_status === 'draft' && type === 'immediate') return null;
-  if (row.subscription_status !== 'active') {
+  if (!isIn(SUBSCRIPTION, 'running', row.subscription_status)) {
     const planned = `cancelling a subscription that is ${row.subscription_status} is planned`;
     return new Refusal('invalid_operation', planned);
   }

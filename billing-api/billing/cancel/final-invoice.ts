@@ -1,17 +1,16 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
-import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
-import { asComputed, finalizeDrafts } from '../finalize/finalize-drafts.js';
+import { storeAndFinalize } from '../finalize/store-and-finalize.js';
 import {
   computeTasks,
   type BillingDependencies,
   type ComputedTask,
 } from '../stored/compute-tasks.js';
-import { storeDrafts, type StoredInvoice } from '../stored/draft-invoices.js';
+import type { StoredInvoice } from '../stored/draft-invoices.js';
 import type { InvoiceTask } from '../stored/invoice-task.js';
 import type { HeldSubscription } from '../stored/revisions.js';
 
@@ -54,9 +53,7 @@ export async function storeFinal(
   final: ComputedTask,
   held: HeldSubscription,
 ): Promise<StoredInvoice | null | Refusal> {
-  const drafts = await storeDrafts(unit, [{ computed: final, held, finalizeAt: null }]);
-  if (isRefusal(drafts)) return drafts;
-  const done = await finalizeDrafts(unit, await findInvoiceConfig(unit), drafts.map(asComputed));
+  const done = await storeAndFinalize(unit, final, held);
   if (isRefusal(done)) return done;
   return done.finalized[0] ?? null;
 }

@@ -85,7 +85,7 @@ function requestOf(
     ...{ billingCadence: body.billing_cadence, billingCycle: body.billing_cycle },
     ...{ billingAnchorMs: null, startMs: known.atMs, endMs: row.end_date },
     prorationBehavior: body.proration_behavior === 'none' ? 'none' : 'create_prorations',
-    ...{ isWithoutTrial: true, isDraft: false },
+    ...{ trialDays: 0, isDraft: false },
     ...{ overrides: [], addedLines: [], commitments: [], entitlements: [] },
     adjustments: { coupons: [], taxes: [], grants: [] },
     leftAllowances: new Map(),
@@ -99,6 +99,7 @@ function requestOf(
       overage_factor: row.overage_factor,
       commitment_duration: row.commitment_duration,
       enable_true_up: row.enable_true_up,
+      auto_invoice_threshold: row.auto_invoice_threshold,
       metadata: { ...row.metadata, ...body.metadata },
     },
   };

@@ -1,5 +1,6 @@
 import type { InvoiceInputs } from '../../domain/invoice/invoice.js';
 import { couponFrom, taxFrom } from './adjustment-inputs.js';
+import { segmentsBefore } from './invoice-purpose.js';
 import type { InvoiceQuery } from './invoice-query.js';
 import type { BillingRecords } from './load-billing-records.js';
 import type { InvoicePlan } from './plan-invoice.js';
@@ -16,7 +17,8 @@ type InvoiceFacts = {
 /** Everything that decides an invoice, so that it can be computed and stored. Reads nothing. */
 export function invoiceInputsOf({ plan, usage, query, records }: InvoiceFacts): InvoiceInputs {
   const { couponApplicationCounts: counts, priorCommitments, wallets, dueDays } = query.purpose;
-  const { unused = [] } = query.purpose;
+  const { unused = [], segmentsBefore: charged = [] } = query.purpose;
+  const earlierSegments = segmentsBefore(query.loaded.terms, query.period, charged);
   const { coupons } = query.loaded.related;
   return {
     ...plan.inputs,
@@ -30,5 +32,6 @@ export function invoiceInputsOf({ plan, usage, query, records }: InvoiceFacts): 
     dueDays,
     hideZeroCharges: query.hideZeroCharges,
     ...(unused.length === 0 ? {} : { unused }),
+    ...(earlierSegments.length === 0 ? {} : { earlierSegments }),
   };
 }

@@ -1,5 +1,8 @@
 import { DUE_DAYS_DEFAULT, netDaysOf } from '../../domain/invoice/build/due-date.js';
-import type { InvoiceInputs } from '../../domain/invoice/invoice.js';
+import type { Interval } from '../../../contract/instant.js';
+import type { EarlierSegment, InvoiceInputs } from '../../domain/invoice/invoice.js';
+import { unsplitPeriodAt } from '../../domain/periods/ledger-periods.js';
+import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
 import type { BillingReason } from '../../declarations/invoices/invoice.resource.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
@@ -19,9 +22,27 @@ export type InvoicePurpose = Pick<
    * association without an entry was never applied.
    */
   readonly couponApplicationCounts: ReadonlyMap<string, number>;
+  /** What threshold invoices of the subscription charged; absent where there are none. */
+  readonly segmentsBefore?: readonly ChargedSegment[];
   /** What a plan change takes off (docs/domain.md 25.3). */
   readonly unused?: InvoiceInputs['unused'];
 };
+
+/** What a threshold invoice charged for a line, and the time that it billed. */
+export type ChargedSegment = { readonly segment: EarlierSegment; readonly period: Interval };
+
+/** What was charged in the billing period that a part of it belongs to, before that part. */
+export function segmentsBefore(
+  terms: PeriodLedger,
+  period: Interval,
+  charged: readonly ChargedSegment[],
+): readonly EarlierSegment[] {
+  const whole = unsplitPeriodAt(terms, period.startMs);
+  if (whole === null) return [];
+  return charged
+    .filter(({ period: own }) => own.startMs >= whole.startMs && own.endMs <= period.startMs)
+    .map(({ segment }) => segment);
+}
 
 /**
  * A look at a period as it stands now. Invoices are not stored yet, so nothing was invoiced, used

@@ -1,5 +1,6 @@
 import { assertPresent, mustGet } from '../../../runtime/failure.js';
 import type { BillableLine } from '../../domain/invoice/billable-line.js';
+import { usageSince } from '../../domain/invoice/invoice-scope.js';
 import type { LineSelectionInputs } from '../../domain/invoice/invoice.js';
 import { requiredUsage } from '../../domain/invoice/required-usage.js';
 import { selectLines } from '../../domain/invoice/select-lines.js';
@@ -36,9 +37,11 @@ export function planInvoice(
   records: BillingRecords,
 ): InvoicePlan | Refusal {
   const { prices } = loaded.related;
+  const usageSinceMs = usageSince(loaded.terms, period);
   const inputs: LineSelectionInputs = {
     subscription: loaded.terms,
     period,
+    ...(usageSinceMs === null ? {} : { usageSinceMs }),
     referencePoint: purpose.referencePoint,
     lineItems: lineItems.map((row) => lineItemFromRow(row, prices, records.metering)),
     alreadyInvoiced: purpose.alreadyInvoiced,

@@ -39,6 +39,7 @@ export function explanationToDto(
     commitment: commitment === null ? null : commitmentToDto(commitment),
     proration: proration === null ? null : prorationToDto(proration),
     rounding: roundingToDto(trace.rounding),
+    charged_before: trace.chargedBefore === undefined ? null : formatMoney(trace.chargedBefore),
     discounts: trace.discounts.map(({ couponAssociationId, base, amount }) => ({
       coupon_association_id: couponAssociationId,
       base: formatMoney(base),

@@ -153,6 +153,8 @@ export interface ExplanationDto {
   commitment: ExplainedCommitmentDto | null;
   proration: ExplainedProrationDto | null;
   rounding: ExplainedRoundingDto;
+  /** By threshold invoices of the same period; the amount is what is left. Null without any. */
+  charged_before: DecimalText | null;
   discounts: ExplainedDiscountDto[];
   amount: DecimalText;
 }

@@ -15,6 +15,7 @@ import { documentOf } from '../stored/document-parts.js';
 import type { FinalDraft, InvoicePatch } from '../stored/final-draft.js';
 import { collectFromWallets } from '../payments/collect-from-wallets.js';
 import { lockPayingWallets } from '../../wallets/wallets-store.js';
+import { giveExcess } from './give-excess.js';
 import { payFromWallets, type PaidDraft } from './pay-from-wallets.js';
 import { takeInvoiceNumbers } from './take-numbers.js';
 
@@ -95,6 +96,8 @@ export async function finalizeDrafts(
   const skippedRows = await skipDrafts(unit, empty);
   if (isRefusal(skippedRows)) return skippedRows;
   await postGroups(unit, charged.map(groupOf));
+  const refusal = await giveExcess(unit, charged);
+  if (refusal !== null) return refusal;
   const unnumbered = charged.filter(({ number = null }) => number === null);
   const taken = await takeInvoiceNumbers(unit, config, unnumbered.length);
   const numbers = new Map(zip(unnumbered, taken));

@@ -34,6 +34,11 @@ export interface ActivateSubscriptionBody {
   start_date: DateTime;
 }
 
+/** The trial of a draft is as long wherever it begins. */
+function trialEndOf({ trial_start: start, trial_end: end }: SubscriptionRow, startMs: InstantMs) {
+  return start === null || end === null ? null : startMs + end - start;
+}
+
 /** The first period of a draft that begins at an instant. */
 function firstPeriodFrom(row: SubscriptionRow, startMs: InstantMs): LedgerPeriod {
   const { billing_cycle: billingCycle, customer_timezone: timezone } = row;
@@ -44,7 +49,8 @@ function firstPeriodFrom(row: SubscriptionRow, startMs: InstantMs): LedgerPeriod
     billingPeriodCount: row.billing_period_count,
   };
   const billingAnchorMs = resolveBillingAnchor(anchor);
-  return openLedger(terms, { startMs, billingAnchorMs, trialEndMs: null }).periods[0];
+  return openLedger(terms, { startMs, billingAnchorMs, trialEndMs: trialEndOf(row, startMs) })
+    .periods[0];
 }
 
 /** What belongs to a subscription and begins with it, and the column that names that. */
@@ -58,7 +64,7 @@ const PARTS = [
 /** Moves what began with a draft to the instant at which it begins now. */
 async function movePartsTo(
   { tx }: Unit,
-  { id, start_date: before }: SubscriptionRow,
+  { id, start_date: before, trial_end: trialEnd }: SubscriptionRow,
   startMs: InstantMs,
 ): Promise<void> {
   const [from, to] = [formatInstant(before), formatInstant(startMs)];
@@ -67,6 +73,13 @@ async function movePartsTo(
       UPDATE ${sql.identifier([table])} SET start_date = ${to}::timestamptz
       WHERE ${sql.identifier([owner])} = ${id} AND start_date = ${from}::timestamptz
         AND (end_date IS NULL OR end_date > ${to}::timestamptz) AND ${isOfEnvironment}`);
+  }
+  if (trialEnd !== null) {
+    await tx.query(sql.type(noRows)`
+      UPDATE credit_grants
+      SET start_date = start_date + (${to}::timestamptz - ${from}::timestamptz)
+      WHERE subscription_id = ${id} AND start_date = ${formatInstant(trialEnd)}::timestamptz
+        AND ${isOfEnvironment}`);
   }
   await tx.query(sql.type(noRows)`
     UPDATE credit_grants SET next_application_at = NULL,
@@ -88,7 +101,8 @@ async function begin(
   startMs: InstantMs,
 ): Promise<SubscriptionRow | Refusal> {
   return moveRecord(unit, SUBSCRIPTIONS, {
-    ...{ target, lifecycle: SUBSCRIPTION, move: 'activate', to: 'active' },
+    ...{ target, lifecycle: SUBSCRIPTION, move: 'activate' },
+    to: ({ trial_end: end }) => (end === null ? 'active' : 'trialing'),
     patch: async (row) => {
       if (row.subscription_status !== 'draft') {
         const problem = `the subscription is ${row.subscription_status}; only a draft is activated so`;
@@ -100,7 +114,9 @@ async function begin(
       const period = firstPeriodFrom(row, startMs);
       await movePartsTo(unit, row, startMs);
       await replacePeriods(unit, row.id, period);
+      const isTrial = period.kind === 'trial';
       return {
+        ...(isTrial ? { trial_start: period.startMs, trial_end: period.endMs } : {}),
         ...{ start_date: startMs, billing_anchor: period.anchor.atMs },
         ...{ current_period_start: period.startMs, current_period_end: period.endMs },
       };

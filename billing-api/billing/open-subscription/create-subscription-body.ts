@@ -59,7 +59,7 @@ export interface CreateSubscriptionBody extends SubscriptionCommitmentBody {
   /** @default "none" */
   proration_behavior?: 'create_prorations' | 'none';
   /**
-   * Only 0, no trial, is available yet.
+   * In place of the trials of the plan's prices; 0 for no trial.
    * @isInt
    * @minimum 0
    * @maximum 10000
@@ -70,7 +70,7 @@ export interface CreateSubscriptionBody extends SubscriptionCommitmentBody {
   /** @minLength 1 @maxLength 255 */
   lookup_key?: string;
   metadata?: MetadataDto;
-  /** Not available yet. */
+  /** Usage that costs so much is invoiced before the period ends; with no commitment beside it. */
   auto_invoice_threshold?: DecimalText;
   /** @maxItems 1000 */
   override_line_items?: OverrideLineItemBody[];

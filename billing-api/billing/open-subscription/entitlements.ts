@@ -114,6 +114,7 @@ function firstEntitlements(
   first: FirstPeriod,
 ): readonly NewEntitlement[] {
   const { period, every, subscriptionId, left } = first;
+  if (period.kind === 'trial') return [];
   return ofPlan.flatMap((parent) => {
     const { usage_limit: limit, usage_reset_period: reset, feature_id: featureId } = parent;
     if (limit === null || parent.feature_type !== 'metered') return [];

@@ -96,8 +96,16 @@ function hasMixedPeriods(prices: readonly PriceTerms[]): boolean {
   return lengths.size > 1;
 }
 
+/** A threshold is one of usage of the plan (docs/domain.md 30.1). */
+function thresholdRefusal(request: SubscriptionRequest, lines: readonly NewLine[]): Refusal | null {
+  if (request.kept.auto_invoice_threshold === null) return null;
+  const ofPlan = lines.filter(({ addon }) => addon === null);
+  if (ofPlan.some(({ price }) => termsOfPrice(price).type === 'USAGE')) return null;
+  return invalid({ auto_invoice_threshold: 'needs a plan with a price of usage' });
+}
+
 /**
- * Rules that need the prices: trials of the plan, and what prorations refuse (docs/domain.md 22).
+ * Rules that need the prices: thresholds, and what prorations refuse (docs/domain.md 22).
  */
 function linesRefusal(
   request: SubscriptionRequest,
@@ -105,15 +113,8 @@ function linesRefusal(
   now: InstantMs,
 ): Refusal | null {
   const prices = lines.map(({ price }) => termsOfPrice(price));
-  const hasTrial = lines.some(
-    ({ addon, price }) => addon === null && termsOfPrice(price).trialPeriodDays !== null,
-  );
-  if (hasTrial && !request.isWithoutTrial) {
-    return invalid({
-      trial_period_days:
-        'the plan has prices with a trial, and trials are not available yet; give 0',
-    });
-  }
+  const threshold = thresholdRefusal(request, lines);
+  if (threshold !== null) return threshold;
   if (request.prorationBehavior === 'none') return null;
   if (request.startMs !== null && request.startMs < now) {
     const problem = 'create_prorations cannot be combined with a start_date in the past';

@@ -29,6 +29,7 @@ import { storeCouponsAndTaxes, storeGrants } from './adjustments.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
 import { storeEntitlements } from './entitlements.js';
 import { findNewLines, type NewLines } from './lines.js';
+import { findTrialEnd } from './trial.js';
 import { storeOpeningInvoice } from './opening-invoice.js';
 import { readSubscriptionBody, type SubscriptionRequest } from './subscription-request.js';
 
@@ -68,7 +69,9 @@ export async function storeSubscription(
   const id = unit.newId(SUBSCRIPTIONS.idPrefix);
   const lines = await findNewLines(unit, { request, subscriptionId: id }, held);
   if (isRefusal(lines)) return lines;
-  const ledger = newLedger(request, held.customer, unit.now);
+  const trialEndMs = findTrialEnd(request, lines.lines, request.startMs ?? unit.now);
+  if (isRefusal(trialEndMs)) return trialEndMs;
+  const ledger = newLedger(request, held.customer, { now: unit.now, trialEndMs });
   const row = { ...newRow(request, held, ledger), id };
   const subscription = await createRecord(unit, SUBSCRIPTIONS, row);
   if (isRefusal(subscription)) return subscription;
@@ -106,7 +109,9 @@ async function storeParts(
     (await storeEntitlements(unit, entitled, entitlements));
   if (refusal !== null) return refusal;
   const sources = { planId: plan.id, addons, requested: adjustments.grants };
-  const grants = await storeGrants(unit, sources, { subscriptionId, startMs });
+  // Credits begin where the subscription is billed from (docs/domain.md 21.1).
+  const granted = { subscriptionId, startMs: subscription.trial_end ?? startMs };
+  const grants = await storeGrants(unit, sources, granted);
   if (isRefusal(grants)) return grants;
   const owner = { subscriptionId, customerId: customer.id, startMs, plan };
   const stored = await storeLines(unit, owner, lines);
@@ -152,7 +157,7 @@ async function holdCustomerAndPlan(
 function newLedger(
   request: SubscriptionRequest,
   customer: CustomerRow,
-  now: InstantMs,
+  { now, trialEndMs }: { readonly now: InstantMs; readonly trialEndMs: InstantMs | null },
 ): PeriodLedger {
   const { billingCycle, billingPeriod } = request;
   const timezone = request.customerTimezone ?? customer.timezone ?? 'UTC';
@@ -172,7 +177,7 @@ function newLedger(
     billingAnchorMs: request.billingAnchorMs,
     timezone,
   });
-  return openLedger(terms, { startMs, billingAnchorMs, trialEndMs: null });
+  return openLedger(terms, { startMs, billingAnchorMs, trialEndMs });
 }
 
 /** The row of a new subscription. */
@@ -182,13 +187,15 @@ function newRow(
   ledger: PeriodLedger,
 ): NewSubscriptionRow {
   const [period] = ledger.periods;
+  const isTrial = period.kind === 'trial';
+  const begun = isTrial ? ('trialing' as const) : ('active' as const);
   return {
     ...request.kept,
     customer_id: customer.id,
     invoicing_customer_id: null,
     plan_id: plan.id,
     parent_subscription_id: null,
-    subscription_status: request.isDraft ? 'draft' : 'active',
+    subscription_status: request.isDraft ? 'draft' : begun,
     subscription_type: 'standalone',
     currency: request.currency,
     billing_cadence: ledger.billingCadence,
@@ -201,14 +208,13 @@ function newRow(
     current_period_start: period.startMs,
     current_period_end: period.endMs,
     customer_timezone: ledger.timezone,
-    auto_invoice_threshold: null,
     proration_behavior: request.prorationBehavior,
     synced_price_sequence: plan.price_sequence,
     cancel_at: null,
     cancel_at_period_end: false,
     cancelled_at: null,
-    trial_start: null,
-    trial_end: null,
+    trial_start: isTrial ? period.startMs : null,
+    trial_end: isTrial ? period.endMs : null,
     pause_status: 'none',
     active_pause_id: null,
     version: 1,

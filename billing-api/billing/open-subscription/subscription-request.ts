@@ -32,6 +32,7 @@ type KeptColumns = Pick<
   | 'overage_factor'
   | 'commitment_duration'
   | 'enable_true_up'
+  | 'auto_invoice_threshold'
   | 'metadata'
 >;
 
@@ -50,8 +51,8 @@ export type SubscriptionRequest = {
   readonly endMs: InstantMs | null;
   readonly customerTimezone: string | null;
   readonly prorationBehavior: NonNullable<CreateSubscriptionBody['proration_behavior']>;
-  /** The request says 0 trial days, which overrides the trials of the plan's prices. */
-  readonly isWithoutTrial: boolean;
+  /** In place of the trials of the plan's prices, 0 for none; null when absent. */
+  readonly trialDays: number | null;
   /** It is activated later. */
   readonly isDraft: boolean;
   /** In place of what the plan's prices say. */
@@ -91,7 +92,7 @@ export function readSubscriptionBody(
     addons: readAddons(reader, body.addons, life),
     customerTimezone: reader.timezone('customer_timezone', body.customer_timezone),
     prorationBehavior: body.proration_behavior ?? 'none',
-    isWithoutTrial: body.trial_period_days === 0,
+    trialDays: body.trial_period_days ?? null,
     isDraft: body.subscription_status === 'draft',
     ...readParts(reader, body),
     adjustments: readAdjustments(reader, body, life.startMs),
@@ -102,13 +103,10 @@ export function readSubscriptionBody(
 }
 
 /** Members that are not built yet; a request that gives one of them is refused. */
-const UNSUPPORTED = ['auto_invoice_threshold', 'phases', 'inheritance'];
+const UNSUPPORTED = ['phases', 'inheritance'];
 
 function checkLater(reader: MemberReader, body: CreateSubscriptionBody): void {
   reader.rejectUnsupported(body, UNSUPPORTED);
-  if (body.trial_period_days !== undefined && body.trial_period_days > 0) {
-    reader.note('trial_period_days', 'is not available yet; give 0 or leave it out');
-  }
   const behavior = body.payment_behavior ?? 'default_active';
   if (behavior !== 'default_active') {
     reader.note('payment_behavior', `${behavior} is not available yet; give default_active`);
@@ -176,6 +174,18 @@ function readParts(
   };
 }
 
+/** The amount of usage that is invoiced before the period ends; with no commitment beside it. */
+function readThreshold(reader: MemberReader, body: CreateSubscriptionBody): string | null {
+  const member = 'auto_invoice_threshold';
+  const threshold = reader.positive(member, body.auto_invoice_threshold);
+  if (threshold === null) return null;
+  const { commitment_amount: amount, line_item_commitments: ofLines = {} } = body;
+  if (amount !== undefined || Object.keys(ofLines).length > 0) {
+    reader.note(member, 'cannot be combined with a commitment');
+  }
+  return plain(threshold);
+}
+
 /**
  * Reads the members that the subscription keeps as the request gives them, with their defaults, and
  * its commitment.
@@ -196,6 +206,7 @@ function readKept(
     overage_factor: overageFactor === null ? null : plain(overageFactor),
     commitment_duration: commitment.duration,
     enable_true_up: commitment.isTrueUpEnabled,
+    auto_invoice_threshold: readThreshold(reader, body),
     metadata: { ...reader.metadata(body.metadata) },
   };
 }

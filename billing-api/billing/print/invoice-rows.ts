@@ -14,7 +14,10 @@ type PrintedLine = Pick<
   | 'line_item_discount'
   | 'usage_analytics'
   | 'usage_breakdown'
-> & { readonly explanation?: Pick<ExplanationDto, 'pricing' | 'commitment'> };
+> & {
+  readonly explanation?: Pick<ExplanationDto, 'pricing' | 'commitment'> &
+    Partial<Pick<ExplanationDto, 'charged_before'>>;
+};
 
 /** The members of an invoice that its rows show. */
 export type PrintedInvoice = Pick<
@@ -111,6 +114,12 @@ function priceRows(pricing: ExplainedPricingDto | null): readonly [string, reado
   return [pricing.packages === null ? unit : `${unit} × ${pricing.packages} packages`, []];
 }
 
+/** What threshold invoices of the same period have charged, which the line leaves out. */
+function earlierRows({ explanation }: PrintedLine): readonly InvoiceRow[] {
+  const before = explanation?.charged_before ?? null;
+  return before === null ? [] : [detail('charged before in this period', lessOf(before))];
+}
+
 function lineRows(line: PrintedLine): readonly InvoiceRow[] {
   const [unit, tiers] = priceRows(line.explanation?.pricing ?? null);
   const { display_name: name, quantity, amount, line_item_discount: discount } = line;
@@ -118,6 +127,7 @@ function lineRows(line: PrintedLine): readonly InvoiceRow[] {
     { kind: 'line', name, quantity, unit, amount },
     ...tiers,
     ...commitmentRows(line),
+    ...earlierRows(line),
     ...splitRows(line),
     ...(isZero(discount) ? [] : [detail('discount', lessOf(discount))]),
   ];

@@ -1,9 +1,12 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
+import { formatInstant } from '../../../contract/instant.js';
+import { assertPresent } from '../../../runtime/failure.js';
 import { enqueue } from '../../../sql/jobs/enqueue.js';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { WORKFLOWS, type WorkflowRow } from '../../declarations/platform/workflow.resource.js';
-import { isOfEnvironment } from '../../records/conditions.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
+import { isOfEnvironment, rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
 import { lockRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
@@ -38,12 +41,32 @@ function isRunning({ tx }: Unit, invoiceId: string): Promise<boolean> {
       AND workflow_status = 'Running' AND ${isOfEnvironment}`);
 }
 
+/**
+ * Whether an invoice that counts has charged the usage of a voided threshold invoice beside its own
+ * (docs/domain.md 30.1).
+ */
+function isChargedLater({ tx }: Unit, row: InvoiceRow): Promise<boolean> {
+  if (row.billing_reason !== 'AUTO_INVOICE_THRESHOLD') return Promise.resolve(false);
+  const end = formatInstant(assertPresent(row.period_end, 'the end of its period'));
+  return tx.exists(sql.type(z.unknown())`
+    SELECT FROM invoices AS later
+    JOIN invoice_line_items AS line ON line.invoice_id = later.id AND ${rowIsOfEnvironment('line')}
+    WHERE later.subscription_id = ${row.subscription_id} AND ${rowIsOfEnvironment('later')}
+      AND ${rowIsIn(['later', 'invoice_status'], INVOICE, 'counted')}
+      AND later.period_start >= ${end}::timestamptz AND line.price_type = 'USAGE'
+      AND line.period_start < ${end}::timestamptz`);
+}
+
 async function start(unit: Unit, id: string): Promise<WorkflowRow | Refusal> {
   // Two calls at once take turns here, and the second one sees the workflow of the first.
   const row = await lockRecord(unit, INVOICES, id);
   if (row === null) return notFound(INVOICES.name, id);
   const problem = recalculationProblem(row);
   if (problem !== null) return new Refusal('invalid_operation', problem);
+  if (await isChargedLater(unit, row)) {
+    const text = 'a later invoice of the same period charges its usage; recalculate that one';
+    return new Refusal('invalid_operation', text);
+  }
   if (await isRunning(unit, id)) {
     return new Refusal('invalid_operation', 'the invoice is being recalculated');
   }

@@ -7,8 +7,12 @@ import {
   INVOICES,
   type InvoiceRow,
 } from '../../declarations/invoices/invoice.resource.js';
-import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
+import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
+import { appendRow, isOver } from '../../domain/periods/ledger-rows.js';
+import { lastRecorded } from '../../domain/periods/period-ledger.js';
+import { isOfEnvironment, rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import type { ReadUnit, Unit } from '../../records/unit.js';
+import { loadBilledSubscriptions } from '../../subscriptions/loaded-subscription.js';
 import type { InvoiceTask } from '../stored/invoice-task.js';
 import { taskOfInvoice } from '../stored/task-of-invoice.js';
 
@@ -33,27 +37,50 @@ function isWanted(job: string, id: FragmentSqlToken, { only }: DueQuery): Fragme
 
 const subscriptionRow = z.object({
   id: z.string(),
+  subscription_status: z.enum(SUBSCRIPTION.states),
   current_period_start: instantColumn,
   current_period_end: instantColumn,
 });
 
+/**
+ * What is billed when the trials of these subscriptions end: their first periods in advance; where
+ * none follows, nothing (docs/domain.md 22.4).
+ */
+async function tasksAfterTrials(
+  unit: ReadUnit,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, InvoiceTask>> {
+  const loaded = await loadBilledSubscriptions(unit, ids);
+  const tasks = [...loaded].flatMap(([subscriptionId, { terms }]) => {
+    if (isOver(terms)) return [];
+    const { startMs, endMs } = lastRecorded(appendRow(terms));
+    const task = { subscriptionId, period: { startMs, endMs }, invoiceId: null };
+    return [[subscriptionId, { ...task, reason: 'SUBSCRIPTION_TRIAL_END' }] as const];
+  });
+  return new Map(tasks);
+}
+
 /** The earliest ended period of each subscription that is to be renewed, earliest first. */
 export async function findEndedPeriods(
-  { tx, now }: ReadUnit,
+  unit: ReadUnit,
   due: DueQuery,
 ): Promise<readonly InvoiceTask[]> {
-  const rows = await tx.any(sql.type(subscriptionRow)`
-    SELECT id, current_period_start, current_period_end FROM subscriptions
-    WHERE status = 'published' AND subscription_status = 'active'
-      AND current_period_end <= ${formatInstant(now)}::timestamptz
+  const rows = await unit.tx.any(sql.type(subscriptionRow)`
+    SELECT id, subscription_status, current_period_start, current_period_end FROM subscriptions
+    WHERE status = 'published' AND ${rowIsIn(['subscription_status'], SUBSCRIPTION, 'running')}
+      AND current_period_end <= ${formatInstant(unit.now)}::timestamptz
       AND ${isOfEnvironment} AND ${isWanted(BILL_SUBSCRIPTION, sql.fragment`subscriptions.id`, due)}
     ORDER BY current_period_end, id LIMIT ${due.limit}`);
-  return rows.map((row) => ({
-    subscriptionId: row.id,
-    period: { startMs: row.current_period_start, endMs: row.current_period_end },
-    reason: 'SUBSCRIPTION_CYCLE',
-    invoiceId: null,
-  }));
+  const trialing = rows.filter(({ subscription_status: status }) => status === 'trialing');
+  const ofTrials = await tasksAfterTrials(
+    unit,
+    trialing.map(({ id }) => id),
+  );
+  return rows.map((row) => {
+    const period = { startMs: row.current_period_start, endMs: row.current_period_end };
+    const reason = 'SUBSCRIPTION_CYCLE';
+    return ofTrials.get(row.id) ?? { subscriptionId: row.id, period, reason, invoiceId: null };
+  });
 }
 
 const draftRow = z.object({

@@ -10,8 +10,12 @@ import type { Unit } from '../../records/unit.js';
 import { insertPeriods } from '../../subscriptions/periods/periods-store.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 import type { ComputedTask } from '../stored/compute-tasks.js';
+import { asComputed, finalizeDrafts } from '../finalize/finalize-drafts.js';
 import { storeDrafts, type StoredInvoice } from '../stored/draft-invoices.js';
 import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
+
+/** An invoice for this reason has no usage that could still come in (docs/domain.md 16). */
+const AT_ONCE = 'SUBSCRIPTION_TRIAL_END';
 
 /** A held subscription whose period has ended, and what follows it. */
 type Renewal = {
@@ -44,11 +48,22 @@ async function beginPeriods(unit: Unit, renewals: readonly Renewal[]): Promise<R
   );
   const begun = renewals.flatMap(({ held: { subscription: row }, next }) => {
     if (next === null) return [];
-    const patch = { current_period_start: next.startMs, current_period_end: next.endMs };
-    return [{ row, patch }];
+    const period = { current_period_start: next.startMs, current_period_end: next.endMs };
+    return [{ row, patch: { ...period, billing_anchor: next.anchor.atMs } }];
   });
-  const renewed = await updateRecords(unit, SUBSCRIPTIONS, begun);
+  const isTrial = ({ row }: (typeof begun)[number]) => row.subscription_status === 'trialing';
+  const renewed = await updateRecords(
+    unit,
+    SUBSCRIPTIONS,
+    begun.filter((one) => !isTrial(one)),
+  );
   if (isRefusal(renewed)) return renewed;
+  const activated = await moveRecords(unit, SUBSCRIPTIONS, {
+    ...{ lifecycle: SUBSCRIPTION, move: 'end_trial', to: 'active' },
+    changes: begun.filter(isTrial),
+    told: (after) => toldOfSubscription(unit, after),
+  });
+  if (isRefusal(activated)) return activated;
   const over = renewals.filter(({ next }) => next === null);
   const cancelled = await moveRecords(unit, SUBSCRIPTIONS, {
     lifecycle: SUBSCRIPTION,
@@ -84,15 +99,21 @@ export async function renewSubscriptions(
       return renewalOf(computed, mustGet(held, subscriptionId, 'a held subscription'));
     });
   if (renewals.length === 0) return [];
-  const { finalization_delay_seconds: delay } = await findInvoiceConfig(unit);
+  const config = await findInvoiceConfig(unit);
+  const { finalization_delay_seconds: delay } = config;
   const drafts = await storeDrafts(
     unit,
     renewals.map(({ computed, held: of }) => {
-      const { endMs } = computed.query.task.period;
-      return { computed, held: of, finalizeAt: endMs + delay * 1_000 };
+      const { period, reason } = computed.query.task;
+      const finalizeAt = reason === AT_ONCE ? null : period.endMs + delay * 1_000;
+      return { computed, held: of, finalizeAt };
     }),
   );
   if (isRefusal(drafts)) return drafts;
   const refusal = await beginPeriods(unit, renewals);
-  return refusal ?? drafts;
+  if (refusal !== null) return refusal;
+  const atOnce = drafts.filter(({ row }) => row.billing_reason === AT_ONCE);
+  if (atOnce.length === 0) return drafts;
+  const final = await finalizeDrafts(unit, config, atOnce.map(asComputed));
+  return isRefusal(final) ? final : drafts;
 }

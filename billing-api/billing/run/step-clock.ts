@@ -2,7 +2,8 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { instantColumn, noRows } from '../../../sql/columns.js';
-import { isOfEnvironment } from '../../records/conditions.js';
+import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
+import { isOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import {
@@ -45,7 +46,7 @@ async function findNextDue({ tx, now }: ReadUnit, to: InstantMs): Promise<Instan
   const { at } = await tx.one(sql.type(dueRow)`
     SELECT min(due.at) AS at FROM (
       SELECT min(current_period_end) AS at FROM subscriptions
-      WHERE subscription_status = 'active' AND status = 'published'
+      WHERE ${rowIsIn(['subscription_status'], SUBSCRIPTION, 'running')} AND status = 'published'
         AND current_period_end > ${after} AND ${isOfEnvironment}
       UNION ALL
       SELECT min(finalize_at) FROM invoices

@@ -1,7 +1,7 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { decimalOf } from '../../../contract/decimal.js';
-import { formatInstant, type InstantMs } from '../../../contract/instant.js';
+import { formatInstant, type InstantMs, type Interval } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { groupBy } from '../../../runtime/group-by.js';
 import { instantColumn, integerColumn, numericColumn } from '../../../sql/columns.js';
@@ -9,12 +9,12 @@ import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import type { InvoicedLine, PriorCommitment } from '../../domain/invoice/invoice.js';
 import { rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit } from '../../records/unit.js';
-import type { InvoicePurpose } from '../compute/invoice-purpose.js';
+import type { ChargedSegment, InvoicePurpose } from '../compute/invoice-purpose.js';
 
 /** What other invoices of a subscription have taken already. */
 export type PriorInvoices = Pick<
   InvoicePurpose,
-  'alreadyInvoiced' | 'priorCommitments' | 'couponApplicationCounts'
+  'alreadyInvoiced' | 'priorCommitments' | 'couponApplicationCounts' | 'segmentsBefore'
 >;
 
 /** Whose invoices are read, and which of them. */
@@ -36,6 +36,9 @@ const lineRow = z.object({
   committed_amount: numericColumn.nullable(),
   invoice_start: instantColumn,
   invoice_end: instantColumn,
+  amount: numericColumn,
+  price_type: z.string(),
+  billing_reason: z.string(),
 });
 type LineRow = z.output<typeof lineRow>;
 
@@ -58,7 +61,8 @@ function findLines({ tx }: StatementUnit, query: PriorQuery): Promise<readonly L
   const since = formatInstant(query.since);
   return tx.any(sql.type(lineRow)`
     SELECT invoice.subscription_id, line.invoice_id, line.subscription_line_item_id, line.price_id,
-      line.period_start, line.period_end, line.committed_amount,
+      line.period_start, line.period_end, line.committed_amount, line.amount, line.price_type,
+      invoice.billing_reason,
       invoice.period_start AS invoice_start, invoice.period_end AS invoice_end
     FROM invoices AS invoice
     JOIN invoice_line_items AS line ON line.invoice_id = invoice.id AND ${rowIsOfEnvironment('line')}
@@ -82,8 +86,27 @@ function findCouponCounts({ tx }: StatementUnit, query: PriorQuery) {
     GROUP BY invoice.subscription_id, coupon.coupon_association_id`);
 }
 
+/** Whether it has usage of a period that threshold invoices split (docs/domain.md 30.1). */
+function isOfSegment(row: LineRow): boolean {
+  if (row.price_type !== 'USAGE') return false;
+  return row.billing_reason === 'AUTO_INVOICE_THRESHOLD' || row.period_start < row.invoice_start;
+}
+
+/** What threshold invoices charged for usage, each until the end of its part of a period. */
+function segmentOf(row: LineRow): readonly ChargedSegment[] {
+  if (row.billing_reason !== 'AUTO_INVOICE_THRESHOLD' || row.price_type !== 'USAGE') return [];
+  const { invoice_id: invoiceId, subscription_line_item_id: lineItemId } = row;
+  const amount = decimalOf(row.amount);
+  return [{ segment: { invoiceId, lineItemId, amount }, period: periodOf(row) }];
+}
+
+function periodOf({ period_start: startMs, invoice_end: endMs }: LineRow): Interval {
+  return { startMs, endMs };
+}
+
 function invoicedLineOf(row: LineRow): InvoicedLine {
   return {
+    ...(isOfSegment(row) ? { isOfSegment: true } : {}),
     invoiceId: row.invoice_id,
     lineItemId: row.subscription_line_item_id,
     priceId: assertPresent(row.price_id, 'the price of a line item'),
@@ -121,6 +144,7 @@ export async function findPriorInvoices(
     return {
       alreadyInvoiced: own.map(invoicedLineOf),
       priorCommitments: own.flatMap(priorCommitmentsOf),
+      segmentsBefore: own.flatMap(segmentOf),
       couponApplicationCounts: new Map(
         applied.map((row) => [row.coupon_association_id, row.application_count]),
       ),

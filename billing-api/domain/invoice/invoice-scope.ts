@@ -1,6 +1,7 @@
-import type { Interval } from '../../../contract/instant.js';
+import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { overlapOf } from '../calendar/interval.js';
 import { billedFromMs, lifeOf, periodFrom, unsplitPeriodAt } from '../periods/ledger-periods.js';
+import type { PeriodLedger } from '../periods/period-ledger.js';
 import type { LineSelectionInputs } from './invoice.js';
 import type { SubscriptionTerms } from './subscription-terms.js';
 
@@ -28,6 +29,16 @@ function unsplitOf(terms: SubscriptionTerms, period: Interval): Interval {
   return (isRow ? unsplitPeriodAt(terms, period.startMs) : null) ?? period;
 }
 
+/**
+ * Since when usage is billed again at the end of a part of a billing period that threshold invoices
+ * have split; null where it is that of the period alone (docs/domain.md 30.1).
+ */
+export function usageSince(terms: PeriodLedger, { startMs }: Interval): InstantMs | null {
+  if (periodFrom(terms, startMs) === null) return null;
+  const whole = unsplitPeriodAt(terms, startMs);
+  return whole === null || whole.startMs === startMs ? null : whole.startMs;
+}
+
 function openingScope(terms: SubscriptionTerms, period: Interval): InvoiceScope {
   const isTrial = periodFrom(terms, period.startMs)?.kind === 'trial';
   const advance = isTrial ? null : period;
@@ -38,7 +49,8 @@ export function invoiceScopeOf(inputs: LineSelectionInputs): InvoiceScope {
   const { subscription: terms, period, referencePoint } = inputs;
   if (referencePoint === 'period_start') return openingScope(terms, period);
   const life = billedLifeOf(terms);
-  const usage = overlapOf(period, life);
+  const { usageSinceMs = period.startMs } = inputs;
+  const usage = overlapOf({ startMs: usageSinceMs, endMs: period.endMs }, life);
   if (referencePoint === 'threshold') {
     return { terms, usage, arrear: null, advance: null, isLast: false };
   }

@@ -31,6 +31,15 @@ export type InvoicedLine = {
   readonly lineItemId: string;
   readonly priceId: string;
   readonly period: Interval;
+  /** On a threshold invoice, or with usage of a period that such invoices split. */
+  readonly isOfSegment?: boolean;
+};
+
+/** What an invoice of an earlier part of a split period charged for usage (docs/domain.md 30.1). */
+export type EarlierSegment = {
+  readonly invoiceId: string;
+  readonly lineItemId: string;
+  readonly amount: Decimal;
 };
 
 /** What the lines of an invoice are selected from, before any usage is read. */
@@ -38,6 +47,8 @@ export type LineSelectionInputs<C extends string = string> = {
   readonly subscription: SubscriptionTerms<C>;
   /** What the invoice is for: a row of the ledger, or for a preview any interval. */
   readonly period: Interval;
+  /** Since when its usage counts; absent where that is the start of the period (`usageSince`). */
+  readonly usageSinceMs?: InstantMs;
   readonly referencePoint: ReferencePoint;
   /** In any order; the result is in line order (docs/domain.md 1). */
   readonly lineItems: readonly LineItem[];
@@ -90,6 +101,8 @@ export type InvoiceInputs<C extends string = string> = LineSelectionInputs<C> & 
   readonly hideZeroCharges: boolean;
   /** What the invoice takes off, in line order; absent where it takes nothing off. */
   readonly unused?: readonly UnusedCharge[];
+  /** What threshold invoices charged in the same period; absent where there are none. */
+  readonly earlierSegments?: readonly EarlierSegment[];
 };
 
 /**

@@ -14,6 +14,7 @@ import {
 import type { EntitlementSource } from '../entitlement/entitlement.js';
 import { appendRow, endLedger, recordPause, splitLastRow } from '../periods/ledger-rows.js';
 import type { PeriodLedger } from '../periods/period-ledger.js';
+import { usageSince } from './invoice-scope.js';
 import type { LineSelectionInputs, ReferencePoint } from './invoice.js';
 import { requiredUsage } from './required-usage.js';
 import { selectLines } from './select-lines.js';
@@ -37,8 +38,11 @@ function selected(
   referencePoint: ReferencePoint = 'period_end',
 ): string[] {
   const { startMs = 0, endMs = 0 } = ledger.periods[row] ?? {};
+  const period = { startMs, endMs };
+  const sinceMs = usageSince(ledger, period);
+  const since = sinceMs === null ? {} : { usageSinceMs: sinceMs };
   const inputs = { ...JANUARY, subscription: termsOf(ledger), lineItems: LINES, referencePoint };
-  return selectLines({ ...inputs, period: { startMs, endMs } }).map((line) => {
+  return selectLines({ ...inputs, ...since, period }).map((line) => {
     const { lineItem, period, proration } = line;
     const [covered, full] = [proration?.coveredMs ?? 0, proration?.fullMs ?? 0];
     const share = proration === null ? '' : ` ${covered / 86_400_000}/${full / 86_400_000}`;
@@ -53,11 +57,11 @@ describe('lines of rows that a threshold invoice split (13.3)', () => {
     expect(selected(split, 0, 'threshold')).toEqual(['calls 01-01 00 - 01-20 00']);
   });
 
-  it('the invoice after it bills the rest of the usage and fees as if nothing had been split', () => {
+  it('the invoice after it bills the usage of the period, and fees as if nothing had been split', () => {
     expect(selected(split, 1)).toEqual([
       'advance 02-01 00 - 03-01 00 28/28',
       'arrear 01-01 00 - 02-01 00 31/31',
-      'calls 01-20 00 - 02-01 00',
+      'calls 01-01 00 - 02-01 00',
     ]);
   });
 

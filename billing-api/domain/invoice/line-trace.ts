@@ -26,6 +26,11 @@ export type LineTrace<C extends string = string> = {
   readonly commitment: CommitmentTrace | null;
   readonly proration: Proration | null;
   readonly rounding: Rounding<C>;
+  /**
+   * What threshold invoices charged in the same period, which the amount leaves out (docs/domain.md
+   * 30.1); absent where there are none.
+   */
+  readonly chargedBefore?: Money<C>;
   /** In the order in which they were taken; line coupons first. */
   readonly discounts: readonly DiscountTrace<C>[];
 };

@@ -1,5 +1,5 @@
 import { compareTexts } from '../../../contract/compare-texts.js';
-import type { InstantMs } from '../../../contract/instant.js';
+import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { overlapOf } from '../calendar/interval.js';
 import type { WindowGrid } from '../calendar/usage-windows.js';
 import { allowanceOfLine } from '../entitlement/line-allowance.js';
@@ -21,7 +21,7 @@ export function selectLines(inputs: LineSelectionInputs): readonly BillableLine[
   const scope = invoiceScopeOf(inputs);
   return inLineOrder(inputs.lineItems)
     .flatMap((lineItem) => selectItem(lineItem, scope))
-    .filter((line) => !isInvoiced(line, inputs.alreadyInvoiced))
+    .filter((line) => !isInvoiced(line, inputs))
     .map((line) => withMeter(line, inputs));
 }
 
@@ -30,16 +30,27 @@ function inLineOrder(items: readonly LineItem[]): LineItem[] {
   return [...items].sort((a, b) => a.createdAtMs - b.createdAtMs || compareTexts(a.id, b.id));
 }
 
+/** Whether an invoice has a usage line that ends in the part of a split period that is billed. */
+function isSegmentInvoiced(earlier: InvoicedLine, { startMs, endMs }: Interval): boolean {
+  return startMs < earlier.period.endMs && earlier.period.endMs <= endMs;
+}
+
 /**
  * Whether an overlapping period, or for a ONETIME item any period, is invoiced (docs/domain.md
- * 13.5).
+ * 13.5). Usage of a split period is on the invoice of each of its parts, up to the part's end.
  */
-function isInvoiced(line: SelectedLine, invoiced: readonly InvoicedLine[]): boolean {
-  const { lineItem, period } = line;
-  return invoiced.some((earlier) => {
+function isInvoiced(
+  { lineItem, period }: SelectedLine,
+  { alreadyInvoiced, period: billed }: LineSelectionInputs,
+): boolean {
+  const { id, type, billingCadence } = lineItem.price;
+  return alreadyInvoiced.some((earlier) => {
     if (earlier.lineItemId !== lineItem.id) return false;
-    if (lineItem.price.billingCadence === 'ONETIME') return true;
-    return earlier.priceId === lineItem.price.id && overlapOf(earlier.period, period) !== null;
+    if (billingCadence === 'ONETIME') return true;
+    if (earlier.priceId !== id) return false;
+    const isOfSegment = type === 'USAGE' && earlier.isOfSegment === true;
+    if (isOfSegment) return isSegmentInvoiced(earlier, billed);
+    return overlapOf(earlier.period, period) !== null;
   });
 }
 

@@ -155,6 +155,11 @@ export function postingsOfLoss({ walletId, worth }: WalletShare): readonly Posti
   return exact([walletGives(walletId, worth), posting('write_off', worth.negated())]);
 }
 
+/** What an invoice takes off beyond its charges, which a wallet gets (docs/domain.md 30.1). */
+export function postingsOfExcess(amount: Decimal, walletId: string): readonly Posting[] {
+  return exact([posting('write_off', amount), walletTakes(walletId, amount)]);
+}
+
 /** Credits that move from one wallet to another. */
 export function postingsOfMove(
   { walletId, worth }: WalletShare,

@@ -26,7 +26,7 @@ export const SUBSCRIPTION = defineLifecycle({
       from: ['trialing'],
       to: ['active', 'incomplete'],
       done: 'ended in its trial',
-      announces: 'subscription.updated',
+      announces: 'subscription.activated',
     },
     pause: {
       from: ['active'],

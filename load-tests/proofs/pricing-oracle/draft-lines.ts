@@ -1,14 +1,15 @@
 import { divide, zero, type Fraction } from '../usage-oracle/fraction.js';
 import { chargeOf, committedMoney, type CommitmentParts } from './commitment-parts.js';
 import type { CommitmentInfo, DraftLine } from './draft-line.js';
-import { exact, isPositive, one } from './exact.js';
+import { exact, isPositive, one, subtract } from './exact.js';
 import { fixedCharge } from './fixed-charge.js';
-import type { InvoiceQuestion } from './invoice-question.js';
+import type { EarlierInvoice, InvoiceQuestion } from './invoice-question.js';
 import { splitAmount } from './largest-remainder.js';
 import { lineParts, type Settlement } from './line-commitment.js';
 import {
   billsEndedPeriod,
   chosenLines,
+  earlierParts,
   invoicePeriodsOf,
   type ChosenLine,
 } from './line-selection.js';
@@ -163,6 +164,23 @@ function linesOf(charges: readonly UsageCharge[], settlement: Settlement): reado
 
 type UsageLines = { readonly lines: readonly DraftLine[]; readonly trueUp: readonly DraftLine[] };
 
+/** What is left of a line when earlier parts of its period have charged theirs (30.1). */
+function withoutParts(
+  { currency, items }: Subscription,
+  line: DraftLine,
+  parts: readonly EarlierInvoice[],
+): DraftLine {
+  const item = items.find(({ id }) => id === line.itemId);
+  if (item === undefined || parts.length === 0) return line;
+  const charged = parts.flatMap(({ lines }) => lines.filter(({ itemId }) => itemId === item.id));
+  const amount = charged.reduce(
+    // Absent means zero: nothing was said to be charged.
+    (left, each) => subtract(left, exact(each.amount ?? '0')),
+    line.amount,
+  );
+  return { ...line, amount, priceUnitAmount: priceUnitAmount(currency, item.price, amount) };
+}
+
 function usageLines(lines: readonly ChosenLine<UsageItem>[], settlement: Settlement): UsageLines {
   const charges = usageCharges(settlement.subscription, lines);
   const settled = settleSubscription(charges, settlement);
@@ -197,10 +215,13 @@ export function draftLines(
   const usage = billsEndedPeriod(periods, question)
     ? usageLines(chosen.filter(isUsage), settlement)
     : { lines: [], trueUp: [] };
+  const parts = earlierParts(periods, question);
   const fixed = chosen.filter(isNotUsage).map((line) => fixedLine(subscription, line));
   const ids = [...new Set(chosen.map(({ item }) => item.id))];
   const ofItems = ids.flatMap((id) =>
-    [...fixed, ...usage.lines].filter(({ itemId }) => itemId === id),
+    [...fixed, ...usage.lines.map((line) => withoutParts(subscription, line, parts))].filter(
+      ({ itemId }) => itemId === id,
+    ),
   );
   return [...ofItems, ...usage.trueUp];
 }

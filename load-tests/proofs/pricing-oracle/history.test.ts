@@ -170,7 +170,7 @@ describe('threshold invoices (12.10, 13.3)', () => {
     const rest = invoiceOf(given, { rowIndex: 1 });
     expect(shown(rest)).toEqual([
       'fixed 2026-01-01 2026-02-01 100.00',
-      'usage 2026-01-11 2026-02-01 30.00',
+      'usage 2026-01-01 2026-02-01 30.00',
     ]);
     expect(rest.periodStart).toBe('2026-01-11T00:00:00.000Z');
   });

@@ -6,6 +6,8 @@ export type EarlierLine = {
   readonly itemId: string | null;
   readonly start: number;
   readonly end: number;
+  /** Before discounts; absent where no part of a split period follows. */
+  readonly amount?: string;
   /** What the line took of the subscription's commitment. */
   readonly inCommitment: string;
   /** What it took of its own. */

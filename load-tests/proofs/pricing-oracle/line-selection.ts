@@ -1,6 +1,6 @@
 import type { Range } from '../usage-oracle/windows.js';
 import { timesLonger } from './billing-grid.js';
-import type { InvoiceQuestion } from './invoice-question.js';
+import type { EarlierInvoice, InvoiceQuestion } from './invoice-question.js';
 import { ownPeriodOf, type OwnPeriod } from './own-periods.js';
 import { rowAt, spanOf, unsplitRows, type LedgerRow } from './period-ledger.js';
 import type { FixedItem, LineItem, OnetimeItem, Subscription, UsageItem } from './subscription.js';
@@ -97,6 +97,14 @@ function isArrearDue(own: OwnPeriod, { periods, question }: Asked): boolean {
   return billsEndedPeriod(periods, question) && own.end > start && own.end <= end;
 }
 
+/** The invoices of earlier parts of a period that threshold invoices split (30.1). */
+export function earlierParts(
+  { row, unsplit }: InvoicePeriods,
+  { earlier }: InvoiceQuestion,
+): readonly EarlierInvoice[] {
+  return earlier.filter(({ period }) => period.start >= unsplit.start && period.end <= row.start);
+}
+
 /** The own periods that the invoice's rows belong to, each once, in order. */
 function ownPeriodsNear(
   subscription: Subscription,
@@ -110,12 +118,16 @@ function ownPeriodsNear(
   return owns.filter(({ start }, index) => start !== owns[index - 1]?.start);
 }
 
-/** The usage of the row that the invoice is for (docs/domain.md 13.3). */
+/**
+ * The usage of the period up to the end of the row that the invoice is for (docs/domain.md 13.3,
+ * 30.1).
+ */
 function chosenUsageOfRow(item: UsageItem, asked: Asked): readonly ChosenLine[] {
-  const { row } = asked.periods;
-  const covered = coveredOf(item, row);
+  const { row, unsplit } = asked.periods;
+  const covered = coveredOf(item, { start: unsplit.start, end: row.end });
   if (covered === null || !billsEndedPeriod(asked.periods, asked.question)) return [];
-  if (isInvoiced(item, covered, asked.question)) return [];
+  // An earlier part has the item up to its own end, which is before this row.
+  if (isInvoiced(item, { start: row.start, end: row.end }, asked.question)) return [];
   return [{ item, covered, full: row.grid, pauses: row.pauses }];
 }
 

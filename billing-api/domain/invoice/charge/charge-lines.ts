@@ -3,7 +3,7 @@ import type { Interval } from '../../../../contract/instant.js';
 import { zip } from '../../../../runtime/failure.js';
 import type { SubscriptionCommitment } from '../../commitment/commitment.js';
 import { splitCharges, type ChargePart } from '../../commitment/split-charges.js';
-import { Money, atLeastZero, roundMoney } from '../../money/money.js';
+import { Money, atLeastZero, roundMoney, sumOfMoney } from '../../money/money.js';
 import { commitmentPeriodOf, type CommitmentPeriod } from './commitment-period.js';
 import type { InvoiceInputs, InvoiceLine } from '../invoice.js';
 import { invoiceScopeOf } from '../invoice-scope.js';
@@ -21,6 +21,8 @@ export type ChargedLine<C extends string = string> = {
   readonly mode: Rounding['mode'];
   readonly commitment: CommitmentTrace | null;
   readonly metadata: InvoiceLine['metadata'];
+  /** By earlier parts of a split period; absent where there are none. */
+  readonly chargedBefore?: Money<C>;
 };
 
 /** The unused part of a subscription's commitment; greater than 0. */
@@ -39,17 +41,39 @@ export type ChargedLines<C extends string = string> = {
   readonly trueUp: TrueUp<C> | null;
 };
 
-/** A line without a commitment of the subscription is rounded by itself (docs/domain.md 6.3). */
-function chargeAlone<C extends string>(rated: RatedLine, currency: C): ChargedLine<C> {
+/** What earlier parts of a split period charged for a line; null where there are none. */
+function chargedBefore<C extends string>(
+  { billable, measured }: RatedLine,
+  { earlierSegments = [] }: InvoiceInputs<C>,
+  currency: C,
+): Money<C> | null {
+  const { id } = billable.lineItem;
+  const own = earlierSegments.filter(({ lineItemId }) => lineItemId === id);
+  if (measured === null || own.length === 0) return null;
+  return sumOfMoney(
+    own.map(({ amount }) => new Money(amount, currency)),
+    currency,
+  );
+}
+
+/**
+ * A line without a commitment of the subscription is rounded by itself (docs/domain.md 6.3), and
+ * leaves out what threshold invoices of the same period have charged (docs/domain.md 30.1).
+ */
+function chargeAlone<C extends string>(rated: RatedLine, inputs: InvoiceInputs<C>): ChargedLine<C> {
+  const { currency } = inputs.subscription;
+  const before = chargedBefore(rated, inputs, currency);
+  const whole = roundMoney(rated.charge, currency);
   return {
     kind: 'charge',
     rated,
     quantity: rated.quantity,
     exact: rated.charge,
-    amount: roundMoney(rated.charge, currency),
+    amount: before === null ? whole : whole.minus(before),
     mode: 'half_up_away_from_zero',
     commitment: rated.committed?.trace ?? null,
     metadata: {},
+    ...(before === null ? {} : { chargedBefore: before }),
   };
 }
 
@@ -139,7 +163,7 @@ export function chargeLines<C extends string>(
   const { currency } = terms;
   const commitment = activeCommitment(inputs);
   if (commitment === null) {
-    return { lines: rated.map((line) => chargeAlone(line, currency)), trueUp: null };
+    return { lines: rated.map((line) => chargeAlone(line, inputs)), trueUp: null };
   }
   const period = commitmentPeriodOf(inputs, {
     duration: commitment.duration,
@@ -157,7 +181,7 @@ export function chargeLines<C extends string>(
   const partsOf = new Map(zip(usage, parts));
   const lines = rated.flatMap((line) => {
     const of = partsOf.get(line);
-    if (of === undefined) return [chargeAlone(line, currency)];
+    if (of === undefined) return [chargeAlone(line, inputs)];
     const committed = { commitment, period, rated: line, isExhausted };
     return of.map((part) => chargePart(part, committed));
   });

@@ -65,7 +65,8 @@ function traceOf<C extends string>(
   charged: ChargedLine<C>,
   terms: SubscriptionTerms<C>,
 ): LineTrace<C> {
-  const { rated, exact, amount, mode, commitment } = charged;
+  const { rated, exact, amount, mode, commitment, chargedBefore } = charged;
+  const rounded = chargedBefore === undefined ? amount : amount.plus(chargedBefore);
   const { billable, measured, pricing, windows } = rated;
   return {
     timezone: terms.timezone,
@@ -75,7 +76,8 @@ function traceOf<C extends string>(
     windows,
     commitment,
     proration: billable.proration,
-    rounding: { exact, rounded: amount, digits: minorDigitsOf(terms.currency), mode },
+    rounding: { exact, rounded, digits: minorDigitsOf(terms.currency), mode },
+    ...(chargedBefore === undefined ? {} : { chargedBefore }),
     discounts: [],
   };
 }

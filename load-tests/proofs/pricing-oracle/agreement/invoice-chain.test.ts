@@ -36,10 +36,15 @@ function billedRanges(links: readonly ChainLink[], itemId: string): readonly Ran
       start: Date.parse(periodStart),
       end: Date.parse(periodEnd),
     }))
-    .toSorted((left, right) => left.start - right.start)
+    .toSorted((left, right) => left.start - right.start || left.end - right.end)
     .filter(({ start, end }, index, all) => {
       const before = all[index - 1];
       return start !== before?.start || end !== before.end;
+    })
+    .map(({ start, end }, index, all) => {
+      // A line of a later part of a split period begins with the period again.
+      const before = all[index - 1];
+      return start === before?.start ? { start: before.end, end } : { start, end };
     });
 }
 

@@ -26,6 +26,7 @@ function earlierLine(line: InvoiceLine): EarlierLine {
     itemId: line.itemId,
     start: Date.parse(line.periodStart),
     end: Date.parse(line.periodEnd),
+    amount: line.amount,
     inCommitment: isInside ? line.amount : '0',
     // Commitments of buckets share nothing with other segments (docs/domain.md 11.3).
     utilized: line.commitment?.isWindowed === false ? line.commitment.utilized : '0',

@@ -1,5 +1,9 @@
 import { decimalOf } from '../../../../contract/decimal.js';
+import type { Interval } from '../../../../contract/instant.js';
+import { usageSince } from '../../../../billing-api/domain/invoice/invoice-scope.js';
+import type { PeriodLedger } from '../../../../billing-api/domain/periods/period-ledger.js';
 import type {
+  EarlierSegment,
   InvoiceInputs,
   InvoicedLine,
   LineSelectionInputs,
@@ -23,7 +27,10 @@ const REFERENCE_POINTS: Readonly<Record<Reference, ReferencePoint>> = {
   preview: 'period_end',
 };
 
-function invoicedLines(earlier: readonly EarlierInvoice[]): readonly InvoicedLine[] {
+function invoicedLines(
+  earlier: readonly EarlierInvoice[],
+  isOfSegment: (startMs: number) => boolean,
+): readonly InvoicedLine[] {
   return earlier.flatMap(({ lines }) =>
     lines.flatMap(({ itemId, start, end }) =>
       itemId === null
@@ -34,10 +41,29 @@ function invoicedLines(earlier: readonly EarlierInvoice[]): readonly InvoicedLin
               lineItemId: itemId,
               priceId: `price of ${itemId}`,
               period: { startMs: start, endMs: end },
+              ...(isOfSegment(start) ? { isOfSegment: true } : {}),
             },
           ],
     ),
   );
+}
+
+/** What invoices of earlier parts of a split period charged for usage. */
+function earlierSegments(
+  terms: PeriodLedger,
+  row: Interval,
+  { earlier }: InvoiceQuestion,
+): readonly EarlierSegment[] {
+  const sinceMs = usageSince(terms, row);
+  if (sinceMs === null) return [];
+  return earlier
+    .filter(({ period }) => period.start >= sinceMs && period.end <= row.startMs)
+    .flatMap(({ lines }) => lines)
+    .flatMap(({ itemId, amount }) =>
+      itemId === null || amount === undefined
+        ? []
+        : [{ invoiceId: 'earlier', lineItemId: itemId, amount: decimalOf(amount) }],
+    );
 }
 
 function priorCommitments(
@@ -71,13 +97,19 @@ export function productInputs(
   const period = { startMs, endMs };
   const referencePoint = REFERENCE_POINTS[question.reference];
   const isOpening = referencePoint === 'period_start';
+  const sinceMs = usageSince(terms, period);
+  const segments = earlierSegments(terms, period, question);
   const plan: LineSelectionInputs = {
     subscription: terms,
     period,
+    ...(sinceMs === null ? {} : { usageSinceMs: sinceMs }),
     referencePoint,
     // Their order says nothing: the product puts them in line order and order of creation.
     lineItems: subscription.items.map((item) => productItem(subscription, item)).toReversed(),
-    alreadyInvoiced: invoicedLines(question.earlier).toReversed(),
+    alreadyInvoiced: invoicedLines(
+      question.earlier,
+      (lineStart) => sinceMs !== null && lineStart >= sinceMs,
+    ).toReversed(),
     entitlements: productEntitlements(subscription).toReversed(),
   };
   const required = requiredUsage(selectLines(plan));
@@ -94,5 +126,6 @@ export function productInputs(
     wallets: productWallets(subscription).toReversed(),
     dueDays: 1,
     hideZeroCharges: false,
+    ...(segments.length === 0 ? {} : { earlierSegments: segments }),
   };
 }

@@ -1,0 +1,18 @@
+import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import type { ComputedTask } from '../stored/compute-tasks.js';
+import { storeDrafts } from '../stored/draft-invoices.js';
+import type { HeldSubscription } from '../stored/revisions.js';
+import { asComputed, finalizeDrafts, type Finalized } from './finalize-drafts.js';
+
+/** Stores an invoice that was computed for a held subscription, and finalizes it at once. */
+export async function storeAndFinalize(
+  unit: Unit,
+  computed: ComputedTask,
+  held: HeldSubscription,
+): Promise<Finalized | Refusal> {
+  const drafts = await storeDrafts(unit, [{ computed, held, finalizeAt: null }]);
+  if (isRefusal(drafts)) return drafts;
+  return finalizeDrafts(unit, await findInvoiceConfig(unit), drafts.map(asComputed));
+}

@@ -1,0 +1,128 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { formatInstant } from '../../../contract/instant.js';
+import { assertPresent, mustGet } from '../../../runtime/failure.js';
+import { instantColumn } from '../../../sql/columns.js';
+import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
+import { splitLastRow } from '../../domain/periods/ledger-rows.js';
+import { lastRecorded, type PeriodLedger } from '../../domain/periods/period-ledger.js';
+import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
+import { updateRecords } from '../../records/change-records.js';
+import { isOfEnvironment } from '../../records/conditions.js';
+import type { JobActor, Occasion } from '../../records/occasion.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { writeUnit, type ReadUnit, type Unit } from '../../records/unit.js';
+import { insertPeriods, replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
+import { asComputed, finalizeDrafts } from '../finalize/finalize-drafts.js';
+import {
+  computeTasks,
+  type BillingDependencies,
+  type ComputedTask,
+} from '../stored/compute-tasks.js';
+import { storeDrafts } from '../stored/draft-invoices.js';
+import type { InvoiceTask } from '../stored/invoice-task.js';
+import { holdUnchanged } from '../stored/revisions.js';
+
+/** Subscriptions of one round: their usage is read in one statement. */
+const PAGE = 100;
+
+const subscriptionRow = z.object({ id: z.string(), current_period_start: instantColumn });
+
+/** What subscriptions with a threshold have used until now, one page of them. */
+async function findRunning(
+  { tx, now }: ReadUnit,
+  after: string | null,
+): Promise<readonly InvoiceTask[]> {
+  const at = sql.fragment`${formatInstant(now)}::timestamptz`;
+  const rows = await tx.any(sql.type(subscriptionRow)`
+    SELECT id, current_period_start FROM subscriptions
+    WHERE status = 'published' AND subscription_status = 'active'
+      AND auto_invoice_threshold IS NOT NULL
+      AND current_period_start < ${at} AND current_period_end > ${at}
+      AND (${after}::text IS NULL OR id > ${after}) AND ${isOfEnvironment}
+    ORDER BY id LIMIT ${PAGE}`);
+  return rows.map((row) => ({
+    subscriptionId: row.id,
+    period: { startMs: row.current_period_start, endMs: now },
+    reason: 'AUTO_INVOICE_THRESHOLD',
+    invoiceId: null,
+  }));
+}
+
+/** Whether what was used since the last invoice has reached the threshold. */
+function isReached({ query, invoice }: ComputedTask): boolean {
+  const { auto_invoice_threshold: threshold } = query.loaded.subscription;
+  return threshold !== null && invoice.totals.subtotal.value.greaterThanOrEqualTo(threshold);
+}
+
+/** Splits the running period of each of these subscriptions where its invoice ends. */
+async function splitPeriods(
+  unit: Unit,
+  ledgers: readonly { readonly id: string; readonly ledger: PeriodLedger; readonly atMs: number }[],
+): Promise<void> {
+  for (const { id, ledger, atMs } of ledgers) {
+    const split = splitLastRow(ledger, atMs);
+    const closed = assertPresent(split.periods.at(-2), 'the closed part of a period');
+    await replaceLastPeriod(unit, { subscriptionId: id, period: closed });
+    await insertPeriods(unit, [{ subscriptionId: id, period: lastRecorded(split) }]);
+  }
+}
+
+/** Stores threshold invoices, and begins the next part of each period. */
+async function storeReached(unit: Unit, reached: readonly ComputedTask[]): Promise<null | Refusal> {
+  const held = await holdUnchanged(
+    unit,
+    reached.map(({ query }) => query),
+  );
+  const kept = reached.filter(({ query }) => held.has(query.task.subscriptionId));
+  if (kept.length === 0) return null;
+  const drafts = await storeDrafts(
+    unit,
+    kept.map((computed) => {
+      const { subscriptionId } = computed.query.task;
+      const subscription = mustGet(held, subscriptionId, 'a held subscription');
+      return { computed, finalizeAt: null, held: subscription };
+    }),
+  );
+  if (isRefusal(drafts)) return drafts;
+  await splitPeriods(
+    unit,
+    kept.map(({ query: { task, loaded } }) => {
+      return { id: task.subscriptionId, ledger: loaded.terms, atMs: task.period.endMs };
+    }),
+  );
+  const begun = kept.map(({ query: { task } }) => ({
+    row: mustGet(held, task.subscriptionId, 'a held subscription').subscription,
+    patch: { current_period_start: task.period.endMs },
+  }));
+  const changed = await updateRecords(unit, SUBSCRIPTIONS, begun);
+  if (isRefusal(changed)) return changed;
+  const final = await finalizeDrafts(unit, await findInvoiceConfig(unit), drafts.map(asComputed));
+  return isRefusal(final) ? final : null;
+}
+
+/**
+ * Invoices what subscriptions have used where that has reached their threshold (docs/domain.md
+ * 30.1). Done twice, it finds the second time that nothing was used since. One page: begins after
+ * the subscription `after`.
+ * @returns the last subscription that was looked at; null when there are no more.
+ * @throws DependencyError when a database fails.
+ */
+export async function invoiceThresholds(
+  dependencies: BillingDependencies,
+  occasion: Occasion<JobActor>,
+  after: string | null,
+): Promise<string | null> {
+  let tasks: readonly InvoiceTask[] = [];
+  const { computed } = await computeTasks(dependencies, occasion, async (unit) => {
+    tasks = await findRunning(unit, after);
+    return tasks;
+  });
+  const reached = computed.filter(isReached);
+  if (reached.length > 0) {
+    const done = await writeUnit(dependencies, occasion, (unit) => storeReached(unit, reached));
+    // The job has no one whom a refusal could be told: it fails and is tried again.
+    if (isRefusal(done)) throw new Error(done.message);
+  }
+  return tasks.length < PAGE ? null : (tasks.at(-1)?.subscriptionId ?? null);
+}

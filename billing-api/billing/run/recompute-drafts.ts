@@ -1,0 +1,60 @@
+import { sql } from 'slonik';
+import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
+import { isOfEnvironment } from '../../records/conditions.js';
+import type { JobActor, Occasion } from '../../records/occasion.js';
+import { isRefusal } from '../../records/refusal.js';
+import { writeUnit, type ReadUnit } from '../../records/unit.js';
+import { storeRecomputed } from '../invoices/recompute-invoice.js';
+import { computeTasks, type BillingDependencies } from '../stored/compute-tasks.js';
+import { replaceComputations } from '../stored/hold-drafts.js';
+import type { InvoiceTask } from '../stored/invoice-task.js';
+import { taskOfInvoice } from '../stored/task-of-invoice.js';
+
+/** Drafts of one round: their usage is read in one statement. */
+const PAGE = 100;
+
+/** A draft of each of these subscriptions: those with a second one have it in the next round. */
+type Page = { readonly tasks: readonly InvoiceTask[]; readonly last: string | null };
+
+async function findDrafts({ tx }: ReadUnit, after: string | null): Promise<Page> {
+  const rows = await tx.any(sql.type(INVOICES.row)`
+    SELECT * FROM invoices
+    WHERE invoice_status = 'DRAFT' AND invoice_type = 'SUBSCRIPTION' AND NOT is_manually_edited
+      AND (${after}::text IS NULL OR id > ${after}) AND ${isOfEnvironment}
+    ORDER BY id LIMIT ${PAGE}`);
+  const subscriptions = new Set<string | null>();
+  const repeated = rows.findIndex(({ subscription_id: id }) => {
+    return subscriptions.has(id) || !subscriptions.add(id);
+  });
+  const taken = repeated < 0 ? rows : rows.slice(0, repeated);
+  const isMore = repeated >= 0 || rows.length === PAGE;
+  return { tasks: taken.map(taskOfInvoice), last: isMore ? (taken.at(-1)?.id ?? null) : null };
+}
+
+/**
+ * Computes drafts again, so that they show what has come in since (docs/domain.md 32). Those that
+ * others have changed meanwhile, or that cannot be computed, stay as they are. One page: begins
+ * after the draft `after`.
+ * @returns the last draft that was looked at; null when there are no more.
+ * @throws DependencyError when a database fails.
+ */
+export async function recomputeDrafts(
+  dependencies: BillingDependencies,
+  occasion: Occasion<JobActor>,
+  after: string | null,
+): Promise<string | null> {
+  let last: string | null = null;
+  const { computed } = await computeTasks(dependencies, occasion, async (unit) => {
+    const page = await findDrafts(unit, after);
+    last = page.last;
+    return page.tasks;
+  });
+  if (computed.length === 0) return last;
+  const done = await writeUnit(dependencies, occasion, async (unit) => {
+    const drafts = await replaceComputations(unit, computed, ['DRAFT']);
+    return storeRecomputed(unit, drafts);
+  });
+  // The job has no one whom a refusal could be told: it fails and is tried again.
+  if (isRefusal(done)) throw new Error(done.message);
+  return last;
+}

@@ -1,0 +1,234 @@
+import { expect } from 'vitest';
+import { COUNT_EVENTS } from '../../../contract/aggregation.js';
+import { createId } from '../../../runtime/ids.js';
+import { enqueue } from '../../../sql/jobs/enqueue.js';
+import { RECOMPUTE_JOBS, THRESHOLD_JOBS } from '../../jobs/page-jobs.js';
+import { writeUnit } from '../../records/unit.js';
+import { billingNeeds, billingRunner } from '../../testing/bill-environment.js';
+import { test as billedTest } from '../../testing/billed-test.js';
+import { expectBalancedBooks } from '../../testing/check-books.js';
+import { completeBackfills } from '../../testing/finish-partition.js';
+import { generationOf } from '../../testing/meter-generation.js';
+import type { Answer } from '../../testing/money-test.js';
+import { storeEvents } from '../../testing/write-usage-minutes.js';
+import { findEnvironmentsWith } from './environments-due.js';
+
+type World = {
+  readonly subscription: Answer;
+  /** Stores an event of so many units, received when it happened. */
+  readonly use: (at: string, units: number) => Promise<void>;
+  /** Looks for thresholds that are reached, or computes the drafts again. */
+  readonly look: (job?: typeof THRESHOLD_JOBS | typeof RECOMPUTE_JOBS) => Promise<void>;
+  /** Reason, end and total of each invoice, oldest first. */
+  readonly invoices: () => Promise<readonly string[]>;
+};
+
+const SUM = { type: 'SUM', field: 'units' } as const;
+/** The tiers of the case OR-01: 107.00 for 150,000 units. */
+const TIERS = [
+  { up_to: 10_000, unit_amount: '0.001' },
+  { up_to: 100_000, unit_amount: '0.0008' },
+  { up_to: null, unit_amount: '0.0005' },
+];
+
+const TIERED = { billing_model: 'TIERED', tier_mode: 'SLAB', tiers: TIERS };
+
+/** A subscription of October 2026 with a threshold of 50.00. */
+const test = billedTest.extend<{ world: World }>({
+  world: async ({ api, bill, database, clickhouse }, use) => {
+    await bill('2026-10-01T00:00:00Z');
+    const plan = await api.make('/v1/plans', { name: 'Pro' });
+    const meter = await api.make('/v1/meters', {
+      ...{ name: 'Units', event_name: 'call', aggregation: SUM },
+    });
+    const ofPlan = { entity_id: plan.id, currency: 'usd' };
+    await api.make('/v1/prices', { ...ofPlan, meter_id: meter.id, ...TIERED });
+    await api.make('/v1/prices', { ...ofPlan, amount: '20', invoice_cadence: 'ARREAR' });
+    await api.make('/v1/customers', { external_id: 'acme' });
+    const subscription = await api.make('/v1/subscriptions', {
+      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
+      ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00Z' },
+      auto_invoice_threshold: '50',
+    });
+    await completeBackfills(database.database);
+    const generation = await generationOf(database.database, meter.id as string);
+    const { environment } = api;
+    const target = { environment, meterId: meter.id as string, generation };
+    const aggregation = { ...COUNT_EVENTS, ...SUM };
+    const engines = { database: database.database, clickHouse: clickhouse.client, environment };
+    await use({
+      subscription,
+      use: (at, units) =>
+        storeEvents({ database, clickhouse }, environment, [
+          {
+            ...{ at, eventName: 'call', properties: { units: String(units) } },
+            countsOn: [{ ...target, aggregation }],
+          },
+        ]),
+      look: async ([job] = THRESHOLD_JOBS) => {
+        const needs = { ...billingNeeds(engines), createId };
+        const actor = { kind: 'operator', name: 'test' } as const;
+        await writeUnit(needs, { environment, actor }, (unit) => enqueue(unit, job, { input: {} }));
+        await billingRunner(engines, [job]).runDue(Date.now());
+      },
+      invoices: async () => {
+        const { body } = await api.call('POST', '/v1/invoices/search', { body: {} });
+        return (body.items as Answer[])
+          .map((one) => `${one.period_end.slice(0, 10)} ${one.billing_reason} ${one.total}`)
+          .sort();
+      },
+    });
+  },
+});
+
+const HALF = '2026-10-12 AUTO_INVOICE_THRESHOLD 50.00';
+
+test('segments of a period add up to the invoice that it would have had (OR-04, FP-28)', async ({
+  api,
+  bill,
+  world,
+}) => {
+  await world.use('2026-10-10T12:00:00Z', 49_999);
+  await bill('2026-10-11T00:00:00Z');
+  await world.look();
+  expect(await world.invoices()).toEqual([]);
+  await world.use('2026-10-11T12:00:00Z', 10_001);
+  await bill('2026-10-12T00:00:00Z');
+  await world.look();
+  await world.look();
+  expect(await world.invoices()).toEqual([HALF]);
+  const { id } = world.subscription;
+  const { body } = await api.call('GET', `/v1/subscriptions/${id}`);
+  expect([body.current_period_start, body.current_period_end]).toEqual([
+    ...['2026-10-12T00:00:00.000Z', '2026-11-01T00:00:00.000Z'],
+  ]);
+  await world.use('2026-10-20T00:00:00Z', 90_000);
+  await bill('2026-11-01T03:00:00Z');
+  expect(await world.invoices()).toEqual([HALF, '2026-11-01 SUBSCRIPTION_CYCLE 77.00']);
+});
+
+test('usage of a segment that arrives after it is on the next invoice, explained and verified', async ({
+  api,
+  bill,
+  world,
+}) => {
+  await world.use('2026-10-11T12:00:00Z', 60_000);
+  await bill('2026-10-12T00:00:00Z');
+  await world.look();
+  await world.use('2026-10-11T13:00:00Z', 90_000);
+  await bill('2026-11-01T03:00:00Z');
+  expect(await world.invoices()).toEqual([HALF, '2026-11-01 SUBSCRIPTION_CYCLE 77.00']);
+  const found = await api.make('/v1/invoices/search', {});
+  const cycle = found.items.find((one: Answer) => one.billing_reason === 'SUBSCRIPTION_CYCLE');
+  const invoice = (await api.call('GET', `/v1/invoices/${cycle.id}`)).body;
+  const line = invoice.line_items.find((one: Answer) => one.price_type === 'USAGE');
+  expect([line.quantity, line.amount, line.period_start]).toEqual([
+    ...['150000', '57.00', '2026-10-01T00:00:00.000Z'],
+  ]);
+  const path = `/v1/invoices/${cycle.id}/line_items/${line.id}/explain`;
+  const explained = (await api.call('GET', path)).body;
+  expect([explained.rounding.rounded, explained.charged_before, explained.amount]).toEqual([
+    ...['107', '50.00', '57.00'],
+  ]);
+  for (const one of found.items) {
+    const { body } = await api.call('GET', `/v1/invoices/${one.id}/verify`);
+    const same = [body.same_from_inputs, body.same_from_events];
+    expect([one.billing_reason, ...same]).toEqual([one.billing_reason, true, true]);
+  }
+});
+
+test('a voided segment is charged by the next invoice', async ({ api, bill, world }) => {
+  await world.use('2026-10-11T12:00:00Z', 60_000);
+  await bill('2026-10-12T00:00:00Z');
+  await world.look();
+  const [segment] = (await api.make('/v1/invoices/search', {})).items;
+  expect([segment.invoice_status, segment.total]).toEqual(['FINALIZED', '50.00']);
+  await api.call('POST', `/v1/invoices/${segment.id}/void`, { body: {} });
+  await world.use('2026-10-20T00:00:00Z', 90_000);
+  await bill('2026-11-01T03:00:00Z');
+  expect((await world.invoices())[1]).toBe('2026-11-01 SUBSCRIPTION_CYCLE 127.00');
+  const again = await api.call('POST', `/v1/invoices/${segment.id}/recalculate`, { body: {} });
+  expect([again.status, again.body.message]).toEqual([
+    ...[400, expect.stringContaining('a later invoice of the same period')],
+  ]);
+});
+
+test('a draft shows at night what has come in since', async ({ api, bill, database, world }) => {
+  await world.use('2026-10-11T12:00:00Z', 10_000);
+  await bill('2026-11-01T00:00:00Z');
+  const [draft] = (await api.make('/v1/invoices/search', {})).items;
+  expect([draft.invoice_status, draft.total]).toEqual(['DRAFT', '30.00']);
+  await world.use('2026-10-11T13:00:00Z', 50_000);
+  await world.look(RECOMPUTE_JOBS);
+  expect((await api.call('GET', `/v1/invoices/${draft.id}`)).body.total).toBe('70.00');
+  expect(await findEnvironmentsWith(database.database, 'drafts')).toEqual([api.environment]);
+  expect(await findEnvironmentsWith(database.database, 'thresholds')).toEqual([api.environment]);
+});
+
+test('a threshold is one of usage of the plan, without a commitment', async ({ api, world }) => {
+  const { id, plan_id: plan } = world.subscription;
+  const fixed = await api.make('/v1/plans', { name: 'Fixed' });
+  await api.make('/v1/prices', { entity_id: fixed.id, currency: 'usd', amount: '1' });
+  const body = {
+    ...{ external_customer_id: 'acme', plan_id: plan, currency: 'usd' },
+    billing_period: 'MONTHLY',
+  };
+  const committed = { commitment_amount: '10', overage_factor: '2' };
+  for (const [wrong, value] of [
+    [{ plan_id: fixed.id }, '5'],
+    [committed, '5'],
+    [{}, '0'],
+    [{}, '-1'],
+  ] as const) {
+    const sent = { ...body, ...wrong, auto_invoice_threshold: value };
+    const answer = await api.call('POST', '/v1/subscriptions', { body: sent });
+    expect([wrong, answer.status, Object.keys(answer.body.details)]).toEqual([
+      ...[wrong, 400, ['auto_invoice_threshold']],
+    ]);
+  }
+  const other = await api.make('/v1/subscriptions', { ...body, ...committed });
+  const put = (of: string, value: string | null) =>
+    api.call('PUT', `/v1/subscriptions/${of}`, { body: { auto_invoice_threshold: value } });
+  expect((await put(other.id, '5')).status).toBe(400);
+  expect((await put(id, '70')).body.auto_invoice_threshold).toBe('70');
+  expect((await put(id, null)).body.auto_invoice_threshold).toBeNull();
+});
+
+test('usage that becomes cheaper than what was charged is taken off, and the rest is credit', async ({
+  api,
+  bill,
+  world,
+}) => {
+  const [line] = world.subscription.line_items.filter((one: Answer) => one.meter_id !== null);
+  const plan = await api.make('/v1/plans', { name: 'Volume' });
+  const price = { entity_id: plan.id, currency: 'usd', billing_model: 'TIERED' };
+  await api.make('/v1/prices', {
+    ...{ ...price, meter_id: line.meter_id, tier_mode: 'VOLUME' },
+    tiers: [
+      { up_to: 10_000, unit_amount: '0.01' },
+      { up_to: null, unit_amount: '0.001' },
+    ],
+  });
+  await api.make('/v1/prices', {
+    ...{ entity_id: plan.id, currency: 'usd', amount: '20', invoice_cadence: 'ARREAR' },
+  });
+  const subscription = await api.make('/v1/subscriptions', {
+    ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
+    ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00Z' },
+    auto_invoice_threshold: '80',
+  });
+  await world.use('2026-10-11T12:00:00Z', 9_000);
+  await bill('2026-10-12T00:00:00Z');
+  await world.look();
+  await world.use('2026-10-20T12:00:00Z', 11_000);
+  await bill('2026-11-01T03:00:00Z');
+  const { items } = await api.make('/v1/invoices/search', { subscription_id: subscription.id });
+  const own = items.filter((one: Answer) => one.subscription_id === subscription.id);
+  expect(own.map((one: Answer) => [one.subtotal, one.total]).sort()).toEqual([
+    ['-50.00', '0.00'],
+    ['90.00', '90.00'],
+  ]);
+  const wallets = await api.make('/v1/wallets/search', {});
+  expect(wallets.items.map((one: Answer) => one.balance)).toEqual(['50']);
+  await expectBalancedBooks(api);
+});

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { MINUTE_MS } from '../../contract/instant.js';
+import { enqueue } from '../../sql/jobs/enqueue.js';
+import { defineJob } from '../../sql/jobs/job.js';
+import type { Schedule } from '../../sql/jobs/schedule.js';
+import { findEnvironmentsWith, type EnvironmentWork } from '../billing/run/environments-due.js';
+import { invoiceThresholds } from '../billing/run/invoice-thresholds.js';
+import { recomputeDrafts } from '../billing/run/recompute-drafts.js';
+import type { BillingDependencies } from '../billing/stored/compute-tasks.js';
+import type { JobActor, Occasion } from '../records/occasion.js';
+import { writeUnit } from '../records/unit.js';
+import { occasionOfRun, type JobNeeds } from './job-needs.js';
+
+/** Work on all records of a kind in an environment, page by page. */
+type PagedWork = {
+  readonly name: string;
+  readonly work: EnvironmentWork;
+  readonly schedule: Schedule;
+  readonly doPage: (
+    needs: BillingDependencies,
+    occasion: Occasion<JobActor>,
+    after: string | null,
+  ) => Promise<string | null>;
+};
+
+/** The job that does such work in one environment, and the one that queues it in all. */
+function pagedJobs({ name, work, schedule, doPage }: PagedWork) {
+  const ofEnvironment = defineJob({
+    name,
+    input: z.object({}),
+    onceWhileWaiting: true,
+    withLease: async ({ run }, needs: JobNeeds) => {
+      let after: string | null = null;
+      do {
+        run.signal.throwIfAborted();
+        after = await doPage(needs, occasionOfRun(run), after);
+      } while (after !== null);
+      return {};
+    },
+  });
+  const ofAll = defineJob({
+    name: `queue-${name}`,
+    schedule,
+    input: z.object({}),
+    withLease: async ({ run }, needs: JobNeeds) => {
+      for (const environment of await findEnvironmentsWith(needs.database, work)) {
+        run.signal.throwIfAborted();
+        await writeUnit(needs, occasionOfRun(run, environment), (unit) =>
+          enqueue(unit, ofEnvironment, { input: {} }),
+        );
+      }
+      return {};
+    },
+  });
+  return [ofEnvironment, ofAll] as const;
+}
+
+/** Every five minutes, invoices what has reached the threshold of a subscription. */
+export const THRESHOLD_JOBS = pagedJobs({
+  ...{ name: 'invoice-thresholds', work: 'thresholds', doPage: invoiceThresholds },
+  schedule: { everyMs: 5 * MINUTE_MS },
+});
+
+/** Each night, computes all drafts again. */
+export const RECOMPUTE_JOBS = pagedJobs({
+  ...{ name: 'recompute-drafts', work: 'drafts', doPage: recomputeDrafts },
+  schedule: { cron: '0 2 * * *', timeZone: 'UTC' },
+});
