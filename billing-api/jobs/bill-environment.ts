@@ -11,7 +11,7 @@ import {
   takeTurn,
   type BillingTurn,
 } from '../billing/run/run-billing.js';
-import { grantCredits, settleDue } from '../billing/run/settle-due.js';
+import { grantCredits, pauseDue, settleDue } from '../billing/run/settle-due.js';
 import { topUpLowWallets } from '../billing/wallets/auto-top-up.js';
 import type { InvoiceTask } from '../billing/stored/invoice-task.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
@@ -150,15 +150,29 @@ async function takeTurns(kind: Kind, doing: Doing): Promise<boolean> {
 }
 
 /**
- * Bills an environment as of one instant: renews the subscriptions whose period has ended, gives
- * the credits of grants, finalizes the drafts whose delay is over, takes expired credits, tells of
- * overdue invoices, and tops up wallets, up to a hundred in one transaction. It begins again from
- * what is stored, so it may be killed at any point and done twice.
+ * Begins and ends pauses, and renews: a pause begins in the period that a renewal has begun, and a
+ * period that a pause has moved ends later.
+ */
+async function renewDue(doing: Doing): Promise<boolean> {
+  const { occasion, needs } = doing;
+  await pauseDue(needs, occasion, BATCH);
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    const hasMore = await takeTurns(RENEWALS, doing);
+    if (!(await pauseDue(needs, occasion, BATCH))) return hasMore;
+  }
+  return true;
+}
+
+/**
+ * Bills an environment as of one instant: begins and ends pauses, renews the subscriptions whose
+ * period has ended, gives the credits of grants, finalizes the drafts whose delay is over, takes
+ * expired credits, tells of overdue invoices, and tops up wallets, up to a hundred in one
+ * transaction. It begins again from what is stored, so it may be killed at any point and repeated.
  * @returns whether there is more to do.
  */
 export async function billEnvironment(doing: Doing): Promise<boolean> {
   const { occasion, needs } = doing;
-  const hasRenewals = await takeTurns(RENEWALS, doing);
+  const hasRenewals = await renewDue(doing);
   const hasGrants = await grantCredits(needs, occasion, BATCH);
   const hasDrafts = await takeTurns(FINALIZATIONS, doing);
   const edited = await finalizeEdited(needs, occasion, BATCH);

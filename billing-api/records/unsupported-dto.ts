@@ -16,19 +16,6 @@ interface AuditedDto {
   updated_by: string | null;
 }
 
-export interface PauseDto extends AuditedDto {
-  subscription_id: string;
-  pause_mode: string;
-  resume_mode: string;
-  pause_status: string;
-  pause_start: DateTime;
-  pause_end: DateTime | null;
-  resumed_at: DateTime | null;
-  original_period_start: DateTime;
-  original_period_end: DateTime;
-  reason: string | null;
-}
-
 export interface PhaseDto extends AuditedDto {
   subscription_id: string;
   start_date: DateTime;

@@ -1,3 +1,7 @@
+import type { InstantMs } from '../../contract/instant.js';
+import type { PauseRow } from '../declarations/subscriptions/pause.resource.js';
+import { recordPause } from '../domain/periods/ledger-rows.js';
+import { findPauses } from './periods/pauses-store.js';
 import { mustGet } from '../../runtime/failure.js';
 import { groupBy } from '../../runtime/group-by.js';
 import type { InvoiceRow } from '../declarations/invoices/invoice.resource.js';
@@ -35,7 +39,17 @@ export type BilledSubscription = {
   readonly subscription: SubscriptionRow;
   readonly related: BilledRecords;
   readonly terms: SubscriptionTerms;
+  /** In the order of time. */
+  readonly pauses: readonly PauseRow[];
 };
+
+/** A subscription as it will be stored when its running pause, if any, ends at an instant. */
+export function pausedUntil(loaded: BilledSubscription, atMs: InstantMs): BilledSubscription {
+  const running = loaded.pauses.find(({ pause_status: status }) => status === 'active');
+  if (running === undefined || running.pause_start >= atMs) return loaded;
+  const pause = { startMs: running.pause_start, endMs: atMs };
+  return { ...loaded, terms: { ...loaded.terms, ...recordPause(loaded.terms, pause) } };
+}
 
 /** The subscription with everything that belongs to it, whatever its status. */
 async function loadSubscription(
@@ -78,14 +92,18 @@ export async function loadBilledSubscriptions(
   const periods = await findPeriods(tx, [...found.keys()]);
   const lineItems = groupBy(records.lineItems, (item) => item.subscription_id);
   const coupons = groupBy(records.coupons, (coupon) => coupon.association.subscription_id);
+  const paused = await findPauses({ tx }, [...found.keys()]);
+  const pauses = groupBy(paused, (row) => row.subscription_id);
   return new Map(
     rows.map((subscription) => {
       const { id } = subscription;
       // Absent means none: the subscription has no line items or no coupons.
-      const own = { lineItems: lineItems.get(id) ?? [], coupons: coupons.get(id) ?? [] };
+      const parts = { lineItems: lineItems.get(id) ?? [], coupons: coupons.get(id) ?? [] };
       const ledger = ledgerFrom(subscription, periods.get(id));
       const terms = billingTermsOf(subscription, records, ledger);
-      return [id, { subscription, related: { ...records, ...own }, terms }];
+      // Absent means none: it was never paused.
+      const own = pauses.get(id) ?? [];
+      return [id, { subscription, related: { ...records, ...parts }, terms, pauses: own }];
     }),
   );
 }

@@ -1,3 +1,5 @@
+import type { PauseRow } from '../declarations/subscriptions/pause.resource.js';
+import { findPauses } from './periods/pauses-store.js';
 import type { AttachedCoupon } from '../declarations/coupons/coupon-association.resource.js';
 import { findAttachedCoupons } from '../coupons/coupons-store.js';
 import type { CreditGrantRow } from '../declarations/credit-grants/credit-grant.resource.js';
@@ -27,6 +29,8 @@ export type BilledRecords = BilledLines & {
 export type RelatedRecords = BilledRecords &
   LineRecords & {
     readonly creditGrants: readonly CreditGrantRow[];
+    /** In the order of time. */
+    readonly pauses: readonly PauseRow[];
   };
 
 /** One statement for each kind of record, whatever the number of subscriptions. */
@@ -54,5 +58,6 @@ export async function findRelatedRecords(
     ...billed,
     ...(await withShownRecords(transaction, billed)),
     creditGrants: await findCreditGrantsOf(transaction, 'subscription_id', ids),
+    pauses: await findPauses({ tx: transaction }, ids),
   };
 }

@@ -18,7 +18,8 @@ import {
   type InvoiceHeaderDto,
 } from '../declarations/invoices/invoice-header-dto.js';
 import { refersTo, type Expansions } from '../records/expand-record.js';
-import type { PauseDto, PhaseDto } from '../records/unsupported-dto.js';
+import type { PhaseDto } from '../records/unsupported-dto.js';
+import { pauseToDto, type PauseDto } from '../declarations/subscriptions/pause.resource.js';
 import type { PaginationDto } from '../records/record-dto.js';
 import {
   lineItemToDto,
@@ -77,7 +78,7 @@ export function loadedSubscriptionToDto({
         related.symbols,
       ),
     ),
-    pauses: [],
+    pauses: related.pauses.map(pauseToDto),
     phases: [],
     coupon_associations: related.coupons.map(couponAssociationToDto),
     credit_grants: related.creditGrants.map(creditGrantToDto),

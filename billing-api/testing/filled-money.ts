@@ -17,6 +17,8 @@ export type MoneyIdKind =
   | 'ending_subscription'
   | 'draft_subscription'
   | 'changing_subscription'
+  | 'pausing_subscription'
+  | 'paused_subscription'
   | 'target_plan';
 
 export type MoneyIds = Readonly<Record<MoneyIdKind, string>>;
@@ -25,6 +27,7 @@ type Make = (path: string, body: object) => Promise<{ readonly id: string }>;
 
 /** Subscriptions that are about to end, to begin and to change their plan. */
 async function makeMoving(
+  call: BillingUnderTest['call'],
   make: Make,
   { customerId, planId }: { readonly customerId: string; readonly planId: string },
 ) {
@@ -36,6 +39,9 @@ async function makeMoving(
   const ending = await subscribe({});
   const draft = await subscribe({ subscription_status: 'draft' });
   const changing = await subscribe({});
+  const pausing = await subscribe({});
+  const paused = await subscribe({});
+  await call('POST', `/v1/subscriptions/${paused.id}/pause`, { body: { pause_mode: 'immediate' } });
   const target = await make('/v1/plans', { name: 'Scale' });
   await make('/v1/prices', {
     ...{ entity_id: target.id, currency: 'usd', amount: '200', invoice_cadence: 'ADVANCE' },
@@ -43,6 +49,7 @@ async function makeMoving(
   return {
     ...{ ending_subscription: ending.id, draft_subscription: draft.id },
     ...{ changing_subscription: changing.id, target_plan: target.id },
+    ...{ pausing_subscription: pausing.id, paused_subscription: paused.id },
   };
 }
 
@@ -86,7 +93,7 @@ export async function makeMoney(
   });
   const closing = await walletOf({ conversion_rate: '2', initial_credits_to_load: '5' });
   const modified = await walletOf({ conversion_rate: '3', initial_credits_to_load: '5' });
-  const moving = await makeMoving(make, { customerId, planId });
+  const moving = await makeMoving(call, make, { customerId, planId });
   return {
     ...moving,
     ...{ payable: payable.id, payable_line: line, attempted: attempted.id },

@@ -18,6 +18,14 @@ export const MONEY: Readonly<Record<string, Sample>> = {
     path: { id: ids.ending_subscription },
     body: { cancellation_type: 'end_of_period', reason: 'moved to another product' },
   }),
+  PauseSubscription: (ids) => ({
+    path: { id: ids.pausing_subscription },
+    body: { pause_mode: 'period_end', pause_days: 30, reason: 'the season is over' },
+  }),
+  ResumeSubscription: (ids) => ({
+    path: { id: ids.paused_subscription },
+    body: { resume_mode: 'immediate' },
+  }),
   ActivateSubscription: (ids) => ({
     path: { id: ids.draft_subscription },
     body: { start_date: '2026-02-01T00:00:00.000Z' },

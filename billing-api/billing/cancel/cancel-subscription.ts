@@ -19,6 +19,7 @@ import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit, type Unit } from '../../records/unit.js';
 import {
   loadBilledSubscription,
+  pausedUntil,
   type BilledSubscription,
 } from '../../subscriptions/loaded-subscription.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
@@ -64,7 +65,7 @@ export type Cancelled = {
 function stateRefusal(row: SubscriptionRow, type: CancellationType): Refusal | null {
   const problem = problemOfMove(SUBSCRIPTION, 'cancel', row.subscription_status);
   if (problem !== null) return new Refusal('invalid_operation', problem);
-  if (row.subscription_status === 'draft' && type === 'immediate') return null;
+  if (['draft', 'paused'].includes(row.subscription_status) && type === 'immediate') return null;
   if (!isIn(SUBSCRIPTION, 'running', row.subscription_status)) {
     const planned = `cancelling a subscription that is ${row.subscription_status} is planned`;
     return new Refusal('invalid_operation', planned);
@@ -189,7 +190,7 @@ async function store(
   const { type, atMs, reason, loaded, isCredited } = cancellation;
   const stored = final === null || held === null ? null : await storeFinal(unit, final, held);
   if (isRefusal(stored)) return stored;
-  const unused = isCredited ? await findUnused(unit, loaded, atMs) : [];
+  const unused = isCredited ? await findUnused(unit, pausedUntil(loaded, atMs), atMs) : [];
   const subscription =
     type === 'immediate' ? await end(unit, cancellation) : await defer(unit, row, cancellation);
   if (isRefusal(subscription)) return subscription;

@@ -13,7 +13,8 @@ import { moveRecord } from '../../records/move-record.js';
 import type { MetadataDto } from '../../records/record-dto.js';
 import type { Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import { pausedUntil, type BilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import { closePause } from '../pauses/end-pause.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 
@@ -34,9 +35,10 @@ async function endParts({ tx, now }: Unit, id: string, atMs: InstantMs): Promise
 /** Records where the running period of a subscription ends now. */
 export async function endPeriod(
   unit: Unit,
-  { terms, subscription }: BilledSubscription,
+  loaded: BilledSubscription,
   atMs: InstantMs,
 ): Promise<void> {
+  const { terms, subscription } = pausedUntil(loaded, atMs);
   if (atMs <= lastRecorded(terms).startMs) return;
   await replaceLastPeriod(unit, {
     subscriptionId: subscription.id,
@@ -53,10 +55,13 @@ export async function endSubscription(
   const { id } = loaded.subscription;
   await endPeriod(unit, loaded, atMs);
   await endParts(unit, id, atMs);
+  const refusal = await closePause(unit, id, atMs);
+  if (refusal !== null) return refusal;
   return moveRecord(unit, SUBSCRIPTIONS, {
     ...{ target: { id }, lifecycle: SUBSCRIPTION, move: 'cancel', to: 'cancelled' },
     patch: ({ metadata, current_period_start: start }) => ({
       ...{ cancel_at: atMs, end_date: atMs, cancelled_at: unit.now, cancel_at_period_end: false },
+      ...{ pause_status: 'none', active_pause_id: null },
       ...(atMs > start ? { current_period_end: atMs } : {}),
       metadata: metadataOf(metadata),
     }),

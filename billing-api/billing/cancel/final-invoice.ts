@@ -1,6 +1,8 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { Occasion } from '../../records/occasion.js';
+import { isIn } from '../../domain/lifecycle/lifecycle.js';
+import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
@@ -23,7 +25,7 @@ export type Ending = Pick<InvoiceTask, 'unused' | 'isContinued'> & {
 /** Whether something of the running period is billed when it is cut short (docs/domain.md 24.5). */
 export function isBilledUntil({ loaded, atMs }: Ending): boolean {
   const { subscription: row } = loaded;
-  return row.subscription_status === 'active' && atMs > row.current_period_start;
+  return isIn(SUBSCRIPTION, 'billed', row.subscription_status) && atMs > row.current_period_start;
 }
 
 /**

@@ -13,7 +13,9 @@ import { computeThenStore } from '../../records/compute-then-store.js';
 import { lockRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { announce } from '../../records/recorded-change.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { resultOf, undone } from '../../records/dry-run.js';
+import type { Refusal } from '../../records/refusal.js';
+import { isRefusal } from '../../records/refusal.js';
 import { readUnit, type Unit } from '../../records/unit.js';
 import { findRelatedRecords } from '../../subscriptions/related-records.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
@@ -154,13 +156,6 @@ async function carryOut(
   };
 }
 
-/** Carries what would be done out of the transaction that is rolled back. */
-class Previewed extends Refusal {
-  constructor(readonly changed: ChangedPlan) {
-    super('invalid_operation', 'only a preview');
-  }
-}
-
 type Wanted = {
   readonly target: ChangeTarget;
   readonly body: ChangeSubscriptionBody;
@@ -202,7 +197,7 @@ async function run(
     store: async (unit, computed, held) => {
       const changed = await carryOut(unit, computed, held);
       if (isRefusal(changed)) return changed;
-      if (isPreview) return new Previewed(changed);
+      if (isPreview) return undone(changed);
       return shown === null ? changed : (differenceFrom(shown, figuresOf(changed)) ?? changed);
     },
   });
@@ -218,7 +213,7 @@ export async function previewChange(
   wanted: Pick<Wanted, 'target' | 'body'>,
 ): Promise<ChangedPlan | Refusal> {
   const result = await run(dependencies, occasion, { ...wanted, shown: null, isPreview: true });
-  return result instanceof Previewed ? result.changed : result;
+  return resultOf(result);
 }
 
 /**

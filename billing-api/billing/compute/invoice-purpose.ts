@@ -14,7 +14,12 @@ import type { ReadUnit } from '../../records/unit.js';
  */
 export type InvoicePurpose = Pick<
   InvoiceInputs,
-  'referencePoint' | 'alreadyInvoiced' | 'priorCommitments' | 'wallets' | 'dueDays'
+  | 'referencePoint'
+  | 'isAdvanceHeld'
+  | 'alreadyInvoiced'
+  | 'priorCommitments'
+  | 'wallets'
+  | 'dueDays'
 > & {
   readonly billingReason: BillingReason;
   /**

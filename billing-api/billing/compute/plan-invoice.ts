@@ -43,6 +43,7 @@ export function planInvoice(
     period,
     ...(usageSinceMs === null ? {} : { usageSinceMs }),
     referencePoint: purpose.referencePoint,
+    ...(purpose.isAdvanceHeld === true ? { isAdvanceHeld: true } : {}),
     lineItems: lineItems.map((row) => lineItemFromRow(row, prices, records.metering)),
     alreadyInvoiced: purpose.alreadyInvoiced,
     entitlements: records.entitlements,

@@ -69,6 +69,9 @@ export async function findEndedPeriods(
     SELECT id, subscription_status, current_period_start, current_period_end FROM subscriptions
     WHERE status = 'published' AND ${rowIsIn(['subscription_status'], SUBSCRIPTION, 'running')}
       AND current_period_end <= ${formatInstant(unit.now)}::timestamptz
+      AND NOT EXISTS (SELECT FROM subscription_pauses AS pause
+        WHERE pause.subscription_id = subscriptions.id AND pause.pause_status = 'scheduled'
+          AND pause.pause_start < subscriptions.current_period_end AND ${rowIsOfEnvironment('pause')})
       AND ${isOfEnvironment} AND ${isWanted(BILL_SUBSCRIPTION, sql.fragment`subscriptions.id`, due)}
     ORDER BY current_period_end, id LIMIT ${due.limit}`);
   const trialing = rows.filter(({ subscription_status: status }) => status === 'trialing');

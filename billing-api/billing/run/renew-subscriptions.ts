@@ -11,6 +11,7 @@ import { insertPeriods } from '../../subscriptions/periods/periods-store.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 import type { ComputedTask } from '../stored/compute-tasks.js';
 import { asComputed, finalizeDrafts } from '../finalize/finalize-drafts.js';
+import { closePause } from '../pauses/end-pause.js';
 import { storeDrafts, type StoredInvoice } from '../stored/draft-invoices.js';
 import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
 
@@ -65,13 +66,18 @@ async function beginPeriods(unit: Unit, renewals: readonly Renewal[]): Promise<R
   });
   if (isRefusal(activated)) return activated;
   const over = renewals.filter(({ next }) => next === null);
+  for (const { held, ended } of over) {
+    const { id, active_pause_id: pauseId } = held.subscription;
+    const closed = pauseId === null ? null : await closePause(unit, id, ended.endMs);
+    if (closed !== null) return closed;
+  }
   const cancelled = await moveRecords(unit, SUBSCRIPTIONS, {
     lifecycle: SUBSCRIPTION,
     move: 'cancel',
     to: 'cancelled',
     changes: over.map(({ held, ended }) => ({
       row: held.subscription,
-      patch: { cancelled_at: ended.endMs },
+      patch: { cancelled_at: ended.endMs, pause_status: 'none', active_pause_id: null },
     })),
     told: (after) => toldOfSubscription(unit, after),
   });

@@ -19,6 +19,7 @@ import { storeDebit } from '../../wallets/move-credits.js';
 import { groupOf, shareOf } from '../../wallets/wallet-operations.js';
 import { isPostponed } from '../../wallets/wallets-store.js';
 import { applyDueGrants } from '../grants/apply-grants.js';
+import { settlePauses } from '../pauses/settle-pauses.js';
 import { announceInvoice } from '../stored/announce-invoice.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
 
@@ -107,6 +108,22 @@ export function grantCredits(
   limit: number,
 ): Promise<boolean> {
   return settle(dependencies, occasion, { work: applyDueGrants, limit });
+}
+
+/** Begins and ends the pauses of subscriptions that are due; otherwise as `grantCredits`. */
+export async function pauseDue(
+  dependencies: BillingDependencies,
+  occasion: Occasion<JobActor>,
+  limit: number,
+): Promise<boolean> {
+  let isMore = false;
+  const work: Settling = async (unit) => {
+    const done = await settlePauses(unit, limit);
+    isMore = done !== 0;
+    return done;
+  };
+  await settle(dependencies, occasion, { work, limit });
+  return isMore;
 }
 
 /** Takes expired credits, and tells of overdue invoices; otherwise as `grantCredits`. */

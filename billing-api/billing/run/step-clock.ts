@@ -49,6 +49,12 @@ async function findNextDue({ tx, now }: ReadUnit, to: InstantMs): Promise<Instan
       WHERE ${rowIsIn(['subscription_status'], SUBSCRIPTION, 'running')} AND status = 'published'
         AND current_period_end > ${after} AND ${isOfEnvironment}
       UNION ALL
+      SELECT min(pause_start) FROM subscription_pauses
+      WHERE pause_status = 'scheduled' AND pause_start > ${after} AND ${isOfEnvironment}
+      UNION ALL
+      SELECT min(ends_at) FROM subscription_pauses
+      WHERE pause_status = 'active' AND ends_at > ${after} AND ${isOfEnvironment}
+      UNION ALL
       SELECT min(finalize_at) FROM invoices
       WHERE invoice_status = 'DRAFT' AND finalize_at > ${after} AND ${isOfEnvironment}
       UNION ALL

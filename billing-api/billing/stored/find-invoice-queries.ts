@@ -5,6 +5,7 @@ import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 import {
   loadBilledSubscriptions,
+  pausedUntil,
   type BilledSubscription,
 } from '../../subscriptions/loaded-subscription.js';
 import { NO_GROUPING } from '../../usage/usage-grouping.js';
@@ -30,11 +31,21 @@ type Known = {
   readonly now: InstantMs;
 };
 
-function purposeOf(
-  { reason, unused = [] }: InvoiceTask,
-  { prior, dueDays }: Known,
-): InvoicePurpose {
+/** Whether the period after this one begins with a pause (docs/domain.md 26). */
+function isAdvanceHeld({ reason, period }: InvoiceTask, { pauses }: BilledSubscription): boolean {
+  if (reason !== 'SUBSCRIPTION_CYCLE') return false;
+  return pauses.some(
+    (pause) =>
+      pause.pause_mode === 'period_end' &&
+      pause.pause_status !== 'cancelled' &&
+      pause.pause_start === period.endMs,
+  );
+}
+
+function purposeOf(task: InvoiceTask, { prior, dueDays, loaded }: Known): InvoicePurpose {
+  const { reason, unused = [] } = task;
   return {
+    isAdvanceHeld: isAdvanceHeld(task, loaded),
     ...prior,
     billingReason: reason,
     referencePoint: referencePointOf(reason),
@@ -62,10 +73,11 @@ function queryFrom(task: InvoiceTask, known: Known): StoredQuery {
 
 /** A subscription as it will be stored when it has ended at an instant of its running period. */
 function endedAt(
-  loaded: BilledSubscription,
+  given: BilledSubscription,
   atMs: InstantMs,
   isContinued: boolean,
 ): BilledSubscription {
+  const loaded = pausedUntil(given, atMs);
   const { subscription, terms } = loaded;
   const end = { end_date: atMs, cancel_at: atMs, current_period_end: atMs };
   const { commitment } = terms;

@@ -58,7 +58,7 @@ export function invoiceScopeOf(inputs: LineSelectionInputs): InvoiceScope {
     terms,
     usage,
     arrear: overlapOf(unsplitOf(terms, period), life),
-    advance: periodFrom(terms, period.endMs),
+    advance: inputs.isAdvanceHeld === true ? null : periodFrom(terms, period.endMs),
     isLast: period.endMs >= life.endMs && period.endMs > life.startMs,
   };
 }

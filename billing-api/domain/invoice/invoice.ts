@@ -50,6 +50,8 @@ export type LineSelectionInputs<C extends string = string> = {
   /** Since when its usage counts; absent where that is the start of the period (`usageSince`). */
   readonly usageSinceMs?: InstantMs;
   readonly referencePoint: ReferencePoint;
+  /** The next period begins with a pause, and is charged when that ends (docs/domain.md 26). */
+  readonly isAdvanceHeld?: boolean;
   /** In any order; the result is in line order (docs/domain.md 1). */
   readonly lineItems: readonly LineItem[];
   readonly alreadyInvoiced: readonly InvoicedLine[];

@@ -62,6 +62,8 @@ export const SUBSCRIPTION = defineLifecycle({
     begun: ['incomplete', 'trialing', 'active', 'paused', 'cancelled'],
     /** Its periods run, and its usage can be asked for and previewed. */
     running: ['trialing', 'active'],
+    /** Its running period is charged when it ends. */
+    billed: ['active', 'paused'],
   },
 });
 

@@ -1,5 +1,5 @@
 import { sql } from 'slonik';
-import { formatInstant } from '../../../contract/instant.js';
+import { formatInstant, type Interval } from '../../../contract/instant.js';
 import { groupBy } from '../../../runtime/group-by.js';
 import { noRows } from '../../../sql/columns.js';
 import type { LedgerPeriod } from '../../domain/periods/period-ledger.js';
@@ -30,14 +30,19 @@ export type SubscriptionPeriod = {
   readonly period: LedgerPeriod;
 };
 
-/** Records where the running period of a subscription ends, and that it is the last one. */
+function pauseToJson({ startMs, endMs }: Interval) {
+  return { start: formatInstant(startMs), end: formatInstant(endMs) };
+}
+
+/** Records what has become of the running period of a subscription: its end, kind and pauses. */
 export async function replaceLastPeriod(unit: Unit, ended: SubscriptionPeriod): Promise<void> {
   // A release that recorded no periods left it out.
   await insertPeriods(unit, [ended]);
   const { subscriptionId, period } = ended;
   await unit.tx.query(sql.type(noRows)`
     UPDATE subscription_periods
-    SET kind = ${period.kind}, period_end = ${formatInstant(period.endMs)}::timestamptz
+    SET kind = ${period.kind}, period_end = ${formatInstant(period.endMs)}::timestamptz,
+      pauses = ${JSON.stringify(period.pauses.map(pauseToJson))}::jsonb
     WHERE subscription_id = ${subscriptionId} AND period_index = ${period.index}
       AND ${isOfEnvironment}`);
 }
@@ -58,10 +63,7 @@ export async function insertPeriods(
     grid_number: period.gridNumber,
     grid_start: formatInstant(period.grid.startMs),
     grid_end: formatInstant(period.grid.endMs),
-    pauses: period.pauses.map(({ startMs, endMs }) => ({
-      start: formatInstant(startMs),
-      end: formatInstant(endMs),
-    })),
+    pauses: period.pauses.map(pauseToJson),
   }));
   await tx.query(sql.type(noRows)`
     INSERT INTO subscription_periods (tenant_id, environment_id, subscription_id, period_index,

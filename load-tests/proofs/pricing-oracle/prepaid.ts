@@ -8,7 +8,7 @@ import {
   type Fraction,
 } from '../usage-oracle/fraction.js';
 import { netOf, type DiscountedLine } from './discounts.js';
-import { exact, greater, smaller, subtract } from './exact.js';
+import { exact, greater, smaller, subtract, sum } from './exact.js';
 import { minorDigitsOf } from './money.js';
 import type { Subscription, Wallet } from './subscription.js';
 
@@ -36,16 +36,19 @@ export function prepaidCredits(
   const usageFirst = (['USAGE', 'FIXED'] as const).flatMap((type) =>
     lines.flatMap(({ priceType }, index) => (priceType === type ? [index] : [])),
   );
+  // Negative lines lower what all of the others may be paid of.
+  let open = greater(zero, sum(lines.map(netOf)));
   for (const wallet of wallets.toSorted(byBalance)) {
-    let left = payable(currency, wallet);
+    let left = smaller(open, payable(currency, wallet));
     for (const index of usageFirst) {
       const line = lines[index];
       if (line === undefined) continue;
       if (wallet.allowed !== 'ALL' && wallet.allowed !== line.priceType) continue;
       const already = paid[index] ?? zero;
-      const amount = smaller(left, subtract(netOf(line), already));
+      const amount = smaller(left, greater(zero, subtract(netOf(line), already)));
       paid[index] = add(already, amount);
       left = subtract(left, amount);
+      open = subtract(open, amount);
     }
   }
   return paid;
