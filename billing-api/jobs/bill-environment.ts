@@ -12,6 +12,7 @@ import {
   type BillingTurn,
 } from '../billing/run/run-billing.js';
 import { grantCredits, pauseDue, settleDue } from '../billing/run/settle-due.js';
+import { runSchedules } from '../billing/schedules/run-schedules.js';
 import { topUpLowWallets } from '../billing/wallets/auto-top-up.js';
 import type { InvoiceTask } from '../billing/stored/invoice-task.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
@@ -150,15 +151,17 @@ async function takeTurns(kind: Kind, doing: Doing): Promise<boolean> {
 }
 
 /**
- * Begins and ends pauses, and renews: a pause begins in the period that a renewal has begun, and a
- * period that a pause has moved ends later.
+ * Makes changes of plan that waited, begins and ends pauses, and renews: a pause begins in the
+ * period that a renewal has begun, and a period that a pause has moved ends later.
  */
 async function renewDue(doing: Doing): Promise<boolean> {
   const { occasion, needs } = doing;
   await pauseDue(needs, occasion, BATCH);
   for (let turn = 0; turn < TURNS; turn += 1) {
+    const changes = await runSchedules(needs, occasion, BATCH);
     const hasMore = await takeTurns(RENEWALS, doing);
-    if (!(await pauseDue(needs, occasion, BATCH))) return hasMore;
+    const hasPauses = await pauseDue(needs, occasion, BATCH);
+    if (changes === 0 && !hasPauses) return hasMore;
   }
   return true;
 }

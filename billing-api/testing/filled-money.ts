@@ -19,6 +19,8 @@ export type MoneyIdKind =
   | 'changing_subscription'
   | 'pausing_subscription'
   | 'paused_subscription'
+  | 'scheduled_subscription'
+  | 'schedule'
   | 'target_plan';
 
 export type MoneyIds = Readonly<Record<MoneyIdKind, string>>;
@@ -46,10 +48,19 @@ async function makeMoving(
   await make('/v1/prices', {
     ...{ entity_id: target.id, currency: 'usd', amount: '200', invoice_cadence: 'ADVANCE' },
   });
+  const scheduled = await subscribe({});
+  const change = await call('POST', `/v1/subscriptions/${scheduled.id}/change/execute`, {
+    body: {
+      ...{ target_plan_id: target.id, billing_cadence: 'RECURRING', billing_cycle: 'anniversary' },
+      ...{ billing_period: 'MONTHLY', billing_period_count: 1, change_at: 'end_of_period' },
+      proration_behavior: 'none',
+    },
+  });
   return {
     ...{ ending_subscription: ending.id, draft_subscription: draft.id },
     ...{ changing_subscription: changing.id, target_plan: target.id },
     ...{ pausing_subscription: pausing.id, paused_subscription: paused.id },
+    ...{ scheduled_subscription: scheduled.id, schedule: change.body.schedule_id as string },
   };
 }
 

@@ -18,6 +18,9 @@ export const MONEY: Readonly<Record<string, Sample>> = {
     path: { id: ids.ending_subscription },
     body: { cancellation_type: 'end_of_period', reason: 'moved to another product' },
   }),
+  ListSchedules: (ids) => ({ path: { id: ids.scheduled_subscription } }),
+  ReadSchedule: (ids) => ({ path: { id: ids.schedule } }),
+  CancelSchedule: (ids) => ({ path: { id: ids.schedule } }),
   PauseSubscription: (ids) => ({
     path: { id: ids.pausing_subscription },
     body: { pause_mode: 'period_end', pause_days: 30, reason: 'the season is over' },

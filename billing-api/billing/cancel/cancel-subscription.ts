@@ -4,11 +4,15 @@ import {
   SUBSCRIPTIONS,
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
+import { SCHEDULES } from '../../declarations/subscriptions/schedule.resource.js';
+import { previousOf } from '../schedules/cancel-schedule.js';
+import { pendingRefusal } from '../schedules/schedules-store.js';
 import { isIn, problemOfMove } from '../../domain/lifecycle/lifecycle.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { roundToMinorDigits } from '../../domain/money/money.js';
 import { cancellationDate, type CancellationRequest } from '../../domain/periods/cancellation.js';
 import { targetRefusal, updateRecord, type ChangeTarget } from '../../records/change-record.js';
+import { createRecord } from '../../records/create-record.js';
 import { computeThenStore } from '../../records/compute-then-store.js';
 import { lockRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
@@ -115,13 +119,22 @@ async function readCancellation(
   const { subscription: row } = loaded;
   const refusal = stateRefusal(row, type) ?? targetRefusal(SUBSCRIPTIONS, row, target);
   if (refusal !== null) return refusal;
+  const pending = type === 'immediate' ? null : await pendingRefusal(unit, row.id, null);
+  if (pending !== null) return pending;
   const atMs = dateOf(row, { type, cancelAtMs }, unit.now);
   if (isRefusal(atMs)) return atMs;
-  const isBilled = type === 'immediate' && isBilledUntil({ loaded, atMs });
+  return cancellationOf({ type, atMs, reason, loaded }, body);
+}
+
+function cancellationOf(
+  base: Pick<Cancellation, 'type' | 'atMs' | 'reason' | 'loaded'>,
+  { invoice_policy: policy, proration_behavior: proration }: CancelSubscriptionBody,
+): Cancellation {
+  const isBilled = base.type === 'immediate' && isBilledUntil(base);
   return {
-    ...{ type, atMs, reason, loaded },
-    hasFinalInvoice: isBilled && body.invoice_policy !== 'skip',
-    isCredited: body.proration_behavior === 'create_prorations',
+    ...base,
+    hasFinalInvoice: isBilled && policy !== 'skip',
+    isCredited: proration === 'create_prorations',
   };
 }
 
@@ -163,6 +176,13 @@ async function defer(
     ...(isWithin ? { current_period_end: atMs } : {}),
     metadata: endingOf(cancellation, row.metadata),
   };
+  const schedule = await createRecord(unit, SCHEDULES, {
+    ...{ subscription_id: row.id, schedule_type: 'cancellation', schedule_status: 'pending' },
+    ...{ scheduled_at: atMs, executed_at: null, cancelled_at: null, error: null },
+    configuration: { cancellation_type: type, reason: cancellation.reason },
+    previous: previousOf(row),
+  });
+  if (isRefusal(schedule)) return schedule;
   const after = await updateRecord(unit, SUBSCRIPTIONS, { row, patch });
   if (!isRefusal(after)) await tellUpdated(unit, after);
   return after;

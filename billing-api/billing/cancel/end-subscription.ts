@@ -14,6 +14,8 @@ import type { MetadataDto } from '../../records/record-dto.js';
 import type { Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { pausedUntil, type BilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import type { ScheduleRow } from '../../declarations/subscriptions/schedule.resource.js';
+import { closeSchedule } from '../schedules/schedules-store.js';
 import { closePause } from '../pauses/end-pause.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
@@ -50,12 +52,13 @@ export async function endPeriod(
 export async function endSubscription(
   unit: Unit,
   loaded: BilledSubscription,
-  { atMs, metadataOf }: SubscriptionEnd,
+  { atMs, metadataOf, endedAs }: SubscriptionEnd,
 ): Promise<SubscriptionRow | Refusal> {
   const { id } = loaded.subscription;
   await endPeriod(unit, loaded, atMs);
   await endParts(unit, id, atMs);
-  const refusal = await closePause(unit, id, atMs);
+  const refusal =
+    (await closePause(unit, id, atMs)) ?? (await closeSchedule(unit, id, endedAs ?? null));
   if (refusal !== null) return refusal;
   return moveRecord(unit, SUBSCRIPTIONS, {
     ...{ target: { id }, lifecycle: SUBSCRIPTION, move: 'cancel', to: 'cancelled' },
@@ -73,4 +76,6 @@ export async function endSubscription(
 export type SubscriptionEnd = {
   readonly atMs: InstantMs;
   readonly metadataOf: (metadata: MetadataDto) => MetadataDto;
+  /** The schedule that ends it; one of another type has no use any more. */
+  readonly endedAs?: ScheduleRow['schedule_type'];
 };

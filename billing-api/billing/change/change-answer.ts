@@ -8,6 +8,7 @@ import { instantToDto } from '../../records/record-dto.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
 import type { DocumentLine } from '../document/invoice-document.js';
 import { documentOf } from '../stored/document-parts.js';
+import type { ScheduledChange } from '../schedules/schedule-change.js';
 import type { StoredInvoice } from '../stored/draft-invoices.js';
 import type {
   ChangedSubscriptionDto,
@@ -113,7 +114,7 @@ export function previewToDto(changed: ChangedPlan): ChangePreviewDto {
       billing_period: after.billing_period,
       billing_period_count: after.billing_period_count,
     },
-    preview_token: tokenOf(changed),
+    preview_token: change.isAtPeriodEnd ? null : tokenOf(changed),
     metadata: after.metadata,
   };
 }
@@ -153,5 +154,20 @@ export function resultToDto(changed: ChangedPlan): ChangeResultDto {
           ],
     effective_date: formatInstant(change.atMs),
     metadata: after.metadata,
+  };
+}
+
+/** A change of plan that is to come. */
+export function scheduledToDto({
+  schedule,
+  subscription,
+  changed,
+}: ScheduledChange): ChangeResultDto {
+  const at = formatInstant(schedule.scheduled_at);
+  return {
+    ...{ is_scheduled: true, schedule_id: schedule.id, scheduled_at: at },
+    ...{ old_subscription: subscriptionToDto(subscription), new_subscription: null },
+    ...{ change_type: changed.type, invoice: null, proration_applied: null, credit_grants: [] },
+    ...{ effective_date: at, metadata: subscription.metadata },
   };
 }

@@ -14,7 +14,8 @@ import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions } from '../../edge/versions.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
-import { previewToDto, resultToDto } from './change-answer.js';
+import { scheduleChange } from '../schedules/schedule-change.js';
+import { previewToDto, resultToDto, scheduledToDto } from './change-answer.js';
 import type { ChangePreviewDto, ChangeResultDto, ChangeSubscriptionBody } from './change-dto.js';
 import { executeChange, previewChange } from './change-subscription.js';
 
@@ -52,7 +53,8 @@ export class ChangeController extends Controller {
 
   /**
    * Bills the subscription up to now and cancels it, and begins a new one on the target plan; what
-   * is unused of fees that were charged in advance is taken off its first invoice.
+   * is unused of fees that were charged in advance is taken off its first invoice. With
+   * `end_of_period` that happens when the running period ends.
    * @summary Change the plan of a subscription
    */
   @Post('{id}/change/execute')
@@ -69,8 +71,10 @@ export class ChangeController extends Controller {
     @Body() body: ChangeSubscriptionBody,
   ): Promise<ChangeResultDto> {
     const wanted = { target: { id, isExpected: expectedVersions(request) }, body };
-    return resultToDto(
-      accepted(await executeChange(this.dependencies, occasionOf(request), wanted)),
-    );
+    const occasion = occasionOf(request);
+    if (body.change_at === 'end_of_period') {
+      return scheduledToDto(accepted(await scheduleChange(this.dependencies, occasion, wanted)));
+    }
+    return resultToDto(accepted(await executeChange(this.dependencies, occasion, wanted)));
   }
 }

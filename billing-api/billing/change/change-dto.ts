@@ -23,7 +23,10 @@ export interface ChangeSubscriptionBody {
    * empty text mean it too.
    */
   proration_behavior: 'create_prorations' | 'none' | '' | null;
-  /** Only `immediate` is available yet. @default "immediate" */
+  /**
+   * `end_of_period`: when the running period ends; until then nothing changes.
+   * @default "immediate"
+   */
   change_at?: 'immediate' | 'end_of_period';
   /**
    * That of a preview of the last 15 minutes: then exactly what it showed is done, as of its
@@ -106,8 +109,8 @@ export interface ChangePreviewDto {
   /** The invoice on which the credit is set off; null when the change makes none. */
   next_invoice_preview: ChangePreviewInvoiceDto | null;
   new_billing_cycle: ChangedCycleDto;
-  /** With it, execute does exactly this, within 15 minutes. */
-  preview_token: string;
+  /** With it, execute does exactly this, within 15 minutes; null for a change that is to come. */
+  preview_token: string | null;
   metadata: MetadataDto;
 }
 
@@ -134,11 +137,13 @@ export interface ChangeResultDto {
   schedule_id: string | null;
   scheduled_at: DateTime | null;
   old_subscription: ChangedSubscriptionDto;
-  new_subscription: ChangedSubscriptionDto;
+  /** Null while the change is to come. */
+  new_subscription: ChangedSubscriptionDto | null;
   change_type: 'upgrade' | 'downgrade' | 'lateral';
   /** The invoice on which the credit is set off; null when the change makes none. */
   invoice: InvoiceDto | null;
-  proration_applied: ChangeProrationDto;
+  /** Null while the change is to come. */
+  proration_applied: ChangeProrationDto | null;
   /** What of the credit went to a wallet. */
   credit_grants: CreditOfChangeDto[];
   effective_date: DateTime;

@@ -1,5 +1,5 @@
 import { sumOf, type Decimal } from '../../../contract/decimal.js';
-import { formatInstant } from '../../../contract/instant.js';
+import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import {
@@ -8,9 +8,10 @@ import {
 } from '../../declarations/subscriptions/subscription.resource.js';
 import { creditsLeft } from '../../domain/invoice/charge/credit-lines.js';
 import type { ChangeType } from '../../domain/proration/change-type.js';
-import { updateRecord, type ChangeTarget } from '../../records/change-record.js';
+import { updateRecord } from '../../records/change-record.js';
+import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { computeThenStore } from '../../records/compute-then-store.js';
-import { lockRecord } from '../../records/find-record.js';
+import { lockRecord, readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { announce } from '../../records/recorded-change.js';
 import { resultOf, undone } from '../../records/dry-run.js';
@@ -26,14 +27,13 @@ import { storeSubscription } from '../open-subscription/open-subscription.js';
 import { creditWallet } from '../proration/credit-wallet.js';
 import { findUnused } from '../proration/find-unused.js';
 import type { BillingDependencies, ComputedTask } from '../stored/compute-tasks.js';
-import type { StoredInvoice } from '../stored/draft-invoices.js';
+import { storeDrafts, type StoredInvoice } from '../stored/draft-invoices.js';
 import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
-import type { ChangeSubscriptionBody } from './change-dto.js';
 import { changeTypeOfLines } from './change-type-of-lines.js';
 import { findLeftAllowances } from './left-allowances.js';
 import { keepAdjustments } from './keep-adjustments.js';
 import { differenceFrom, figuresOf, readToken, type ShownChange } from './preview-token.js';
-import { readChange, type PlanChange } from './read-change.js';
+import { readChange, type ChangeRequest, type PlanChange } from './read-change.js';
 
 /** What a change of plan has done, or would do. */
 export type ChangedPlan = {
@@ -70,13 +70,14 @@ async function hold(unit: Unit, { change, final }: Computed): Promise<Held | nul
 /** Ends the old subscription, whose record is archived: the new one is what counts from now on. */
 async function endOld(
   unit: Unit,
-  { loaded, atMs, plans }: PlanChange,
+  { loaded, atMs, plans, isAtPeriodEnd }: PlanChange,
 ): Promise<SubscriptionRow | Refusal> {
   const ended = await endSubscription(unit, loaded, {
     atMs,
+    ...(isAtPeriodEnd ? { endedAs: 'plan_change' as const } : {}),
     metadataOf: (metadata) => ({
       ...metadata,
-      cancellation_type: 'immediate',
+      cancellation_type: isAtPeriodEnd ? 'end_of_period' : 'immediate',
       cancellation_effective_date: formatInstant(atMs),
       cancellation_reason: `changed to plan ${plans.target.id}`,
     }),
@@ -126,19 +127,52 @@ async function tellChanged(unit: Unit, row: SubscriptionRow): Promise<void> {
   announce(unit, SUBSCRIPTIONS, { id: row.id, name: 'subscription.plan_changed', told });
 }
 
+/** Whether the commitment of the old subscription goes on beyond the change. */
+function isCommittedOn({ loaded, isAtPeriodEnd }: PlanChange): boolean {
+  const { commitment_duration: duration, billing_period: every } = loaded.subscription;
+  return !isAtPeriodEnd || (duration !== null && duration !== every);
+}
+
+/**
+ * Stores the last invoice of the old subscription. At the end of a period it is a draft, as those
+ * of other periods are, so that usage which is late is still on it.
+ */
+async function storeLast(
+  unit: Unit,
+  {
+    change,
+    computed,
+    held,
+  }: {
+    readonly change: PlanChange;
+    readonly computed: ComputedTask;
+    readonly held: HeldSubscription;
+  },
+): Promise<StoredInvoice | null | Refusal> {
+  if (isCommittedOn(change)) return storeFinal(unit, computed, held);
+  const { finalization_delay_seconds: delay } = await findInvoiceConfig(unit);
+  const finalizeAt = change.atMs + delay * 1_000;
+  const drafts = await storeDrafts(unit, [{ computed, held, finalizeAt }]);
+  return isRefusal(drafts) ? drafts : (drafts[0] ?? null);
+}
+
 /** Carries a change of plan out inside one unit (docs/domain.md 25.3). */
 async function carryOut(
   unit: Unit,
   { change, final: computed }: Computed,
   { row, held }: Held,
 ): Promise<ChangedPlan | Refusal> {
-  const final = computed === null || held === null ? null : await storeFinal(unit, computed, held);
+  const final =
+    computed === null || held === null ? null : await storeLast(unit, { change, computed, held });
   if (isRefusal(final)) return final;
   // Read again: the invoices of the subscription are held now.
   const { loaded, atMs, request } = change;
   const isProrated = request.prorationBehavior === 'create_prorations';
   const unused = isProrated ? await findUnused(unit, loaded, atMs) : [];
-  const leftAllowances = await findLeftAllowances(unit, computed);
+  // An allowance that ends with the period leaves nothing.
+  const leftAllowances = change.isAtPeriodEnd
+    ? new Map<string, Decimal>()
+    : await findLeftAllowances(unit, computed);
   const current = { ...change, unused, request: { ...request, leftAllowances } };
   const before = await endOld(unit, current);
   if (isRefusal(before)) return before;
@@ -156,11 +190,11 @@ async function carryOut(
   };
 }
 
-type Wanted = {
-  readonly target: ChangeTarget;
-  readonly body: ChangeSubscriptionBody;
+type Wanted = ChangeRequest & {
   /** What a preview has shown, which must still be so; null when there was none. */
   readonly shown: ShownChange | null;
+  /** When it is, or would be, done; null for now. */
+  readonly atMs: InstantMs | null;
   readonly isPreview: boolean;
 };
 
@@ -168,27 +202,26 @@ type Wanted = {
 async function atOneInstant(
   dependencies: BillingDependencies,
   occasion: Occasion,
-  shown: ShownChange | null,
+  at: InstantMs | null,
 ): Promise<Occasion> {
-  if (shown !== null) return { ...occasion, at: shown.atMs };
+  if (at !== null) return { ...occasion, at };
   return readUnit(dependencies, occasion, ({ now }) => Promise.resolve({ ...occasion, at: now }));
 }
 
 async function run(
   dependencies: BillingDependencies,
   given: Occasion,
-  { target, body, shown, isPreview }: Wanted,
+  { shown, atMs: at, isPreview, ...request }: Wanted,
 ): Promise<ChangedPlan | Refusal> {
-  const occasion = await atOneInstant(dependencies, given, shown);
+  const occasion = await atOneInstant(dependencies, given, shown?.atMs ?? at);
   return computeThenStore<Computed, Held, ChangedPlan>(dependencies, occasion, {
     what: 'the change of plan',
     compute: async () => {
-      const change = await readUnit(dependencies, occasion, (unit) =>
-        readChange(unit, target, body),
-      );
+      const change = await readUnit(dependencies, occasion, (unit) => readChange(unit, request));
       if (isRefusal(change)) return change;
       const { loaded, atMs, unused, isChargedAtOnce } = change;
-      const ending = { loaded, atMs, isContinued: true, unused: isChargedAtOnce ? [] : unused };
+      const isContinued = isCommittedOn(change);
+      const ending = { loaded, atMs, isContinued, unused: isChargedAtOnce ? [] : unused };
       if (!isBilledUntil(ending)) return { change, final: null };
       const final = await computeFinal(dependencies, occasion, ending);
       return isRefusal(final) ? final : { change, final };
@@ -203,6 +236,22 @@ async function run(
   });
 }
 
+/** What is asked for over HTTP. */
+type Asked = Omit<ChangeRequest, 'scheduleId'>;
+
+/** When a change is made: now, or when the running period ends; null for now. */
+async function instantOf(
+  dependencies: BillingDependencies,
+  occasion: Occasion,
+  { target, body }: Asked,
+): Promise<InstantMs | null | Refusal> {
+  if (body.change_at !== 'end_of_period') return null;
+  return readUnit(dependencies, occasion, async (unit) => {
+    const row = await readRecord(unit, SUBSCRIPTIONS, target.id);
+    return isRefusal(row) ? row : row.current_period_end;
+  });
+}
+
 /**
  * POST /subscriptions/{id}/change/preview: carries the change out in a transaction that is rolled
  * back, so that what it shows is what executing it does.
@@ -210,10 +259,12 @@ async function run(
 export async function previewChange(
   dependencies: BillingDependencies,
   occasion: Occasion,
-  wanted: Pick<Wanted, 'target' | 'body'>,
+  asked: Asked,
 ): Promise<ChangedPlan | Refusal> {
-  const result = await run(dependencies, occasion, { ...wanted, shown: null, isPreview: true });
-  return resultOf(result);
+  const atMs = await instantOf(dependencies, occasion, asked);
+  if (isRefusal(atMs)) return atMs;
+  const wanted = { ...asked, scheduleId: null, shown: null, atMs, isPreview: true };
+  return resultOf(await run(dependencies, occasion, wanted));
 }
 
 /**
@@ -224,14 +275,22 @@ export async function previewChange(
 export async function executeChange(
   dependencies: BillingDependencies,
   occasion: Occasion,
-  wanted: Pick<Wanted, 'target' | 'body'>,
+  asked: Asked,
 ): Promise<ChangedPlan | Refusal> {
-  const { preview_token: token } = wanted.body;
-  if (token === undefined) {
-    return run(dependencies, occasion, { ...wanted, shown: null, isPreview: false });
-  }
+  const { preview_token: token } = asked.body;
+  const wanted = { ...asked, scheduleId: null, shown: null, atMs: null, isPreview: false };
+  if (token === undefined) return run(dependencies, occasion, wanted);
   const now = await readUnit(dependencies, occasion, (unit) => Promise.resolve(unit.now));
   const shown = readToken(token, now);
   if (isRefusal(shown)) return shown;
-  return run(dependencies, occasion, { ...wanted, shown, isPreview: false });
+  return run(dependencies, occasion, { ...wanted, shown });
+}
+
+/** Carries out a change that waited for the end of a period, as of that instant (25.5). */
+export function executeScheduledChange(
+  dependencies: BillingDependencies,
+  occasion: Occasion,
+  request: ChangeRequest & { readonly atMs: InstantMs },
+): Promise<ChangedPlan | Refusal> {
+  return run(dependencies, occasion, { ...request, shown: null, isPreview: false });
 }

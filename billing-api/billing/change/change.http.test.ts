@@ -332,7 +332,7 @@ describe('a change of plan', () => {
         [changeTo(plan), /has this plan already/],
         [changeTo(other, { billing_period: 'ANNUAL' }), /target_plan_id.*no live price/],
         [changeTo(other, { proration_behavior: undefined }), /proration_behavior/],
-        [changeTo(other, { change_at: 'end_of_period' }), /change_at/],
+        [changeTo(other, { change_at: 'end_of_period', preview_token: 'x' }), /preview_token/],
       ],
     );
     const missing = await world.call(subscription, 'execute', changeTo({ id: 'plan_none' }));

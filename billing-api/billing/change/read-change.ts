@@ -22,6 +22,7 @@ import {
 } from '../../subscriptions/loaded-subscription.js';
 import { isChargedAtStart } from '../open-subscription/opening-invoice.js';
 import type { SubscriptionRequest } from '../open-subscription/subscription-request.js';
+import { pendingRefusal } from '../schedules/schedules-store.js';
 import { findUnused, type UnusedItem } from '../proration/find-unused.js';
 import type { ChangeSubscriptionBody } from './change-dto.js';
 
@@ -32,6 +33,8 @@ export type PlanChange = {
   readonly plans: { readonly current: PlanRow; readonly target: PlanRow };
   /** The subscription that takes the place of the old one. */
   readonly request: SubscriptionRequest;
+  /** At the end of a period, of which usage may still come in. */
+  readonly isAtPeriodEnd: boolean;
   /** What is unused of charges in advance; nothing without prorations. */
   readonly unused: readonly UnusedItem[];
   /** Whether the new subscription has an opening invoice, on which the credit is set off. */
@@ -52,14 +55,20 @@ function stateProblem(row: SubscriptionRow, targetPlanId: string): string | null
   return null;
 }
 
+function stateRefusal(row: SubscriptionRow, targetPlanId: string): Refusal | null {
+  const problem = stateProblem(row, targetPlanId);
+  return problem === null ? null : new Refusal('invalid_operation', problem);
+}
+
 /** Why the commitment of a subscription cannot go on under these periods; null when it can. */
-function commitmentProblem(row: SubscriptionRow, body: ChangeSubscriptionBody): string | null {
+function commitmentRefusal(row: SubscriptionRow, body: ChangeSubscriptionBody): Refusal | null {
   const { commitment_duration: duration } = row;
   if (row.commitment_amount === null || duration === null) return null;
   const { billing_period: billingPeriod, billing_period_count: billingPeriodCount } = body;
   const periods = wholePeriodsIn(onePeriod(duration), { billingPeriod, billingPeriodCount });
   if (periods === 1) return null;
-  return `must be those of the commitment, which lasts ${duration}; others are planned`;
+  const problem = `must be those of the commitment, which lasts ${duration}; others are planned`;
+  return invalid({ billing_period: problem });
 }
 
 /** The addons of a subscription, which go on from the instant of the change. */
@@ -123,31 +132,49 @@ async function isChargedAtOnce(
 function membersProblem(body: ChangeSubscriptionBody): Refusal | null {
   const reader = new MemberReader();
   reader.metadata(body.metadata);
-  if (body.change_at === 'end_of_period') {
-    reader.note('change_at', 'end_of_period is not available yet; give immediate');
+  if (body.change_at === 'end_of_period' && body.preview_token !== undefined) {
+    reader.note(
+      'preview_token',
+      'must be absent with end_of_period: its figures are not known yet',
+    );
   }
   return reader.refusal();
+}
+
+/** A change that is asked for, or that a schedule asks for (null when none does). */
+export type ChangeRequest = {
+  readonly target: ChangeTarget;
+  readonly body: ChangeSubscriptionBody;
+  readonly scheduleId: string | null;
+};
+
+/** The plan that a subscription changes to, or why it cannot. */
+async function findTargetPlan(
+  unit: ReadUnit,
+  row: SubscriptionRow,
+  { body, scheduleId }: Pick<ChangeRequest, 'body' | 'scheduleId'>,
+): Promise<PlanRow | Refusal> {
+  const plan = await findRecord(unit, PLANS, body.target_plan_id);
+  if (plan?.status !== 'published') return notFound('plan', body.target_plan_id);
+  const refusal =
+    stateRefusal(row, plan.id) ??
+    (await pendingRefusal(unit, row.id, scheduleId)) ??
+    commitmentRefusal(row, body);
+  return refusal ?? plan;
 }
 
 /** Reads a change of plan as it would be carried out at the instant of the unit. */
 export async function readChange(
   unit: ReadUnit,
-  target: ChangeTarget,
-  body: ChangeSubscriptionBody,
+  { target, body, scheduleId }: ChangeRequest,
 ): Promise<PlanChange | Refusal> {
-  const problems = membersProblem(body);
-  if (problems !== null) return problems;
   const loaded = await loadBilledSubscription(unit, target.id);
   if (isRefusal(loaded)) return loaded;
   const { subscription: row, related } = loaded;
-  const moved = targetRefusal(SUBSCRIPTIONS, row, target);
-  if (moved !== null) return moved;
-  const plan = await findRecord(unit, PLANS, body.target_plan_id);
-  if (plan?.status !== 'published') return notFound('plan', body.target_plan_id);
-  const problem = stateProblem(row, plan.id);
-  if (problem !== null) return new Refusal('invalid_operation', problem);
-  const committed = commitmentProblem(row, body);
-  if (committed !== null) return invalid({ billing_period: committed });
+  const wrong = membersProblem(body) ?? targetRefusal(SUBSCRIPTIONS, row, target);
+  if (wrong !== null) return wrong;
+  const plan = await findTargetPlan(unit, row, { body, scheduleId });
+  if (isRefusal(plan)) return plan;
   const atMs = unit.now;
   const associations = await findAddonAssociations(unit.tx, [row.id]);
   const request = requestOf(row, body, { atMs, addons: requestedAddons(associations, atMs) });
@@ -156,6 +183,7 @@ export async function readChange(
   const isProrated = request.prorationBehavior === 'create_prorations';
   return {
     ...{ loaded, atMs, request, isChargedAtOnce: isCharged },
+    isAtPeriodEnd: body.change_at === 'end_of_period',
     plans: { current: mustGet(related.plans, row.plan_id, 'the plan'), target: plan },
     unused: isProrated ? await findUnused(unit, loaded, atMs) : [],
   };

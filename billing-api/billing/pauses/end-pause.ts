@@ -15,6 +15,7 @@ import { lockLivePause } from '../../subscriptions/periods/pauses-store.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 import { storeOpeningInvoice } from '../open-subscription/opening-invoice.js';
+import { moveSchedule } from '../schedules/schedules-store.js';
 import type { PausedSubscription } from './begin-pause.js';
 
 /** When and how a pause ends. */
@@ -54,6 +55,7 @@ export async function endPause(
     told: (after) => toldOfSubscription(unit, after),
   });
   if (isRefusal(subscription)) return subscription;
+  await moveSchedule(unit, paused.id, subscription.current_period_end);
   if (pause.pause_mode === 'period_end') {
     const { lineItems } = loaded.related;
     const reason = 'SUBSCRIPTION_UPDATE';

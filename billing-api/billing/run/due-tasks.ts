@@ -72,6 +72,9 @@ export async function findEndedPeriods(
       AND NOT EXISTS (SELECT FROM subscription_pauses AS pause
         WHERE pause.subscription_id = subscriptions.id AND pause.pause_status = 'scheduled'
           AND pause.pause_start < subscriptions.current_period_end AND ${rowIsOfEnvironment('pause')})
+      AND NOT EXISTS (SELECT FROM subscription_schedules AS schedule
+        WHERE schedule.subscription_id = subscriptions.id AND schedule.schedule_status = 'pending'
+          AND schedule.schedule_type = 'plan_change' AND ${rowIsOfEnvironment('schedule')})
       AND ${isOfEnvironment} AND ${isWanted(BILL_SUBSCRIPTION, sql.fragment`subscriptions.id`, due)}
     ORDER BY current_period_end, id LIMIT ${due.limit}`);
   const trialing = rows.filter(({ subscription_status: status }) => status === 'trialing');

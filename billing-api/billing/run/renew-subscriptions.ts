@@ -11,6 +11,7 @@ import { insertPeriods } from '../../subscriptions/periods/periods-store.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 import type { ComputedTask } from '../stored/compute-tasks.js';
 import { asComputed, finalizeDrafts } from '../finalize/finalize-drafts.js';
+import { closeSchedule } from '../schedules/schedules-store.js';
 import { closePause } from '../pauses/end-pause.js';
 import { storeDrafts, type StoredInvoice } from '../stored/draft-invoices.js';
 import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
@@ -67,8 +68,10 @@ async function beginPeriods(unit: Unit, renewals: readonly Renewal[]): Promise<R
   if (isRefusal(activated)) return activated;
   const over = renewals.filter(({ next }) => next === null);
   for (const { held, ended } of over) {
-    const { id, active_pause_id: pauseId } = held.subscription;
-    const closed = pauseId === null ? null : await closePause(unit, id, ended.endMs);
+    const { id, active_pause_id: pauseId, cancel_at: cancelAt } = held.subscription;
+    const unpaused = pauseId === null ? null : await closePause(unit, id, ended.endMs);
+    const closed =
+      unpaused ?? (cancelAt === null ? null : await closeSchedule(unit, id, 'cancellation'));
     if (closed !== null) return closed;
   }
   const cancelled = await moveRecords(unit, SUBSCRIPTIONS, {

@@ -126,3 +126,17 @@ export function endLedger(ledger: PeriodLedger, atMs: InstantMs): PeriodLedger {
   const kind = row.kind === 'trial' ? 'trial' : 'last';
   return { ...withLast(ledger, [{ ...row, endMs: atMs, kind }]), endMs: atMs };
 }
+
+/**
+ * The running row goes on to where it would have ended, because the subscription does not end in it
+ * any more: the terms are those without that end.
+ */
+export function reopenLastRow(ledger: PeriodLedger): PeriodLedger {
+  const row = lastRecorded(ledger);
+  const { index, startMs, anchor, pauses } = row;
+  const whole = rowFrom(ledger, { index, startMs, anchor });
+  const pausedMs = pauses.reduce((sum, pause) => sum + pause.endMs - pause.startMs, 0);
+  const endMs = Math.min(whole.endMs + pausedMs, ledger.endMs ?? Infinity);
+  const kind = row.kind === 'trial' ? row.kind : endMs === ledger.endMs ? 'last' : whole.kind;
+  return withLast(ledger, [{ ...row, endMs, kind }]);
+}

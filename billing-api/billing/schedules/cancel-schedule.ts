@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { formatInstant, parseInstant, type InstantMs } from '../../../contract/instant.js';
+import { assertPresent } from '../../../runtime/failure.js';
+import { SCHEDULES, type ScheduleRow } from '../../declarations/subscriptions/schedule.resource.js';
+import {
+  SUBSCRIPTIONS,
+  type SubscriptionRow,
+} from '../../declarations/subscriptions/subscription.resource.js';
+import { problemOfMove } from '../../domain/lifecycle/lifecycle.js';
+import { SCHEDULE } from '../../domain/lifecycle/subscription-lifecycle.js';
+import { reopenLastRow } from '../../domain/periods/ledger-rows.js';
+import { lastRecorded } from '../../domain/periods/period-ledger.js';
+import { updateRecord, type ChangeTarget } from '../../records/change-record.js';
+import { lockRecord, readRecord } from '../../records/find-record.js';
+import type { Occasion } from '../../records/occasion.js';
+import { announce } from '../../records/recorded-change.js';
+import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
+import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
+import { markCancelled } from './schedules-store.js';
+
+/** What a subscription said before its end was scheduled. */
+const previousEnd = z.object({
+  end_date: z.string().nullable(),
+  metadata: z.record(z.string(), z.string()),
+});
+
+/** What is kept of a subscription whose end is scheduled, so that it can be restored. */
+export function previousOf({ end_date: end, metadata }: SubscriptionRow) {
+  return { end_date: end === null ? null : formatInstant(end), metadata: { ...metadata } };
+}
+
+/** The running period of a subscription goes on to where it would have ended. */
+async function reopenPeriod(unit: Unit, row: SubscriptionRow, endDate: InstantMs | null) {
+  const loaded = await loadBilledSubscription(unit, row.id);
+  if (isRefusal(loaded)) return loaded;
+  const cut = lastRecorded(loaded.terms);
+  if (cut.kind !== 'last') return row.current_period_end;
+  const reopened = reopenLastRow({ ...loaded.terms, endMs: endDate });
+  await replaceLastPeriod(unit, { subscriptionId: row.id, period: lastRecorded(reopened) });
+  return lastRecorded(reopened).endMs;
+}
+
+/** A subscription whose end was scheduled goes on as before (docs/domain.md 24.4). */
+async function restore(
+  unit: Unit,
+  row: SubscriptionRow,
+  schedule: ScheduleRow,
+): Promise<SubscriptionRow | Refusal> {
+  if (schedule.schedule_type !== 'cancellation') return row;
+  const previous = previousEnd.parse(schedule.previous);
+  const endDate =
+    previous.end_date === null
+      ? null
+      : assertPresent(parseInstant(previous.end_date), 'the end of a subscription');
+  const end = await reopenPeriod(unit, row, endDate);
+  if (isRefusal(end)) return end;
+  const patch = {
+    ...{ cancel_at: null, cancel_at_period_end: false, end_date: endDate },
+    ...{ current_period_end: end, metadata: previous.metadata },
+  };
+  return updateRecord(unit, SUBSCRIPTIONS, { row, patch });
+}
+
+async function cancel(unit: Unit, { id }: ChangeTarget): Promise<ScheduleRow | Refusal> {
+  const found = await readRecord(unit, SCHEDULES, id);
+  if (isRefusal(found)) return found;
+  // The subscription first, as whoever executes the schedule locks them.
+  const row = await lockRecord(unit, SUBSCRIPTIONS, found.subscription_id);
+  const schedule = await lockRecord(unit, SCHEDULES, id);
+  if (row === null || schedule === null) return notFound(SCHEDULES.name, id);
+  const problem = problemOfMove(SCHEDULE, 'cancel', schedule.schedule_status);
+  if (problem !== null) return new Refusal('invalid_operation', problem);
+  const restored = await restore(unit, row, schedule);
+  if (isRefusal(restored)) return restored;
+  const told = await toldOfSubscription(unit, restored);
+  announce(unit, SUBSCRIPTIONS, { id: row.id, name: 'subscription.updated', told });
+  return markCancelled(unit, id);
+}
+
+/** POST /subscriptions/schedules/{id}/cancel: what was to come does not, as if never asked for. */
+export function cancelSchedule(
+  dependencies: WriteDependencies,
+  occasion: Occasion,
+  target: ChangeTarget,
+): Promise<ScheduleRow | Refusal> {
+  return writeUnit(dependencies, occasion, (unit) => cancel(unit, target));
+}

@@ -1,0 +1,92 @@
+import { sql } from 'slonik';
+import type { InstantMs } from '../../../contract/instant.js';
+import { SCHEDULES, type ScheduleRow } from '../../declarations/subscriptions/schedule.resource.js';
+import { SCHEDULE } from '../../domain/lifecycle/subscription-lifecycle.js';
+import { isOfEnvironment } from '../../records/conditions.js';
+import { moveRecord } from '../../records/move-record.js';
+import { isRefusal, Refusal } from '../../records/refusal.js';
+import type { StatementUnit, Unit } from '../../records/unit.js';
+
+/** The change of a subscription that is to come; null when there is none. */
+export function findPending(
+  { tx }: StatementUnit,
+  subscriptionId: string,
+): Promise<ScheduleRow | null> {
+  return tx.maybeOne(sql.type(SCHEDULES.row)`
+    SELECT * FROM subscription_schedules
+    WHERE subscription_id = ${subscriptionId} AND schedule_status = 'pending' AND ${isOfEnvironment}`);
+}
+
+/** Why a change of a subscription must wait: another one is to come. Null when none is. */
+export async function pendingRefusal(
+  unit: StatementUnit,
+  subscriptionId: string,
+  /** The schedule that asks for the change itself. */
+  ownId: string | null,
+): Promise<Refusal | null> {
+  const pending = await findPending(unit, subscriptionId);
+  if (pending === null || pending.id === ownId) return null;
+  const waiting = `the change ${pending.id} is to come; cancel it first`;
+  return new Refusal('invalid_operation', waiting);
+}
+
+const nothing = () => Promise.resolve(null);
+
+/** Notes that a schedule was done. */
+export async function markExecuted(unit: Unit, id: string): Promise<Refusal | null> {
+  const begun = await moveRecord(unit, SCHEDULES, {
+    ...{ target: { id }, lifecycle: SCHEDULE, move: 'execute', to: 'executing', told: nothing },
+  });
+  if (isRefusal(begun)) return begun;
+  const done = await moveRecord(unit, SCHEDULES, {
+    ...{ target: { id }, lifecycle: SCHEDULE, move: 'succeed', to: 'executed', told: nothing },
+    patch: () => ({ executed_at: unit.now }),
+  });
+  return isRefusal(done) ? done : null;
+}
+
+/** Notes why a schedule could not be done. */
+export async function markFailed(unit: Unit, id: string, error: string): Promise<Refusal | null> {
+  const begun = await moveRecord(unit, SCHEDULES, {
+    ...{ target: { id }, lifecycle: SCHEDULE, move: 'execute', to: 'executing', told: nothing },
+  });
+  if (isRefusal(begun)) return begun;
+  const failed = await moveRecord(unit, SCHEDULES, {
+    ...{ target: { id }, lifecycle: SCHEDULE, move: 'fail', to: 'failed', told: nothing },
+    patch: () => ({ executed_at: unit.now, error: error.slice(0, 1000) }),
+  });
+  return isRefusal(failed) ? failed : null;
+}
+
+/** Notes that a schedule is never done. */
+export function markCancelled(unit: Unit, id: string): Promise<ScheduleRow | Refusal> {
+  return moveRecord(unit, SCHEDULES, {
+    ...{ target: { id }, lifecycle: SCHEDULE, move: 'cancel', to: 'cancelled', told: nothing },
+    patch: () => ({ cancelled_at: unit.now }),
+  });
+}
+
+/** What becomes of the schedule of a subscription that has ended: it was that, or has no use. */
+export async function closeSchedule(
+  unit: Unit,
+  subscriptionId: string,
+  endedAs: ScheduleRow['schedule_type'] | null,
+): Promise<Refusal | null> {
+  const pending = await findPending(unit, subscriptionId);
+  if (pending === null) return null;
+  if (pending.schedule_type === endedAs) return markExecuted(unit, pending.id);
+  const cancelled = await markCancelled(unit, pending.id);
+  return isRefusal(cancelled) ? cancelled : null;
+}
+
+/** Where a change is to be made that waits for the end of the period, when that has moved. */
+export async function moveSchedule(
+  { tx }: Unit,
+  subscriptionId: string,
+  atMs: InstantMs,
+): Promise<void> {
+  await tx.query(sql.type(SCHEDULES.row)`
+    UPDATE subscription_schedules SET scheduled_at = to_timestamp(${atMs / 1000})
+    WHERE subscription_id = ${subscriptionId} AND schedule_status = 'pending'
+      AND schedule_type = 'plan_change' AND ${isOfEnvironment}`);
+}
