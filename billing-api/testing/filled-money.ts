@@ -21,6 +21,11 @@ export type MoneyIdKind =
   | 'paused_subscription'
   | 'scheduled_subscription'
   | 'schedule'
+  | 'line_price'
+  | 'fixed_line'
+  | 'spare_line_item'
+  | 'modified_subscription'
+  | 'modified_line_item'
   | 'target_plan';
 
 export type MoneyIds = Readonly<Record<MoneyIdKind, string>>;
@@ -56,11 +61,27 @@ async function makeMoving(
       proration_behavior: 'none',
     },
   });
+  const extra = await make('/v1/prices', {
+    ...{ entity_id: target.id, currency: 'usd', amount: '9', invoice_cadence: 'ADVANCE' },
+  });
+  const lined = await subscribe({ plan_id: target.id });
+  const lineOf = () => make(`/v1/subscriptions/${lined.id}/lineitems`, { price_id: extra.id });
+  const line = await lineOf();
+  const spare = await lineOf();
+  const modified = await subscribe({ plan_id: target.id });
+  const { items } = (
+    await call('POST', '/v1/subscriptions/lineitems/search', {
+      body: { subscription_ids: [modified.id] },
+    })
+  ).body;
+  const seats = items[0] as { readonly id: string };
   return {
     ...{ ending_subscription: ending.id, draft_subscription: draft.id },
     ...{ changing_subscription: changing.id, target_plan: target.id },
     ...{ pausing_subscription: pausing.id, paused_subscription: paused.id },
     ...{ scheduled_subscription: scheduled.id, schedule: change.body.schedule_id as string },
+    ...{ line_price: extra.id, fixed_line: line.id, spare_line_item: spare.id },
+    ...{ modified_subscription: modified.id, modified_line_item: seats.id },
   };
 }
 

@@ -7,6 +7,12 @@ const changeTo = (planId: string) => ({
   proration_behavior: 'create_prorations',
 });
 
+/** Fifteen of a line item. */
+const quantityOf = (id: string) => ({
+  type: 'quantity_change',
+  quantity_change_params: { line_items: [{ id, quantity: '15' }] },
+});
+
 /** Requests about payments, credit notes, wallets, the ledger and cancellations. */
 export const MONEY: Readonly<Record<string, Sample>> = {
   ChangeSubscription: (ids) => ({
@@ -17,6 +23,24 @@ export const MONEY: Readonly<Record<string, Sample>> = {
   CancelSubscription: (ids) => ({
     path: { id: ids.ending_subscription },
     body: { cancellation_type: 'end_of_period', reason: 'moved to another product' },
+  }),
+  AddLineItem: (ids) => ({
+    path: { id: ids.pausing_subscription },
+    body: { price_id: ids.line_price, display_name: 'Support' },
+  }),
+  ChangeLineItem: (ids) => ({
+    path: { id: ids.fixed_line },
+    body: { display_name: 'Platform fee', metadata: { team: 'growth' } },
+  }),
+  EndLineItem: (ids) => ({ path: { id: ids.spare_line_item }, body: {} }),
+  SearchLineItems: (ids) => ({ body: { subscription_ids: [ids.subscription], limit: 5 } }),
+  PreviewModification: (ids) => ({
+    path: { id: ids.modified_subscription },
+    body: quantityOf(ids.modified_line_item),
+  }),
+  ModifySubscription: (ids) => ({
+    path: { id: ids.modified_subscription },
+    body: quantityOf(ids.modified_line_item),
   }),
   ListSchedules: (ids) => ({ path: { id: ids.scheduled_subscription } }),
   ReadSchedule: (ids) => ({ path: { id: ids.schedule } }),

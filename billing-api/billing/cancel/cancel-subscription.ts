@@ -5,8 +5,7 @@ import {
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
 import { SCHEDULES } from '../../declarations/subscriptions/schedule.resource.js';
-import { previousOf } from '../schedules/cancel-schedule.js';
-import { pendingRefusal } from '../schedules/schedules-store.js';
+import { pendingRefusal, previousOf } from '../../subscriptions/schedules-store.js';
 import { isIn, problemOfMove } from '../../domain/lifecycle/lifecycle.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { roundToMinorDigits } from '../../domain/money/money.js';

@@ -15,7 +15,7 @@ import type { Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { pausedUntil, type BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import type { ScheduleRow } from '../../declarations/subscriptions/schedule.resource.js';
-import { closeSchedule } from '../schedules/schedules-store.js';
+import { closeSchedule } from '../../subscriptions/schedules-store.js';
 import { closePause } from '../pauses/end-pause.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';

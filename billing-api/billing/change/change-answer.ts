@@ -8,7 +8,7 @@ import { instantToDto } from '../../records/record-dto.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
 import type { DocumentLine } from '../document/invoice-document.js';
 import { documentOf } from '../stored/document-parts.js';
-import type { ScheduledChange } from '../schedules/schedule-change.js';
+import type { ScheduledChange } from './schedule-change.js';
 import type { StoredInvoice } from '../stored/draft-invoices.js';
 import type {
   ChangedSubscriptionDto,

@@ -14,7 +14,7 @@ import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions } from '../../edge/versions.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
-import { scheduleChange } from '../schedules/schedule-change.js';
+import { scheduleChange } from './schedule-change.js';
 import { previewToDto, resultToDto, scheduledToDto } from './change-answer.js';
 import type { ChangePreviewDto, ChangeResultDto, ChangeSubscriptionBody } from './change-dto.js';
 import { executeChange, previewChange } from './change-subscription.js';

@@ -22,7 +22,7 @@ import {
 } from '../../subscriptions/loaded-subscription.js';
 import { isChargedAtStart } from '../open-subscription/opening-invoice.js';
 import type { SubscriptionRequest } from '../open-subscription/subscription-request.js';
-import { pendingRefusal } from '../schedules/schedules-store.js';
+import { pendingRefusal } from '../../subscriptions/schedules-store.js';
 import { findUnused, type UnusedItem } from '../proration/find-unused.js';
 import type { ChangeSubscriptionBody } from './change-dto.js';
 

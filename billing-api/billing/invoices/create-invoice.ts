@@ -9,6 +9,7 @@ import {
   type AnsweredCustomerRow,
 } from '../../declarations/customers/customer.resource.js';
 import { INVOICES, type NewInvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import type { SubscriptionDto } from '../../declarations/subscriptions/subscription.resource.js';
 import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { findRecords } from '../../records/find-record.js';
 import { createRecord } from '../../records/create-record.js';
@@ -74,7 +75,7 @@ async function unknownPrice(unit: Unit, { lines }: GivenInvoiceRequest): Promise
 /** The row of the invoice before it is finalized. */
 function newRow(
   request: GivenInvoiceRequest,
-  { id, sums, customer, now }: NewInvoice,
+  { id, sums, customer, now, subscription }: NewInvoice,
 ): NewInvoiceRow {
   return {
     ...NEW_DRAFT,
@@ -85,7 +86,9 @@ function newRow(
     billing_reason: request.reason,
     billing_period: null,
     customer_id: customer.id,
-    ...{ subscription_id: null, subscription_customer_id: null, subscription: null },
+    subscription_id: subscription?.id ?? null,
+    subscription_customer_id: subscription?.customer_id ?? null,
+    subscription,
     currency: request.currency,
     description: request.description,
     due_date: request.dueDate,
@@ -104,6 +107,14 @@ type NewInvoice = {
   readonly sums: GivenTotals;
   readonly customer: AnsweredCustomerRow;
   readonly now: InstantMs;
+  readonly subscription: SubscriptionDto | null;
+};
+
+/** What an invoice with given lines is made for, when nobody asked for it. */
+export type GivenInvoicePurpose = {
+  readonly isFunding?: boolean;
+  /** The subscription whose line items it charges. */
+  readonly subscription?: SubscriptionDto | null;
 };
 
 /**
@@ -113,7 +124,7 @@ type NewInvoice = {
 export async function storeGivenInvoice(
   unit: Unit,
   request: GivenInvoiceRequest,
-  { isFunding = false }: { readonly isFunding?: boolean } = {},
+  { isFunding = false, subscription = null }: GivenInvoicePurpose = {},
 ): Promise<InvoiceDocument | Refusal> {
   const customer = await findPublishedCustomer(unit, request.customerId);
   if (isRefusal(customer)) return customer;
@@ -124,7 +135,7 @@ export async function storeGivenInvoice(
   if (isRefusal(found)) return found;
   const { totals, ...parts } = documentOfGiven(found.given, found.parties);
   const sums = request.type === 'CREDIT' ? totalsOfCredit(found.given.lines) : totals;
-  const values = newRow(request, { id, sums, customer, now: unit.now });
+  const values = newRow(request, { id, sums, customer, now: unit.now, subscription });
   const row = await createRecord(unit, INVOICES, values);
   if (isRefusal(row)) return row;
   const stored = identified(unit, id, parts);

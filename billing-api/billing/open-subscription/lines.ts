@@ -26,6 +26,12 @@ type MatchingPrices = {
   readonly addons: readonly HeldAddon[];
 };
 
+/** What of a request decides which prices and meters its lines need. */
+type LineTerms = Pick<
+  SubscriptionRequest,
+  'currency' | 'billingPeriod' | 'billingPeriodCount' | 'addedLines' | 'commitments'
+>;
+
 /** The lines of a subscription that is to be stored, with the meters of their prices. */
 export type NewLines = {
   readonly lines: readonly NewLine[];
@@ -44,12 +50,9 @@ export async function findNewLines(
 }
 
 /** Reads the prices and meters that the lines of the subscription need. */
-async function findLineContext(
+export async function findLineContext(
   { tx, now }: Unit,
-  {
-    request,
-    subscriptionId,
-  }: { readonly request: SubscriptionRequest; readonly subscriptionId: string },
+  { request, subscriptionId }: { readonly request: LineTerms; readonly subscriptionId: string },
   { planPrices, addons }: MatchingPrices,
 ): Promise<LineContext> {
   const { currency, billingPeriod, billingPeriodCount, addedLines, commitments } = request;

@@ -15,7 +15,7 @@ import { lockLivePause } from '../../subscriptions/periods/pauses-store.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 import { storeOpeningInvoice } from '../open-subscription/opening-invoice.js';
-import { moveSchedule } from '../schedules/schedules-store.js';
+import { moveSchedule } from '../../subscriptions/schedules-store.js';
 import type { PausedSubscription } from './begin-pause.js';
 
 /** When and how a pause ends. */

@@ -29,7 +29,8 @@ export async function creditWallet(
   await postGroups(unit, [
     {
       ...{ customerId, currency, kind: 'subscription.credited' },
-      ...{ entityType: 'subscription', entityId: id },
+      // A subscription may be credited more than once.
+      ...{ entityType: 'wallet_transaction', entityId: moved.transaction.id },
       postings: postingsOfRefund(amount, wallet.id),
     },
   ]);

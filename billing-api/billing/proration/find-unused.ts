@@ -27,27 +27,36 @@ export type UnusedItem = UnusedCharge & {
 const chargeRow = z.object({
   subscription_line_item_id: z.string(),
   net: numericColumn.transform(decimalOf),
+  amount: numericColumn.transform(decimalOf),
   period_start: instantColumn,
   period_end: instantColumn,
 });
 
 /** Only what is charged in advance, period by period, can be unused (docs/domain.md 23.3). */
-function isAdvance({ price_type: type, invoice_cadence, billing_period }: LineItemRow): boolean {
+export function isAdvance({
+  price_type: type,
+  invoice_cadence,
+  billing_period,
+}: LineItemRow): boolean {
   return type === 'FIXED' && invoice_cadence === 'ADVANCE' && billing_period !== 'ONETIME';
 }
 
+/** A charge beside its amount before discounts; a credit is less than 0. */
+export type FoundCharge = AdvanceCharge & { readonly amount: Decimal };
+
 /**
- * The charges of line items that reach beyond an instant. A draft counts only when it was edited by
- * hand: any other is computed again, and then no longer bills the time after the instant.
+ * The charges of line items, and the credits for them, that reach beyond an instant. A draft counts
+ * only when it was edited by hand: any other is computed again, and then no longer bills the time
+ * after the instant.
  */
-async function findCharges(
+export async function findCharges(
   { tx }: ReadUnit,
   lineItems: readonly LineItemRow[],
   afterMs: InstantMs,
-): Promise<ReadonlyMap<string, readonly AdvanceCharge[]>> {
+): Promise<ReadonlyMap<string, readonly FoundCharge[]>> {
   const ids = lineItems.map(({ id }) => id);
   const rows = await tx.any(sql.type(chargeRow)`
-    SELECT line.subscription_line_item_id, line.period_start, line.period_end,
+    SELECT line.subscription_line_item_id, line.period_start, line.period_end, line.amount,
       line.amount - line.line_item_discount - line.invoice_level_discount AS net
     FROM invoice_line_items AS line
     JOIN invoices AS invoice ON invoice.id = line.invoice_id AND ${rowIsOfEnvironment('invoice')}
@@ -56,12 +65,41 @@ async function findCharges(
       AND (invoice.invoice_status = 'FINALIZED'
         OR (invoice.invoice_status = 'DRAFT' AND invoice.is_manually_edited))
       AND ${rowIsOfEnvironment('line')}
-    ORDER BY line.period_start, line.id`);
-  const charges = rows.map(({ period_start: startMs, period_end: endMs, net, ...row }) => ({
-    ...{ id: row.subscription_line_item_id, charge: { net, period: { startMs, endMs } } },
+    UNION ALL
+    SELECT credit.subscription_line_item_id, credit.period_start, credit.period_end,
+      -credit.amount, -credit.amount
+    FROM line_credits AS credit
+    WHERE credit.subscription_line_item_id = ANY (${sql.array(ids, 'text')})
+      AND credit.period_end > ${formatInstant(afterMs)}::timestamptz
+      AND ${rowIsOfEnvironment('credit')}
+    ORDER BY period_start, subscription_line_item_id`);
+  const charges = rows.map(({ period_start: startMs, period_end: endMs, net, amount, ...row }) => ({
+    ...{ id: row.subscription_line_item_id, charge: { net, amount, period: { startMs, endMs } } },
   }));
   const byItem = groupBy(charges, ({ id }) => id);
   return new Map([...byItem].map(([id, own]) => [id, own.map(({ charge }) => charge)]));
+}
+
+/** A line item with those that it continues, the first one first. */
+export function lineageOf(
+  last: LineItemRow,
+  lineItems: readonly LineItemRow[],
+): readonly LineItemRow[] {
+  const byId = new Map(lineItems.map((item) => [item.id, item]));
+  const items: LineItemRow[] = [];
+  let item: LineItemRow | undefined = last;
+  while (item !== undefined) {
+    items.unshift(item);
+    item = byId.get(item.predecessor_id ?? 'none');
+  }
+  return items;
+}
+
+/** The lineages of line items, in the order of their last ones. */
+function lineages(lineItems: readonly LineItemRow[]): readonly (readonly LineItemRow[])[] {
+  const continued = new Set(lineItems.map(({ predecessor_id: id }) => id));
+  const last = lineItems.filter(({ id }) => !continued.has(id));
+  return last.map((item) => lineageOf(item, lineItems));
 }
 
 /**
@@ -79,12 +117,13 @@ export async function findUnused(
   const chargesOf = await findCharges(unit, lineItems, atMs - paused);
   // Fixed lines have no meters.
   const metering = { meters: new Map(), effectiveMeters: new Map() } as const;
-  return lineItems.flatMap((row) => {
+  return lineages(lineItems).flatMap((items) => {
     // Absent means none: no invoice charges the line beyond this instant.
-    const charges = chargesOf.get(row.id) ?? [];
+    const charges = items.flatMap(({ id }) => chargesOf.get(id) ?? []);
     const exact = unusedAmount(charges, pauses, atMs);
     const [first] = charges;
-    if (exact.isZero() || first === undefined) return [];
+    const row = items.at(-1);
+    if (exact.isZero() || first === undefined || row === undefined) return [];
     return {
       row,
       lineItem: lineItemFromRow(row, related.prices, metering),

@@ -46,7 +46,7 @@ const subscriptionRow = z.object({
  * What is billed when the trials of these subscriptions end: their first periods in advance; where
  * none follows, nothing (docs/domain.md 22.4).
  */
-async function tasksAfterTrials(
+export async function tasksAfterTrials(
   unit: ReadUnit,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, InvoiceTask>> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatInstant, parseInstant, type InstantMs } from '../../../contract/instant.js';
+import { parseInstant, type InstantMs } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { SCHEDULES, type ScheduleRow } from '../../declarations/subscriptions/schedule.resource.js';
 import {
@@ -19,18 +19,13 @@ import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit
 import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
-import { markCancelled } from './schedules-store.js';
+import { markCancelled } from '../../subscriptions/schedules-store.js';
 
 /** What a subscription said before its end was scheduled. */
 const previousEnd = z.object({
   end_date: z.string().nullable(),
-  metadata: z.record(z.string(), z.string()),
+  metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
 });
-
-/** What is kept of a subscription whose end is scheduled, so that it can be restored. */
-export function previousOf({ end_date: end, metadata }: SubscriptionRow) {
-  return { end_date: end === null ? null : formatInstant(end), metadata: { ...metadata } };
-}
 
 /** The running period of a subscription goes on to where it would have ended. */
 async function reopenPeriod(unit: Unit, row: SubscriptionRow, endDate: InstantMs | null) {

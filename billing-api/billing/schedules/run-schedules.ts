@@ -10,7 +10,7 @@ import { readUnit, writeUnit, type ReadUnit } from '../../records/unit.js';
 import { executeScheduledChange } from '../change/change-subscription.js';
 import type { ChangeSubscriptionBody } from '../change/change-dto.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
-import { markFailed } from './schedules-store.js';
+import { markFailed } from '../../subscriptions/schedules-store.js';
 
 const dueRow = z.object({
   id: z.string(),

@@ -1,5 +1,6 @@
 import { ZERO, type Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
+import type { Proration } from '../../domain/calendar/proration.js';
 import { minorDigitsOf } from '../../domain/money/minor-digits.js';
 import { Money } from '../../domain/money/money.js';
 import type { MetadataDto } from '../../records/record-dto.js';
@@ -14,11 +15,34 @@ export type GivenLineTerms = {
   readonly priceId: string | null;
   readonly period: Interval | null;
   readonly metadata: MetadataDto;
+  /** The line item that it charges; absent where it charges none. */
+  readonly item?: GivenLineItem;
 };
+
+/** A line item that a given line charges, and the share of a full charge that it is. */
+export type GivenLineItem = Pick<
+  DocumentLine,
+  'subscription_line_item_id' | 'entity_type' | 'entity_id' | 'plan_display_name'
+> & { readonly exact: Decimal; readonly proration: Proration };
+
+/** What a line belongs to, in place of its invoice. */
+function ownersOf(item: GivenLineItem | undefined) {
+  if (item === undefined) return {};
+  return {
+    subscription_line_item_id: item.subscription_line_item_id,
+    entity_type: item.entity_type,
+    entity_id: item.entity_id,
+    plan_display_name: item.plan_display_name,
+  };
+}
+
+function exactOf(item: GivenLineItem | undefined, amount: Decimal): Decimal {
+  return item === undefined ? amount : item.exact;
+}
 
 /** A line of an invoice with the amount that was given: nothing of it is computed. */
 export function givenLine(
-  { displayName, amount, quantity, priceId, period, metadata }: GivenLineTerms,
+  { displayName, amount, quantity, priceId, period, metadata, item }: GivenLineTerms,
   invoice: { readonly id: string; readonly currency: string; readonly window: Interval },
 ): DocumentLine {
   const { id, currency, window } = invoice;
@@ -37,6 +61,7 @@ export function givenLine(
     price_type: 'FIXED',
     ...{ price_unit: null, price_unit_id: null, price_unit_amount: null },
     ...{ meter_id: null, meter_display_name: null, plan_display_name: null },
+    ...ownersOf(item),
     display_name: displayName,
     quantity,
     amount: rounded.value,
@@ -50,8 +75,9 @@ export function givenLine(
     trace: {
       timezone: 'UTC',
       window: period ?? window,
-      ...{ usage: null, pricing: null, windows: null, commitment: null, proration: null },
-      rounding: { exact: amount, rounded, digits, mode: 'half_up_away_from_zero' },
+      ...{ usage: null, pricing: null, windows: null, commitment: null },
+      proration: item === undefined ? null : item.proration,
+      rounding: { exact: exactOf(item, amount), rounded, digits, mode: 'half_up_away_from_zero' },
       discounts: [],
     },
   };

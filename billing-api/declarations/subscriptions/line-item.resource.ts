@@ -13,6 +13,7 @@ import { priceToDto, type PriceDto, type PriceRow } from '../catalog/price.resou
 import {
   decimal,
   flag,
+  hidden,
   instant,
   integer,
   nullable,
@@ -49,6 +50,10 @@ export const LINE_ITEMS = defineResource({
     entity_id: text,
     /** Of a line that an addon brings. */
     addon_association_id: nullable(text),
+    /** The line item that it continues. */
+    predecessor_id: withDefault(nullable(text)),
+    /** Its first period in advance was settled by the change that made it. */
+    is_settled: hidden(withDefault(flag)),
     price_id: text,
     price_type: oneOf(PRICE_TYPES),
     meter_id: nullable(text),
@@ -82,6 +87,8 @@ export interface LineItemDto extends RecordDto {
   entity_type: LineItemOwnerType;
   entity_id: string;
   addon_association_id: string | null;
+  /** The line item that it continues. */
+  predecessor_id: string | null;
   price_id: string;
   price: PriceDto | null;
   price_type: PriceType;

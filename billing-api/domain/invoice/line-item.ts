@@ -19,6 +19,8 @@ export type LineItem = {
   readonly quantity: Decimal;
   readonly startMs: InstantMs;
   readonly endMs: InstantMs | null;
+  /** Its first period in advance was settled by the change that made it (docs/domain.md 27). */
+  readonly isSettled?: boolean;
   readonly price: Price;
   /** Present exactly when the price is of type USAGE. */
   readonly meter: LineMeter | null;

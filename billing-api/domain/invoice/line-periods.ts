@@ -59,7 +59,7 @@ function nextOwnPeriod(lineItem: LineItem, scope: InvoiceScope): OwnPeriod | nul
 function addedPeriod(lineItem: LineItem, scope: InvoiceScope): OwnPeriod | null {
   const { arrear, terms } = scope;
   const { startMs } = lineItem;
-  if (arrear === null || !isIn(arrear, startMs)) return null;
+  if (arrear === null || !isIn(arrear, startMs) || lineItem.isSettled === true) return null;
   const steps = stepsOf(lineItem, scope);
   const own = ownPeriodAt(terms, steps, startMs);
   if (own === null || startMs <= own.startMs) return null;

@@ -16,8 +16,7 @@ export function lineItemFromRow(
   const price = assertPresent(prices.get(row.price_id), 'the line price');
   return {
     id: row.id,
-    // No operation replaces a line item yet.
-    predecessorId: null,
+    predecessorId: row.predecessor_id,
     createdAtMs: row.created_at,
     entityType: row.entity_type,
     entityId: row.entity_id,
@@ -29,6 +28,7 @@ export function lineItemFromRow(
     price: priceFromRow(price),
     meter: meterOfLine(row, metering),
     commitment: lineCommitmentFrom(row, prices),
+    ...(row.is_settled ? { isSettled: true } : {}),
   };
 }
 

@@ -1,11 +1,12 @@
 import { sql } from 'slonik';
-import type { InstantMs } from '../../../contract/instant.js';
-import { SCHEDULES, type ScheduleRow } from '../../declarations/subscriptions/schedule.resource.js';
-import { SCHEDULE } from '../../domain/lifecycle/subscription-lifecycle.js';
-import { isOfEnvironment } from '../../records/conditions.js';
-import { moveRecord } from '../../records/move-record.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
-import type { StatementUnit, Unit } from '../../records/unit.js';
+import { formatInstant, type InstantMs } from '../../contract/instant.js';
+import { SCHEDULES, type ScheduleRow } from '../declarations/subscriptions/schedule.resource.js';
+import type { SubscriptionRow } from '../declarations/subscriptions/subscription.resource.js';
+import { SCHEDULE } from '../domain/lifecycle/subscription-lifecycle.js';
+import { isOfEnvironment } from '../records/conditions.js';
+import { moveRecord } from '../records/move-record.js';
+import { isRefusal, Refusal } from '../records/refusal.js';
+import type { StatementUnit, Unit } from '../records/unit.js';
 
 /** The change of a subscription that is to come; null when there is none. */
 export function findPending(
@@ -89,4 +90,9 @@ export async function moveSchedule(
     UPDATE subscription_schedules SET scheduled_at = to_timestamp(${atMs / 1000})
     WHERE subscription_id = ${subscriptionId} AND schedule_status = 'pending'
       AND schedule_type = 'plan_change' AND ${isOfEnvironment}`);
+}
+
+/** What is kept of a subscription whose end is scheduled, so that it can be restored. */
+export function previousOf({ end_date: end, metadata }: SubscriptionRow) {
+  return { end_date: end === null ? null : formatInstant(end), metadata: { ...metadata } };
 }

@@ -10,10 +10,10 @@ import { announce } from '../../records/recorded-change.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit } from '../../records/unit.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
-import type { ChangeSubscriptionBody } from '../change/change-dto.js';
-import { previewChange, type ChangedPlan } from '../change/change-subscription.js';
+import type { ChangeSubscriptionBody } from './change-dto.js';
+import { previewChange, type ChangedPlan } from './change-subscription.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
-import { pendingRefusal } from './schedules-store.js';
+import { pendingRefusal } from '../../subscriptions/schedules-store.js';
 
 /** A change of plan that is to come, with what it will do as far as that is known. */
 export type ScheduledChange = {

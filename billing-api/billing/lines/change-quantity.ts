@@ -1,0 +1,187 @@
+import { sql } from 'slonik';
+import { decimalOf, plain, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { formatInstant, type InstantMs } from '../../../contract/instant.js';
+import { assertPresent } from '../../../runtime/failure.js';
+import { noRows } from '../../../sql/columns.js';
+import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
+import {
+  LINE_ITEMS,
+  type LineItemRow,
+} from '../../declarations/subscriptions/line-item.resource.js';
+import { subscriptionToDto } from '../../declarations/subscriptions/subscription.resource.js';
+import { lineBillingOf } from '../../domain/invoice/line-billing.js';
+import { roundToMinorDigits } from '../../domain/money/money.js';
+import { unpausedMs } from '../../domain/periods/ledger-periods.js';
+import { ownPeriodAt, type OwnPeriod } from '../../domain/periods/own-periods.js';
+import { settleQuantity } from '../../domain/proration/quantity-change.js';
+import { updateRecord } from '../../records/change-record.js';
+import { CURRENT_ENVIRONMENT } from '../../records/conditions.js';
+import { createRecord } from '../../records/create-record.js';
+import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
+import { ownColumnsOf } from '../../records/resource.js';
+import type { Unit } from '../../records/unit.js';
+import { lineItemFromRow } from '../../subscriptions/lines/line-item-from-row.js';
+import type { InvoiceDocument } from '../document/invoice-document.js';
+import { storeGivenInvoice } from '../invoices/create-invoice.js';
+import { creditWallet } from '../proration/credit-wallet.js';
+import { findCharges, isAdvance, lineageOf } from '../proration/find-unused.js';
+import { instantRefusal, type HeldLine } from './held-line.js';
+
+/** A quantity that a line item is to have from an instant on. */
+export type NewQuantity = {
+  readonly quantity: Decimal;
+  readonly atMs: InstantMs;
+  /** The member of the request that gives the instant, and the one that gives the quantity. */
+  readonly members: { readonly at: string; readonly quantity: string };
+};
+
+/** A line item that goes on with another quantity, and how the rest of its period was settled. */
+export type ChangedQuantity = {
+  readonly before: LineItemRow;
+  readonly after: LineItemRow;
+  /** What it costs more; null where that is nothing, or is on a later invoice. */
+  readonly invoice: InvoiceDocument | null;
+  /** What it costs less; null where that is nothing. */
+  readonly transaction: WalletTransactionRow | null;
+};
+
+/** What a change of quantity settles at once: the period, its share, and the money. */
+type Settlement = {
+  readonly own: OwnPeriod;
+  readonly coveredMs: number;
+  readonly fullMs: number;
+  /** Rounded; below 0 it is given back. */
+  readonly amount: Decimal;
+  readonly exact: Decimal;
+};
+
+function lineRefusal(held: HeldLine, { members, quantity, atMs }: NewQuantity): Refusal | null {
+  const { row, loaded } = held;
+  if (row.price_type !== 'FIXED' || row.billing_period === 'ONETIME') {
+    const problem = 'only recurring fixed line items have a quantity that changes';
+    return new Refusal('invalid_operation', problem);
+  }
+  if (quantity.isNegative()) return invalid({ [members.quantity]: 'must be 0 or more' });
+  const coupons = loaded.related.coupons.filter(
+    ({ association }) => association.subscription_line_item_id === row.id,
+  );
+  if (coupons.length > 0) {
+    const problem = 'a coupon is on the line item; changing its quantity then is planned';
+    return new Refusal('invalid_operation', problem);
+  }
+  return instantRefusal(held, members.at, atMs);
+}
+
+/** What is settled at once; null where the next invoice charges both quantities by their time. */
+async function settlementOf(
+  unit: Unit,
+  { row, loaded }: HeldLine,
+  { quantity, atMs }: NewQuantity,
+): Promise<Settlement | null> {
+  if (!isAdvance(row)) return null;
+  const { terms, related } = loaded;
+  const metering = { meters: new Map(), effectiveMeters: new Map() } as const;
+  const { price } = lineItemFromRow(row, related.prices, metering);
+  const own = assertPresent(
+    ownPeriodAt(terms, lineBillingOf(price, terms).steps, atMs),
+    'the period of a line item',
+  );
+  const lineage = lineageOf(row, related.lineItems);
+  const found = await findCharges(unit, lineage, own.startMs);
+  const charges = [...found.values()].flat();
+  if (!charges.some(({ net }) => net.greaterThan(ZERO))) return null;
+  const isScaled = terms.prorationBehavior === 'create_prorations';
+  const full = isScaled ? own.full : own.fullUnscaled;
+  const fullMs = full.endMs - full.startMs;
+  const endMs = Math.min(own.endMs, row.end_date ?? Infinity);
+  const coveredMs = unpausedMs({ startMs: atMs, endMs }, own.pauses);
+  const exact = settleQuantity({
+    ...{ price, from: decimalOf(row.quantity), to: quantity, atMs, charges },
+    ...{ proration: { coveredMs, fullMs }, pauses: own.pauses },
+  });
+  const amount = roundToMinorDigits(exact, row.currency);
+  return { own: { ...own, endMs }, coveredMs, fullMs, exact, amount };
+}
+
+async function chargeMore(
+  unit: Unit,
+  { row, loaded }: HeldLine,
+  { settlement, after, atMs }: { settlement: Settlement; after: LineItemRow; atMs: InstantMs },
+): Promise<InvoiceDocument | Refusal> {
+  const { subscription, related } = loaded;
+  const { own, coveredMs, fullMs, exact, amount } = settlement;
+  const plan = assertPresent(related.plans.get(subscription.plan_id), 'the plan');
+  const period = { startMs: atMs, endMs: own.endMs };
+  return storeGivenInvoice(
+    unit,
+    {
+      ...{ customerId: subscription.customer_id, currency: subscription.currency },
+      ...{ type: 'ONE_OFF', reason: 'PRORATION', number: null, dueDate: null, description: null },
+      ...{ coupons: [], taxRates: [], period, metadata: {} },
+      lines: [
+        {
+          ...{ displayName: row.display_name, amount, priceId: row.price_id, period, metadata: {} },
+          quantity: decimalOf(after.quantity).minus(decimalOf(row.quantity)),
+          item: {
+            ...{ subscription_line_item_id: after.id, entity_type: after.entity_type },
+            ...{ entity_id: after.entity_id, plan_display_name: after.plan_display_name },
+            ...{ exact, proration: { coveredMs, fullMs } },
+          },
+        },
+      ],
+    },
+    { subscription: subscriptionToDto(subscription, plan) },
+  );
+}
+
+/** Gives back what a line item costs less, and keeps for which time that was. */
+async function giveBack(
+  unit: Unit,
+  { loaded }: HeldLine,
+  { settlement, after, atMs }: { settlement: Settlement; after: LineItemRow; atMs: InstantMs },
+): Promise<WalletTransactionRow | null | Refusal> {
+  const amount = settlement.amount.negated();
+  const transaction = await creditWallet(unit, loaded.subscription, amount);
+  if (transaction === null || isRefusal(transaction)) return transaction;
+  await unit.tx.query(sql.type(noRows)`
+    INSERT INTO line_credits (tenant_id, environment_id, wallet_transaction_id,
+      subscription_line_item_id, period_start, period_end, amount)
+    VALUES (${CURRENT_ENVIRONMENT}, ${transaction.id}, ${after.id},
+      ${formatInstant(atMs)}::timestamptz, ${formatInstant(settlement.own.endMs)}::timestamptz,
+      ${plain(amount)}::numeric)`);
+  return transaction;
+}
+
+/**
+ * Gives a line item another quantity from an instant on: it ends there, and its successor begins.
+ * What was charged in advance for the rest of the period is settled at once: an invoice for more,
+ * credits of a wallet for less (docs/domain.md 27).
+ */
+export async function changeQuantity(
+  unit: Unit,
+  held: HeldLine,
+  change: NewQuantity,
+): Promise<ChangedQuantity | Refusal> {
+  const refusal = lineRefusal(held, change);
+  if (refusal !== null) return refusal;
+  const { row } = held;
+  const { quantity, atMs } = change;
+  const settlement = await settlementOf(unit, held, change);
+  const before = await updateRecord(unit, LINE_ITEMS, { row, patch: { end_date: atMs } });
+  if (isRefusal(before)) return before;
+  const after = await createRecord(unit, LINE_ITEMS, {
+    ...ownColumnsOf(LINE_ITEMS, row),
+    ...{ quantity: plain(quantity), start_date: atMs, predecessor_id: row.id },
+    ...{ is_settled: settlement !== null, metadata: row.metadata },
+  });
+  if (isRefusal(after)) return after;
+  const none = { before, after, invoice: null, transaction: null };
+  if (settlement === null || settlement.amount.isZero()) return none;
+  const settled = { settlement, after, atMs };
+  if (settlement.amount.isNegative()) {
+    const transaction = await giveBack(unit, held, settled);
+    return isRefusal(transaction) ? transaction : { ...none, transaction };
+  }
+  const invoice = await chargeMore(unit, held, settled);
+  return isRefusal(invoice) ? invoice : { ...none, invoice };
+}

@@ -1,0 +1,63 @@
+import { formatInstant, type InstantMs } from '../../../contract/instant.js';
+import {
+  LINE_ITEMS,
+  type LineItemRow,
+} from '../../declarations/subscriptions/line-item.resource.js';
+import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
+import { lockRecord, readRecord } from '../../records/find-record.js';
+import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import {
+  loadBilledSubscription,
+  type BilledSubscription,
+} from '../../subscriptions/loaded-subscription.js';
+
+/** A line item of a subscription that is locked, so that nobody else changes its lines. */
+export type HeldLine = { readonly row: LineItemRow; readonly loaded: BilledSubscription };
+
+/** Locks an active subscription and reads everything that its invoices are computed from. */
+export async function holdSubscription(
+  unit: Unit,
+  id: string,
+): Promise<BilledSubscription | Refusal> {
+  const row = await lockRecord(unit, SUBSCRIPTIONS, id);
+  if (row?.status !== 'published') return notFound(SUBSCRIPTIONS.name, id);
+  const { subscription_status: status, current_period_end: end } = row;
+  if (status !== 'active') {
+    const problem = `the subscription is ${status}; only lines of an active one are changed`;
+    return new Refusal('invalid_operation', problem);
+  }
+  if (end <= unit.now) {
+    const ended = `the period that ended at ${formatInstant(end)} is being billed`;
+    return new Refusal('version_conflict', `${ended}; try again in some minutes`);
+  }
+  return loadBilledSubscription(unit, id);
+}
+
+/** A line item with its locked subscription. */
+export async function holdLine(unit: Unit, id: string): Promise<HeldLine | Refusal> {
+  const found = await readRecord(unit, LINE_ITEMS, id);
+  if (isRefusal(found)) return found;
+  const loaded = await holdSubscription(unit, found.subscription_id);
+  if (isRefusal(loaded)) return loaded;
+  const row = loaded.related.lineItems.find((item) => item.id === id);
+  return row === undefined ? notFound(LINE_ITEMS.name, id) : { row, loaded };
+}
+
+/** Why a line cannot change at an instant; null when it can. */
+export function instantRefusal(
+  { row, loaded }: HeldLine,
+  member: string,
+  atMs: InstantMs,
+): Refusal | null {
+  const { current_period_start: start, current_period_end: end } = loaded.subscription;
+  if (row.end_date !== null && row.end_date <= atMs) {
+    const ended = `the line item has ended at ${formatInstant(row.end_date)}`;
+    return new Refusal('invalid_operation', ended);
+  }
+  if (atMs < row.start_date)
+    return invalid({ [member]: 'must not be before the line item begins' });
+  if (atMs >= start && atMs < end) return null;
+  const period = `${formatInstant(start)} – ${formatInstant(end)}`;
+  return invalid({ [member]: `must lie in the running period, ${period}` });
+}

@@ -1,0 +1,53 @@
+import type { LineItemOwnerType } from '../../declarations/subscriptions/line-item.resource.js';
+import type { LineItemDto } from '../../declarations/subscriptions/line-item.resource.js';
+import type {
+  DateTime,
+  DecimalText,
+  MetadataDto,
+  PaginationDto,
+} from '../../records/record-dto.js';
+import type { SearchBodyRequest } from '../../records/search-request.js';
+import type { AddedLineItemBody } from '../../subscriptions/lines/added-lines.js';
+
+/** @example {"price_id": "price_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "quantity": "3"} */
+export interface AddLineItemBody extends AddedLineItemBody {
+  /** In the running period or later; now when absent. */
+  start_date?: DateTime;
+  end_date?: DateTime;
+}
+
+/** @example {"quantity": "12", "effective_from": "2026-01-16T00:00:00Z"} */
+export interface ChangeLineItemBody {
+  /** Of a recurring fixed line item: it ends, and one with this quantity goes on. */
+  quantity?: DecimalText;
+  /** With `quantity`: in the running period; now when absent. */
+  effective_from?: DateTime;
+  /** @minLength 1 @maxLength 255 */
+  display_name?: string;
+  /** Replaced as a whole. */
+  metadata?: MetadataDto;
+}
+
+/** @example {"effective_from": "2026-01-16T00:00:00Z"} */
+export interface EndLineItemBody {
+  /** In the running period or later; now when absent. */
+  effective_from?: DateTime;
+}
+
+/** @example {"subscription_ids": ["subs_01KAHZ3M4N5P6Q7R8S9T0V1W2X"]} */
+export interface SearchLineItemsBody extends SearchBodyRequest {
+  /** @maxItems 1000 */
+  subscription_ids?: string[];
+  /** @maxItems 1000 */
+  price_ids?: string[];
+  /** @maxItems 1000 */
+  meter_ids?: string[];
+  entity_type?: LineItemOwnerType;
+  /** Those that exist at this instant. */
+  active_at?: DateTime;
+}
+
+export interface LineItemListDto {
+  items: LineItemDto[];
+  pagination: PaginationDto;
+}

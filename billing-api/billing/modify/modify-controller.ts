@@ -1,0 +1,151 @@
+import {
+  Body,
+  Controller,
+  Extension,
+  Path,
+  Post,
+  Request,
+  Route,
+  SuccessResponse,
+  Tags,
+} from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { formatInstant } from '../../../contract/instant.js';
+import { assertPresent } from '../../../runtime/failure.js';
+import { walletTransactionToDto } from '../../declarations/money/wallet-transaction.resource.js';
+import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
+import { accepted } from '../../edge/http-failure.js';
+import { occasionOf } from '../../edge/request-context.js';
+import { expectedVersions } from '../../edge/versions.js';
+import { instantToDto } from '../../records/record-dto.js';
+import type { WriteDependencies } from '../../records/unit.js';
+import { loadedSubscriptionToDto } from '../../subscriptions/subscription-expansions.js';
+import { invoiceToDto } from '../answer/invoice-answer.js';
+import type { InvoiceDocument } from '../document/invoice-document.js';
+import type { ChangedQuantity } from '../lines/change-quantity.js';
+import { documentOf } from '../stored/document-parts.js';
+import type {
+  ModifiedDto,
+  ModifiedInvoiceDto,
+  ModifiedLineDto,
+  ModifiedSubscriptionDto,
+  ModifySubscriptionBody,
+} from './modify-dto.js';
+import { modifySubscription, type Modified } from './modify-subscription.js';
+import type { MovedTrial } from './move-trial-end.js';
+
+function lineToDto(row: LineItemRow, action: ModifiedLineDto['change_action']): ModifiedLineDto {
+  return {
+    ...{ id: row.id, price_id: row.price_id, quantity: row.quantity },
+    start_date: formatInstant(row.start_date),
+    end_date: instantToDto(row.end_date),
+    change_action: action,
+  };
+}
+
+function createdInvoice(document: InvoiceDocument): ModifiedInvoiceDto {
+  const invoice = invoiceToDto(document, null);
+  return {
+    id: assertPresent(document.header.id, 'the id of a stored invoice'),
+    ...{ action: 'created', status: invoice.invoice_status },
+    ...{ invoice, wallet_transaction: null },
+  };
+}
+
+function settledBy({ invoice, transaction }: ChangedQuantity): ModifiedInvoiceDto[] {
+  if (invoice !== null) return [createdInvoice(invoice)];
+  if (transaction === null) return [];
+  const credited = walletTransactionToDto(transaction);
+  return [
+    {
+      ...{ id: transaction.id, action: 'credited', status: credited.transaction_status },
+      ...{ invoice: null, wallet_transaction: credited },
+    },
+  ];
+}
+
+function trialToDto({ subscription: row }: MovedTrial): ModifiedSubscriptionDto {
+  const isActive = row.subscription_status === 'active';
+  return {
+    ...{ id: row.id, action: isActive ? 'activated' : 'updated', status: row.subscription_status },
+    trial_end: instantToDto(row.trial_end),
+    current_period_end: formatInstant(row.current_period_end),
+  };
+}
+
+function modifiedToDto({ subscription, quantities, trial }: Modified): ModifiedDto {
+  const opening = trial?.invoice ?? null;
+  return {
+    subscription: loadedSubscriptionToDto(subscription),
+    changed_resources: {
+      line_items: quantities.flatMap(({ before, after }) => [
+        lineToDto(before, 'ended'),
+        lineToDto(after, 'created'),
+      ]),
+      subscriptions: trial === null ? [] : [trialToDto(trial)],
+      invoices: [
+        ...quantities.flatMap(settledBy),
+        ...(opening === null ? [] : [createdInvoice(documentOf(opening.row, opening.parts))]),
+      ],
+    },
+  };
+}
+
+@Route('v1/subscriptions')
+@Tags('Subscriptions')
+export class ModifyController extends Controller {
+  constructor(private readonly dependencies: WriteDependencies) {
+    super();
+  }
+
+  /**
+   * What a modification would do now: the line items that end and begin, and what is charged or
+   * given back. Nothing is stored.
+   * @summary Preview a modification of a subscription
+   */
+  @Post('{id}/modify/preview')
+  @SuccessResponse(200, 'OK')
+  @Extension('x-operation', {
+    entity: 'subscription',
+    access: 'read',
+    rate: 'heavy',
+    notFound: true,
+    repeatable: false,
+  })
+  public async previewModification(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: ModifySubscriptionBody,
+  ): Promise<ModifiedDto> {
+    const target = { id, isExpected: expectedVersions(request) };
+    const wanted = { target, body, isPreview: true };
+    return modifiedToDto(
+      accepted(await modifySubscription(this.dependencies, occasionOf(request), wanted)),
+    );
+  }
+
+  /**
+   * Gives line items another quantity inside the running period, and settles what was charged in
+   * advance; or moves the end of a trial.
+   * @summary Modify a subscription
+   */
+  @Post('{id}/modify/execute')
+  @SuccessResponse(200, 'OK')
+  @Extension('x-operation', {
+    entity: 'subscription',
+    access: 'write',
+    rate: 'heavy',
+    notFound: true,
+  })
+  public async modifySubscription(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: ModifySubscriptionBody,
+  ): Promise<ModifiedDto> {
+    const target = { id, isExpected: expectedVersions(request) };
+    const wanted = { target, body, isPreview: false };
+    return modifiedToDto(
+      accepted(await modifySubscription(this.dependencies, occasionOf(request), wanted)),
+    );
+  }
+}

@@ -1,0 +1,127 @@
+import { ZERO } from '../../../contract/decimal.js';
+import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
+import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
+import { targetRefusal, type ChangeTarget } from '../../records/change-record.js';
+import { resultOf, undone } from '../../records/dry-run.js';
+import { readRecord } from '../../records/find-record.js';
+import { MemberReader } from '../../records/member-rules.js';
+import type { Occasion } from '../../records/occasion.js';
+import { announce } from '../../records/recorded-change.js';
+import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import type { LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
+import { findRelatedRecords } from '../../subscriptions/related-records.js';
+import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
+import { findLatestInvoice } from '../../subscriptions/subscriptions-store.js';
+import { changeQuantity, type ChangedQuantity } from '../lines/change-quantity.js';
+import { holdLine } from '../lines/held-line.js';
+import type { ModifySubscriptionBody, QuantityOfLineBody } from './modify-dto.js';
+import { moveTrialEnd, type MovedTrial } from './move-trial-end.js';
+
+/** What a modification has done, or would do. */
+export type Modified = {
+  readonly subscription: LoadedSubscription;
+  readonly quantities: readonly ChangedQuantity[];
+  readonly trial: MovedTrial | null;
+};
+
+type Wanted = { readonly target: ChangeTarget; readonly body: ModifySubscriptionBody };
+
+async function changeLine(
+  unit: Unit,
+  subscriptionId: string,
+  { body, place }: { readonly body: QuantityOfLineBody; readonly place: string },
+): Promise<ChangedQuantity | Refusal> {
+  const reader = new MemberReader();
+  const members = { at: `${place}.effective_date`, quantity: `${place}.quantity` };
+  const quantity = reader.decimal(members.quantity, body.quantity);
+  const atMs = reader.instant(members.at, body.effective_date) ?? unit.now;
+  const problems = reader.refusal();
+  if (problems !== null) return problems;
+  const held = await holdLine(unit, body.id);
+  if (isRefusal(held)) return held;
+  if (held.row.subscription_id !== subscriptionId) {
+    return notFound('subscription line item', body.id);
+  }
+  // Absent means zero: refused above.
+  return changeQuantity(unit, held, { quantity: quantity ?? ZERO, atMs, members });
+}
+
+async function changeQuantities(
+  unit: Unit,
+  id: string,
+  lines: readonly QuantityOfLineBody[],
+): Promise<readonly ChangedQuantity[] | Refusal> {
+  const changed: ChangedQuantity[] = [];
+  for (const [index, body] of lines.entries()) {
+    const place = `quantity_change_params.line_items.${index}`;
+    const one = await changeLine(unit, id, { body, place });
+    if (isRefusal(one)) return one;
+    changed.push(one);
+  }
+  return changed;
+}
+
+/** Refuses a member that belongs to another type, and the absence of its own. */
+function paramsRefusal(body: ModifySubscriptionBody): Refusal | null {
+  const params = {
+    quantity_change: body.quantity_change_params,
+    trial_end: body.trial_end_params,
+  };
+  for (const [type, given] of Object.entries(params)) {
+    const isOwn = type === body.type;
+    if (isOwn && given === undefined) return invalid({ [`${type}_params`]: 'must be given' });
+    if (!isOwn && given !== undefined) {
+      return invalid({ [`${type}_params`]: `must be absent with type ${body.type}` });
+    }
+  }
+  return null;
+}
+
+async function tellUpdated(unit: Unit, row: SubscriptionRow): Promise<void> {
+  const told = await toldOfSubscription(unit, row);
+  announce(unit, SUBSCRIPTIONS, { id: row.id, name: 'subscription.updated', told });
+}
+
+type Done = Pick<Modified, 'quantities' | 'trial'>;
+
+async function carryOut(
+  unit: Unit,
+  row: SubscriptionRow,
+  { quantity_change_params: quantity, trial_end_params: trialEnd }: ModifySubscriptionBody,
+): Promise<Done | Refusal> {
+  const trial = trialEnd === undefined ? null : await moveTrialEnd(unit, row.id, trialEnd);
+  if (isRefusal(trial)) return trial;
+  if (quantity === undefined) return { quantities: [], trial };
+  const quantities = await changeQuantities(unit, row.id, quantity.line_items);
+  if (isRefusal(quantities)) return quantities;
+  await tellUpdated(unit, row);
+  return { quantities, trial };
+}
+
+async function modify(unit: Unit, { target, body }: Wanted): Promise<Modified | Refusal> {
+  const row = await readRecord(unit, SUBSCRIPTIONS, target.id);
+  if (isRefusal(row)) return row;
+  const refusal = paramsRefusal(body) ?? targetRefusal(SUBSCRIPTIONS, row, target);
+  if (refusal !== null) return refusal;
+  const done = await carryOut(unit, row, body);
+  if (isRefusal(done)) return done;
+  const { trial, quantities } = done;
+  const subscription = trial?.subscription ?? row;
+  const related = await findRelatedRecords(unit.tx, [subscription]);
+  const latestInvoice = await findLatestInvoice(unit.tx, row.id);
+  return { subscription: { subscription, related, latestInvoice }, quantities, trial };
+}
+
+/** POST /subscriptions/{id}/modify/preview and /execute: a preview is undone. */
+export async function modifySubscription(
+  dependencies: WriteDependencies,
+  occasion: Occasion,
+  { isPreview, ...wanted }: Wanted & { readonly isPreview: boolean },
+): Promise<Modified | Refusal> {
+  const done = await writeUnit<Modified | Refusal>(dependencies, occasion, async (unit) => {
+    const modified = await modify(unit, wanted);
+    return isPreview ? undone(modified) : modified;
+  });
+  return resultOf(done);
+}

@@ -1,0 +1,110 @@
+import { sql } from 'slonik';
+import { formatInstant, type InstantMs } from '../../../contract/instant.js';
+import { assertPresent } from '../../../runtime/failure.js';
+import { noRows } from '../../../sql/columns.js';
+import {
+  SUBSCRIPTIONS,
+  type SubscriptionRow,
+} from '../../declarations/subscriptions/subscription.resource.js';
+import { lastRecorded } from '../../domain/periods/period-ledger.js';
+import { updateRecord } from '../../records/change-record.js';
+import { isOfEnvironment } from '../../records/conditions.js';
+import { lockRecord } from '../../records/find-record.js';
+import { MemberReader } from '../../records/member-rules.js';
+import { announce } from '../../records/recorded-change.js';
+import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
+import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
+import { computeWithoutUsage } from '../compute/compute-invoice.js';
+import { tasksAfterTrials } from '../run/due-tasks.js';
+import { renewSubscriptions } from '../run/renew-subscriptions.js';
+import { findInvoiceQueries, type StoredQuery } from '../stored/find-invoice-queries.js';
+import type { StoredInvoice } from '../stored/draft-invoices.js';
+import type { TrialEndParamsBody } from './modify-dto.js';
+
+/** A subscription whose trial ends at another instant, with the invoice of its first period. */
+export type MovedTrial = {
+  readonly subscription: SubscriptionRow;
+  /** Null while the trial goes on, and where the first period costs nothing in advance. */
+  readonly invoice: StoredInvoice | null;
+};
+
+function endOf(
+  unit: Unit,
+  { end_date: endDate }: SubscriptionRow,
+  { action, new_trial_end: text }: TrialEndParamsBody,
+): InstantMs | Refusal {
+  const reader = new MemberReader();
+  const member = 'trial_end_params.new_trial_end';
+  const given = reader.instant(member, text);
+  if (action === 'immediate') {
+    if (text !== undefined) reader.note(member, 'must be absent with action immediate');
+    return reader.refusal() ?? unit.now;
+  }
+  if (given === null || given <= unit.now) reader.note(member, 'must be given, and in the future');
+  else if (endDate !== null && given > endDate) {
+    reader.note(member, 'must not be later than the end of the subscription');
+  }
+  return reader.refusal() ?? assertPresent(given, 'the end of a trial');
+}
+
+/** Credits that begin with the billing begin where the trial ends now. */
+async function moveGrants(
+  { tx }: Unit,
+  id: string,
+  { from, to }: { readonly from: InstantMs; readonly to: InstantMs },
+): Promise<void> {
+  await tx.query(sql.type(noRows)`
+    UPDATE credit_grants SET start_date = ${formatInstant(to)}::timestamptz
+    WHERE subscription_id = ${id} AND start_date = ${formatInstant(from)}::timestamptz
+      AND next_application_at IS NULL AND ${isOfEnvironment}`);
+}
+
+/** Begins the first period of a subscription whose trial has just ended. */
+async function activate(unit: Unit, id: string): Promise<StoredInvoice | null | Refusal> {
+  const tasks = [...(await tasksAfterTrials(unit, [id])).values()];
+  // It ends with its trial, and the billing job ends it.
+  if (tasks.length === 0) return null;
+  const queries: readonly (StoredQuery | Refusal)[] = await findInvoiceQueries(unit, tasks);
+  const [computed] = await computeWithoutUsage(unit, queries);
+  const invoice = assertPresent(computed, 'the invoice of the first period');
+  if (isRefusal(invoice)) return invoice;
+  const renewed = await renewSubscriptions(unit, [invoice]);
+  return isRefusal(renewed) ? renewed : (renewed[0] ?? null);
+}
+
+/** Why the trial of a subscription cannot be moved; null when it can. */
+function stateRefusal({ subscription_status: status, cancel_at: cancelAt }: SubscriptionRow) {
+  if (status === 'trialing' && cancelAt === null) return null;
+  const problem = status === 'trialing' ? 'is about to be cancelled' : `is ${status}, not trialing`;
+  return new Refusal('invalid_operation', `the subscription ${problem}; its trial is not moved`);
+}
+
+/** Moves the end of the trial of a subscription, to now or to a later date (22.4). */
+export async function moveTrialEnd(
+  unit: Unit,
+  id: string,
+  params: TrialEndParamsBody,
+): Promise<MovedTrial | Refusal> {
+  const row = await lockRecord(unit, SUBSCRIPTIONS, id);
+  if (row?.status !== 'published') return notFound(SUBSCRIPTIONS.name, id);
+  const atMs = stateRefusal(row) ?? endOf(unit, row, params);
+  if (isRefusal(atMs)) return atMs;
+  const loaded = await loadBilledSubscription(unit, id);
+  if (isRefusal(loaded)) return loaded;
+  const trial = lastRecorded(loaded.terms);
+  await replaceLastPeriod(unit, { subscriptionId: id, period: { ...trial, endMs: atMs } });
+  await moveGrants(unit, id, { from: trial.endMs, to: atMs });
+  const patch = { trial_end: atMs, current_period_end: atMs };
+  const moved = await updateRecord(unit, SUBSCRIPTIONS, { row, patch });
+  if (isRefusal(moved)) return moved;
+  const told = await toldOfSubscription(unit, moved);
+  announce(unit, SUBSCRIPTIONS, { id, name: 'subscription.updated', told });
+  if (params.action === 'scheduled_date') return { subscription: moved, invoice: null };
+  const invoice = await activate(unit, id);
+  if (isRefusal(invoice)) return invoice;
+  const after = await lockRecord(unit, SUBSCRIPTIONS, id);
+  return { subscription: assertPresent(after, 'the subscription'), invoice };
+}
