@@ -42,6 +42,7 @@ export const MONEY: Readonly<Record<string, Sample>> = {
     path: { id: ids.modified_subscription },
     body: quantityOf(ids.modified_line_item),
   }),
+  ReadCustomerTimeline: (ids) => ({ path: { id: ids.customer }, query: { limit: '5' } }),
   ListSchedules: (ids) => ({ path: { id: ids.scheduled_subscription } }),
   ReadSchedule: (ids) => ({ path: { id: ids.schedule } }),
   CancelSchedule: (ids) => ({ path: { id: ids.schedule } }),

@@ -6,6 +6,7 @@ import {
   type InvoiceBundleDto,
 } from '../../billing-api/billing/verify/invoice-bundle.js';
 import type { VerificationDto } from '../../billing-api/billing/verify/verification-dto.js';
+import type { TimelineDto } from '../../billing-api/platform/audit/customer-timeline.js';
 import type { BooksDto } from '../../billing-api/ledger/verify-books.js';
 import type { ApiClient } from '../demo/api-client.js';
 import { VerbRefused } from '../verb-refused.js';
@@ -89,6 +90,19 @@ async function verifyFile(file: string): Promise<void> {
   print([`${read.invoice_id}  from inputs: same`]);
 }
 
+/** Prints what happened to a customer, the first thing first. */
+async function timeline(id: string): Promise<void> {
+  await askProduct(process.env, async (api) => {
+    for (let offset = 0; ; offset += PAGE) {
+      const page = `limit=${PAGE}&offset=${offset}`;
+      const path = `/customers/${encodeURIComponent(id)}/timeline?${page}`;
+      const { items } = await api.get<TimelineDto>(path);
+      print(items.map(({ at, summary }) => `${at}  ${safeText(summary)}`));
+      if (items.length < PAGE) return;
+    }
+  });
+}
+
 type VerifyOptions = {
   readonly all?: true;
   readonly books?: true;
@@ -136,6 +150,11 @@ export function addInvoiceVerbs(program: Command): void {
     .argument('<id>', 'of the invoice')
     .argument('<file>', 'to be written')
     .action(bundle);
+  program
+    .command('timeline')
+    .description('print everything that happened to a customer, in order')
+    .argument('<customer>', 'its id')
+    .action(timeline);
   program
     .command('verify')
     .description('compute stored invoices again, and name every difference')

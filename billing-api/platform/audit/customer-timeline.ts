@@ -1,0 +1,83 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { formatInstant } from '../../../contract/instant.js';
+import { CUSTOMERS } from '../../declarations/customers/customer.resource.js';
+import { rowIsOfEnvironment } from '../../records/conditions.js';
+import { readRecord } from '../../records/find-record.js';
+import type { Occasion } from '../../records/occasion.js';
+import type { DateTime, PageRequest, PaginationDto } from '../../records/record-dto.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { readUnit, type ReadDependencies, type ReadUnit } from '../../records/unit.js';
+import { auditRow, type AuditRow } from './audit-entry.js';
+import { timelineLink, timelineText } from './timeline-text.js';
+
+/** Something that happened to a customer. */
+export interface TimelineItemDto {
+  /** Of the entry of the audit trail, which says everything about it. */
+  id: string;
+  at: DateTime;
+  /** @example "subscription" */
+  entity_type: string;
+  entity_id: string;
+  /** created, updated, archived, deleted, or the name of a move (docs/domain.md 5). */
+  action: string;
+  /** In one line. */
+  summary: string;
+  /** Where the record is read, or the subscription that it belongs to. */
+  link: string | null;
+  actor_kind: 'request' | 'job' | 'operator';
+  /** The name of the job or of the operator; null for a request. */
+  actor_name: string | null;
+}
+
+export interface TimelineDto {
+  items: TimelineItemDto[];
+  pagination: PaginationDto;
+}
+
+function itemOf({ id, entity_type: entityType, action, before, after, ...row }: AuditRow) {
+  return {
+    ...{ id, at: formatInstant(row.created_at), entity_type: entityType },
+    ...{ entity_id: row.entity_id, action },
+    summary: timelineText({ entityType, action, before, after }),
+    link: timelineLink(entityType, row.entity_id, after),
+    ...{ actor_kind: row.actor_kind, actor_name: row.actor_name },
+  };
+}
+
+/** Entries of the customer, of what names it, and of what names one of its subscriptions. */
+function entriesOf(id: string) {
+  return sql.fragment`${rowIsOfEnvironment('entry')} AND (
+    (entry.entity_type = 'customer' AND entry.entity_id = ${id})
+    OR entry.after ->> 'customer_id' = ${id}
+    OR entry.after ->> 'subscription_id' = ANY (ARRAY(
+      SELECT subscription.id FROM subscriptions AS subscription
+      WHERE subscription.customer_id = ${id} AND ${rowIsOfEnvironment('subscription')})))`;
+}
+
+const totalRow = z.object({ total: z.coerce.number().int() });
+
+async function timelineOf(
+  { tx }: ReadUnit,
+  id: string,
+  { limit = 50, offset = 0 }: PageRequest,
+): Promise<TimelineDto> {
+  const rows = await tx.any(sql.type(auditRow)`
+    SELECT entry.* FROM audit_entries AS entry WHERE ${entriesOf(id)}
+    ORDER BY entry.created_at, entry.id LIMIT ${limit} OFFSET ${offset}`);
+  const { total } = await tx.one(sql.type(totalRow)`
+    SELECT count(*) AS total FROM audit_entries AS entry WHERE ${entriesOf(id)}`);
+  return { items: rows.map(itemOf), pagination: { total, limit, offset } };
+}
+
+/** GET /customers/{id}/timeline: everything that happened to a customer, the first thing first. */
+export function readTimeline(
+  dependencies: ReadDependencies,
+  occasion: Occasion,
+  { id, page }: { readonly id: string; readonly page: PageRequest },
+): Promise<TimelineDto | Refusal> {
+  return readUnit(dependencies, occasion, async (unit) => {
+    const customer = await readRecord(unit, CUSTOMERS, id);
+    return isRefusal(customer) ? customer : timelineOf(unit, id, page);
+  });
+}
