@@ -32,6 +32,16 @@ export type MoneyIds = Readonly<Record<MoneyIdKind, string>>;
 
 type Make = (path: string, body: object) => Promise<{ readonly id: string }>;
 
+/** A line item that a subscription was opened with. */
+async function firstLineOf(call: BillingUnderTest['call'], subscriptionId: string) {
+  const body = {
+    subscription_ids: [subscriptionId],
+    sort: [{ field: 'created_at', direction: 'asc' }],
+  };
+  const { items } = (await call('POST', '/v1/subscriptions/lineitems/search', { body })).body;
+  return (items[0] as { readonly id: string }).id;
+}
+
 /** Subscriptions that are about to end, to begin and to change their plan. */
 async function makeMoving(
   call: BillingUnderTest['call'],
@@ -68,20 +78,21 @@ async function makeMoving(
   const lineOf = () => make(`/v1/subscriptions/${lined.id}/lineitems`, { price_id: extra.id });
   const line = await lineOf();
   const spare = await lineOf();
+  // What it costs less is given to a wallet.
+  await call('PUT', `/v1/subscriptions/lineitems/${await firstLineOf(call, lined.id)}`, {
+    body: { quantity: '0' },
+  });
   const modified = await subscribe({ plan_id: target.id });
-  const { items } = (
-    await call('POST', '/v1/subscriptions/lineitems/search', {
-      body: { subscription_ids: [modified.id] },
-    })
-  ).body;
-  const seats = items[0] as { readonly id: string };
   return {
     ...{ ending_subscription: ending.id, draft_subscription: draft.id },
     ...{ changing_subscription: changing.id, target_plan: target.id },
     ...{ pausing_subscription: pausing.id, paused_subscription: paused.id },
     ...{ scheduled_subscription: scheduled.id, schedule: change.body.schedule_id as string },
     ...{ line_price: extra.id, fixed_line: line.id, spare_line_item: spare.id },
-    ...{ modified_subscription: modified.id, modified_line_item: seats.id },
+    ...{
+      modified_subscription: modified.id,
+      modified_line_item: await firstLineOf(call, modified.id),
+    },
   };
 }
 

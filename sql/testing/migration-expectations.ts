@@ -24,5 +24,9 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
   },
   '0031_held_catalog.sql': { addedColumns: { catalog_counter: { held_until: null } } },
   '0045_price_starts.sql': { addedColumns: { prices: { is_start_given: 'false' } } },
+  '0056_line_changes.sql': {
+    addedColumns: { subscription_line_items: { predecessor_id: null, is_settled: 'false' } },
+  },
+  '0058_bucket_pricing.sql': { addedColumns: { meters: { bucket_pricing: null } } },
   '0035_occasions.sql': { addedColumns: { meters: { record_version: '1' } } },
 };

@@ -85,7 +85,8 @@ export function itemsOf({ queries, query, answers }: AnsweredLine): readonly Ana
   const usage = mustGet(answers, queries.usage, 'the usage of a line');
   const parts = partsOf(queries.usage, usage, 'parts');
   const isNarrowed = query.narrowedBy.length > 0 || query.sources !== null;
-  const hasBuckets = meter.bucketSize !== null;
+  const isPricedOverPeriod = line.lineItem.meter?.isPricedOverPeriod === true;
+  const hasBuckets = meter.bucketSize !== null && !isPricedOverPeriod;
   const whole = figuresOf(partsOf(queries.usage, usage, 'whole')[0]);
   const costs = isNarrowed ? null : costsOf(line, { whole, parts, hasBuckets });
   const bySource = mustGet(answers, queries.sources, 'the sources of a line');

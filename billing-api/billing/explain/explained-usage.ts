@@ -9,7 +9,11 @@ import type {
   ExplanationDto,
 } from './explanation-dto.js';
 
-function meterOf({ meterId, meterVersion, eventName, ...usage }: UsageTrace): ExplainedMeterDto {
+function meterOf(
+  { meterId, meterVersion, eventName, ...usage }: UsageTrace,
+  isPricedByBucket: boolean,
+): ExplainedMeterDto {
+  const pricing = isPricedByBucket ? 'bucket' : 'period';
   const { field, expression, multiplier } = usage.eventValue;
   return {
     id: meterId,
@@ -26,6 +30,7 @@ function meterOf({ meterId, meterVersion, eventName, ...usage }: UsageTrace): Ex
       group_by: usage.groupBy,
       multiplier: multiplier === null ? null : rateToDto(multiplier),
       bucket_size: usage.bucketSize,
+      bucket_pricing: usage.bucketSize === null ? null : pricing,
     },
   };
 }
@@ -47,11 +52,11 @@ function allowanceToDto({ limit, resetPeriod, windows }: AllowanceTrace): Explai
 type UsageMembers = Pick<ExplanationDto, 'meter' | 'customers' | 'event_count' | 'quantity'>;
 
 /** The members of an explanation that describe usage; null or empty for other lines. */
-export function usageMembers({ usage }: LineTrace, header: InvoiceHeader): UsageMembers {
+export function usageMembers({ usage, windows }: LineTrace, header: InvoiceHeader): UsageMembers {
   if (usage === null) return { meter: null, customers: [], event_count: null, quantity: null };
   const { raw, billed, allowance } = usage;
   return {
-    meter: meterOf(usage),
+    meter: meterOf(usage, windows !== null),
     customers: [header.customer_id],
     event_count: usage.eventCount,
     quantity: {

@@ -1,6 +1,9 @@
 import { assertPresent } from '../../../runtime/failure.js';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
-import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
+import type {
+  LineItemDto,
+  LineItemRow,
+} from '../../declarations/subscriptions/line-item.resource.js';
 import { targetRefusal, type ChangeTarget } from '../../records/change-record.js';
 import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
 import { MemberReader } from '../../records/member-rules.js';
@@ -12,6 +15,7 @@ import { storeLines } from '../../subscriptions/lines/store-lines.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { findLineContext } from '../open-subscription/lines.js';
 import { holdSubscription } from './held-line.js';
+import { answeredLine } from './search-lines.js';
 import type { AddLineItemBody } from './line-items-dto.js';
 
 /** Where the lines of a request stand, which has only this one. */
@@ -94,6 +98,8 @@ export function addLine(
   dependencies: WriteDependencies,
   occasion: Occasion,
   { target, body }: { readonly target: ChangeTarget; readonly body: AddLineItemBody },
-): Promise<LineItemRow | Refusal> {
-  return writeUnit(dependencies, occasion, (unit) => add(unit, target, body));
+): Promise<LineItemDto | Refusal> {
+  return writeUnit(dependencies, occasion, async (unit) =>
+    answeredLine(unit, await add(unit, target, body)),
+  );
 }

@@ -2,6 +2,7 @@ import type { Decimal } from '../../../contract/decimal.js';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import {
   LINE_ITEMS,
+  type LineItemDto,
   type LineItemRow,
 } from '../../declarations/subscriptions/line-item.resource.js';
 import { targetRefusal, updateRecord, type ChangeTarget } from '../../records/change-record.js';
@@ -12,6 +13,7 @@ import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { changeQuantity } from './change-quantity.js';
 import { holdLine, type HeldLine } from './held-line.js';
+import { answeredLine } from './search-lines.js';
 import type { ChangeLineItemBody, EndLineItemBody } from './line-items-dto.js';
 
 type Requested = {
@@ -61,8 +63,10 @@ export function changeLine(
   dependencies: WriteDependencies,
   occasion: Occasion,
   { target, body }: { readonly target: ChangeTarget; readonly body: ChangeLineItemBody },
-): Promise<LineItemRow | Refusal> {
-  return writeUnit(dependencies, occasion, (unit) => change(unit, target, body));
+): Promise<LineItemDto | Refusal> {
+  return writeUnit(dependencies, occasion, async (unit) =>
+    answeredLine(unit, await change(unit, target, body)),
+  );
 }
 
 function endRefusal({ row, loaded }: HeldLine, atMs: InstantMs): Refusal | null {
@@ -96,6 +100,8 @@ export function endLine(
   dependencies: WriteDependencies,
   occasion: Occasion,
   { target, body }: { readonly target: ChangeTarget; readonly body: EndLineItemBody },
-): Promise<LineItemRow | Refusal> {
-  return writeUnit(dependencies, occasion, (unit) => end(unit, target, body));
+): Promise<LineItemDto | Refusal> {
+  return writeUnit(dependencies, occasion, async (unit) =>
+    answeredLine(unit, await end(unit, target, body)),
+  );
 }

@@ -5,8 +5,8 @@ import type {
   DecimalText,
   MetadataDto,
   PaginationDto,
+  SearchBody,
 } from '../../records/record-dto.js';
-import type { SearchBodyRequest } from '../../records/search-request.js';
 import type { AddedLineItemBody } from '../../subscriptions/lines/added-lines.js';
 
 /** @example {"price_id": "price_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "quantity": "3"} */
@@ -35,7 +35,7 @@ export interface EndLineItemBody {
 }
 
 /** @example {"subscription_ids": ["subs_01KAHZ3M4N5P6Q7R8S9T0V1W2X"]} */
-export interface SearchLineItemsBody extends SearchBodyRequest {
+export interface SearchLineItemsBody extends SearchBody {
   /** @maxItems 1000 */
   subscription_ids?: string[];
   /** @maxItems 1000 */

@@ -26,7 +26,7 @@ import type {
   LineItemListDto,
   SearchLineItemsBody,
 } from './line-items-dto.js';
-import { answerLine, searchLines } from './search-lines.js';
+import { searchLines } from './search-lines.js';
 
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
@@ -61,10 +61,8 @@ export class LinesController extends Controller {
     @Path() id: string,
     @Body() body: ChangeLineItemBody,
   ): Promise<LineItemDto> {
-    const occasion = occasionOf(request);
     const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const row = accepted(await changeLine(this.dependencies, occasion, change));
-    return answerLine(this.dependencies, occasion, row);
+    return accepted(await changeLine(this.dependencies, occasionOf(request), change));
   }
 
   /**
@@ -79,10 +77,8 @@ export class LinesController extends Controller {
     @Path() id: string,
     @Body() body: EndLineItemBody,
   ): Promise<LineItemDto> {
-    const occasion = occasionOf(request);
     const ending = { target: { id, isExpected: expectedVersions(request) }, body };
-    const row = accepted(await endLine(this.dependencies, occasion, ending));
-    return answerLine(this.dependencies, occasion, row);
+    return accepted(await endLine(this.dependencies, occasionOf(request), ending));
   }
 
   /**
@@ -98,9 +94,7 @@ export class LinesController extends Controller {
     @Path() id: string,
     @Body() body: AddLineItemBody,
   ): Promise<LineItemDto> {
-    const occasion = occasionOf(request);
     const added = { target: { id, isExpected: expectedVersions(request) }, body };
-    const row = accepted(await addLine(this.dependencies, occasion, added));
-    return answerLine(this.dependencies, occasion, row);
+    return accepted(await addLine(this.dependencies, occasionOf(request), added));
   }
 }

@@ -16,7 +16,7 @@ import { readUnit, type ReadDependencies, type ReadUnit } from '../../records/un
 import type { LineItemListDto, SearchLineItemsBody } from './line-items-dto.js';
 
 /** Line items as they are answered, with their prices. */
-export async function answeredLines(
+async function answeredLines(
   unit: ReadUnit,
   rows: readonly LineItemRow[],
 ): Promise<(row: LineItemRow) => LineItemDto> {
@@ -57,11 +57,10 @@ export function searchLines(
   });
 }
 
-/** One line item as it is answered. */
-export function answerLine(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  row: LineItemRow,
-): Promise<LineItemDto> {
-  return readUnit(dependencies, occasion, async (unit) => (await answeredLines(unit, [row]))(row));
+/** One line item as it is answered, in the unit that has written it. */
+export async function answeredLine(
+  unit: ReadUnit,
+  row: LineItemRow | Refusal,
+): Promise<LineItemDto | Refusal> {
+  return isRefusal(row) ? row : (await answeredLines(unit, [row]))(row);
 }

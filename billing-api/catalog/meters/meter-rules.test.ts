@@ -75,6 +75,29 @@ describe.each(AGGREGATION_TYPES)('a meter of type %s', (type) => {
   });
 });
 
+describe('the pricing of buckets (8.5)', () => {
+  it.each([
+    ['COUNT', undefined, 'period'],
+    ['COUNT', 'bucket', 'bucket'],
+    ['SUM', undefined, 'bucket'],
+    ['SUM', 'period', 'period'],
+    ['MAX', undefined, 'bucket'],
+    ['MAX', 'bucket', 'bucket'],
+  ] as const)('of %s is %s as it is asked for: %s', (type, bucket_pricing, expected) => {
+    const value = type === 'COUNT' ? {} : { field: 'x' };
+    const asked = bucket_pricing === undefined ? {} : { bucket_pricing };
+    const aggregation = { type, ...value, bucket_size: 'MINUTE', ...asked } as const;
+    expect(columnOf(aggregation, 'bucket_pricing')).toBe(expected);
+  });
+
+  it('needs buckets, and no sum over the period of a MAX', () => {
+    const member = ['aggregation.bucket_pricing'];
+    expect(problemsOf({ type: 'COUNT', bucket_pricing: 'period' })).toEqual(member);
+    const max = { type: 'MAX', field: 'x', bucket_size: 'DAY', bucket_pricing: 'period' } as const;
+    expect(problemsOf(max)).toEqual(member);
+  });
+});
+
 describe('a multiplier', () => {
   it.each(['0.000000000000000001', '1', '1000000000000'])('may be %s', (multiplier) => {
     expect(columnOf({ type: 'SUM', field: 'x', multiplier }, 'aggregation_multiplier')).toBe(

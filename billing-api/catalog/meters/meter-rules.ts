@@ -62,6 +62,22 @@ function checkBuckets(reader: MemberReader, request: CreateMeterBody): void {
   }
 }
 
+/** Whether buckets are priced one by one; null without buckets (docs/domain.md 8.5). */
+function readBucketPricing(
+  reader: MemberReader,
+  { type, bucket_size: size, bucket_pricing: pricing }: AggregationBody,
+): 'bucket' | 'period' | null {
+  const member = 'aggregation.bucket_pricing';
+  if (size === undefined) {
+    if (pricing !== undefined) reader.note(member, 'needs bucket_size');
+    return null;
+  }
+  if (type === 'MAX' && pricing === 'period') {
+    reader.note(member, 'must be bucket for type MAX: a maximum has no sum over the period');
+  }
+  return pricing ?? (type === 'COUNT' ? 'period' : 'bucket');
+}
+
 /** The columns of an aggregation under the rules of docs/domain.md 3.2. */
 function readAggregation(reader: MemberReader, request: CreateMeterBody) {
   const { aggregation } = request;
@@ -74,6 +90,7 @@ function readAggregation(reader: MemberReader, request: CreateMeterBody) {
     aggregation_group_by: aggregation.group_by ?? null,
     aggregation_multiplier: readMultiplier(reader, aggregation),
     bucket_size: aggregation.bucket_size ?? null,
+    bucket_pricing: readBucketPricing(reader, aggregation),
   };
 }
 

@@ -8,6 +8,8 @@ import { readEffectiveMeters } from './effective-meters.js';
 
 const METER = { name: 'Calls', event_name: ' call ', aggregation: { type: 'COUNT' } };
 
+const SEATS = { type: 'MAX', field: 'seats' };
+
 describe('POST /meters', () => {
   test('answers 201 with every member and puts the definition in force', async ({
     api,
@@ -42,7 +44,10 @@ describe('POST /meters', () => {
       { type: 'SUM', expression: 'bytes / 1024', multiplier: '2.50' },
       { type: 'SUM_WITH_MULTIPLIER', field: 'bytes', multiplier: '0.001' },
       { type: 'AVG', field: 'ms' },
-      { type: 'MAX', field: 'seats', bucket_size: 'DAY', group_by: 'team' },
+      { ...SEATS, bucket_size: 'DAY', group_by: 'team', bucket_pricing: 'bucket' },
+      { type: 'COUNT', bucket_size: 'MINUTE', bucket_pricing: 'period' },
+      { type: 'COUNT', bucket_size: 'MINUTE', bucket_pricing: 'bucket' },
+      { type: 'SUM', field: 'n', bucket_size: 'HOUR', bucket_pricing: 'period' },
       { type: 'LATEST', field: 'level' },
       { type: 'MIN', expression: 'level / 2', multiplier: '3' },
       { type: 'COUNT_UNIQUE', field: 'user' },
@@ -53,7 +58,10 @@ describe('POST /meters', () => {
     for (const aggregation of aggregations) {
       const meter = await api.make('/v1/meters', { ...METER, aggregation });
       const multiplier = aggregation.multiplier?.replace(/0$/, '') ?? null;
-      const answered = { ...absent, group_by: null, bucket_size: null, ...aggregation, multiplier };
+      const answered = {
+        ...{ ...absent, group_by: null, bucket_size: null, bucket_pricing: null },
+        ...{ ...aggregation, multiplier },
+      };
       expect(meter.aggregation).toEqual(answered);
       expect((await api.call('GET', `/v1/meters/${meter.id}`)).body).toEqual(meter);
       const readings = await readEffectiveMeters(database.database, api.environment, [meter.id]);

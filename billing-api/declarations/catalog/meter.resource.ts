@@ -6,6 +6,7 @@ import {
   hidden,
   integer,
   json,
+  nullable,
   oneOf,
   recordVersion,
   text,
@@ -72,6 +73,7 @@ export const METERS = defineResource({
     aggregation_multiplier: hidden(json(aggregationColumns.aggregation_multiplier)),
     aggregation_group_by: hidden(json(aggregationColumns.aggregation_group_by)),
     bucket_size: hidden(json(bucketSize.nullable())),
+    bucket_pricing: hidden(withDefault(nullable(oneOf(['bucket', 'period'])))),
     reset_usage: oneOf(['BILLING_PERIOD', 'NEVER']),
     /** Grows with the filters only: each version is a definition that events are counted by. */
     version: integer,
@@ -92,6 +94,8 @@ export type AggregationTypeDto = (typeof AGGREGATION_TYPES)[number];
 
 export type WindowSizeDto =
   'MINUTE' | '15MIN' | '30MIN' | 'HOUR' | '3HOUR' | '6HOUR' | '12HOUR' | 'DAY' | 'WEEK' | 'MONTH';
+
+export type BucketPricingDto = 'bucket' | 'period';
 
 export type ResetUsageDto = 'BILLING_PERIOD' | 'NEVER';
 
@@ -122,6 +126,11 @@ export interface AggregationBody {
   multiplier?: DecimalText;
   /** With COUNT, SUM and MAX of meters that reset. */
   bucket_size?: WindowSizeDto;
+  /**
+   * Whether tiers and packages begin anew in every bucket, or run over the billing period. With
+   * COUNT `period` when absent, else `bucket`; MAX has no other.
+   */
+  bucket_pricing?: BucketPricingDto;
   /** Splits every bucket by the text of this property. @minLength 1 @maxLength 255 */
   group_by?: string;
 }
@@ -169,6 +178,8 @@ export interface AggregationDto {
   group_by: string | null;
   multiplier: DecimalText | null;
   bucket_size: WindowSizeDto | null;
+  /** Null without buckets. */
+  bucket_pricing: BucketPricingDto | null;
 }
 
 /** How the stored events are being applied to the version. */
@@ -220,6 +231,7 @@ export function meterToDto(row: MeterRow): MeterDto {
       group_by: row.aggregation_group_by,
       multiplier: multiplier === null ? null : rateToDto(multiplier),
       bucket_size: row.bucket_size,
+      bucket_pricing: row.bucket_size === null ? null : (row.bucket_pricing ?? 'bucket'),
     },
   };
 }

@@ -17,8 +17,10 @@ export type LineMeter = {
   readonly eventValue: MeterValue;
   readonly filters: readonly MeterFilter[];
   readonly resetUsage: ResetUsage;
-  /** Cuts the usage window into buckets that are priced one by one; null without buckets. */
+  /** Cuts the usage window into buckets; null without buckets. */
   readonly bucketSize: WindowSize | null;
   /** Property by whose text every bucket is split into groups; only with `bucketSize`. */
   readonly groupBy: string | null;
+  /** Tiers and packages run over all buckets of a line; absent where they begin anew in each. */
+  readonly isPricedOverPeriod?: boolean;
 };

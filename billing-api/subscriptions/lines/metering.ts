@@ -19,6 +19,7 @@ function lineMeterOf(meter: MeterRow, effective: EffectiveMeter): LineMeter {
     resetUsage: meter.reset_usage,
     bucketSize: effective.bucketSize,
     groupBy,
+    ...(meter.bucket_pricing === 'period' ? { isPricedOverPeriod: true } : {}),
   };
 }
 

@@ -1,5 +1,6 @@
 import { withoutDuplicates } from '../usage-oracle/counted-events.js';
 import type { Fraction } from '../usage-oracle/fraction.js';
+import type { OracleMeter } from '../usage-oracle/meter.js';
 import type { OracleEvent } from '../usage-oracle/usage-event.js';
 import {
   everythingOf,
@@ -96,8 +97,12 @@ function remainingUnder(
 /**
  * Each bucket's remainder is priced by itself, else the whole remainder (docs/domain.md 8.5, 10.2).
  */
-export function usageMoney({ item }: ChosenLine<UsageItem>, remaining: Remaining): Fraction {
-  if (remaining.buckets === null) return chargeFor(item.price, remaining.billed);
+export function usageMoney(
+  { item }: ChosenLine<UsageItem>,
+  remaining: Remaining,
+  { pricesPeriod = false }: OracleMeter,
+): Fraction {
+  if (remaining.buckets === null || pricesPeriod) return chargeFor(item.price, remaining.billed);
   const values = remaining.buckets.flatMap(({ groups }) => groups);
   return sum(values.map(({ value }) => chargeFor(item.price, value)));
 }
@@ -123,7 +128,8 @@ function chargesSharing(subscription: Subscription, lines: SharingLines): readon
     if (own === undefined || left === undefined) return [];
     const quantity = quantityIn(own.measured, own.window);
     const adjusted = allowance === null ? null : subtract(quantity, left.billed);
-    return [{ line, quantity, remaining: left, adjusted, money: usageMoney(line, left) }];
+    const money = usageMoney(line, left, own.measured.meter);
+    return [{ line, quantity, remaining: left, adjusted, money }];
   });
 }
 

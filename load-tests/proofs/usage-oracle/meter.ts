@@ -46,5 +46,7 @@ export type OracleMeter = {
   readonly bucketSize: WindowSize | null;
   /** Property by which a bucket is divided. */
   readonly groupBy: string | null;
+  /** Tiers and packages run over the period (docs/domain.md 8.5); absent: begin anew. */
+  readonly pricesPeriod?: boolean;
   readonly reset: 'BILLING_PERIOD' | 'NEVER';
 };

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../../../contract/instant.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal, ZERO, decimalOf, plain } from '../../../../contract/decimal.js';
@@ -7,6 +8,7 @@ import { buildInvoice } from './build-invoice.js';
 import type { InvoiceInputs } from '../invoice.js';
 import type { LineUsage } from '../../usage/line-usage.js';
 import {
+  METER,
   FIXED_PRICE,
   JANUARY,
   USAGE_PRICE,
@@ -314,5 +316,33 @@ describe('laws', () => {
         }
       }),
     );
+  });
+});
+
+describe('buckets (8.5)', () => {
+  const tiers = [
+    { upTo: 10, unitAmount: decimalOf('1.00'), flatAmount: null },
+    { upTo: null, unitAmount: decimalOf('0.10'), flatAmount: null },
+  ];
+  const price = {
+    ...{ ...USAGE_PRICE, billingModel: 'TIERED' as const, tierMode: 'SLAB' as const, tiers },
+  };
+  const hours = [0, 1].map((hour) => ({
+    startMs: day('2026-01-01') + hour * HOUR_MS,
+    endMs: day('2026-01-01') + (hour + 1) * HOUR_MS,
+    groups: [{ text: '', usage: decimalOf('15'), eventCount: 15 }],
+  }));
+
+  it.each([
+    ['one by one', {}, '21.00'],
+    ['together', { isPricedOverPeriod: true }, '12.00'],
+  ])('are priced %s: tiers begin anew, or run over the period', (_, pricing, amount) => {
+    const meter = { ...METER, bucketSize: 'HOUR' as const, ...pricing };
+    const { lines } = buildInvoice({
+      ...JANUARY,
+      lineItems: [usageLine('calls', { meter, price })],
+      usage: new Map([['calls', { ...usageOf('30'), buckets: hours }]]),
+    });
+    expect(lines.map((line) => formatMoney(line.amount))).toEqual([amount]);
   });
 });

@@ -19,12 +19,13 @@ function priceQuantity(billable: BillableLine, quantity: Decimal): Priced {
 
 function priceBuckets(
   billable: BillableUsageLine,
-  buckets: readonly BucketUsage[],
+  { buckets, billed }: { readonly buckets: readonly BucketUsage[]; readonly billed: Decimal },
   inputs: InvoiceInputs,
 ): Priced {
   const { lineItem, period, bucketGrid: grid } = billable;
   const { price, commitment } = lineItem;
   if (commitment === null || !commitment.isWindowed || grid === null) {
+    if (billable.meter.isPricedOverPeriod === true) return priceQuantity(billable, billed);
     const windows = rateBuckets(buckets, price);
     return { charge: sumWindows(windows).charge, pricing: null, windows, committed: null };
   }
@@ -43,7 +44,9 @@ export function rateUsageLine<C extends string>(
   const { quantity: billed, buckets } = measured.billed;
   const { usage: quantity } = measured.usage;
   const priced =
-    buckets === null ? priceQuantity(billable, billed) : priceBuckets(billable, buckets, inputs);
+    buckets === null
+      ? priceQuantity(billable, billed)
+      : priceBuckets(billable, { buckets, billed }, inputs);
   const rated: RatedLine = { billable, measured, quantity, ...priced };
   const { commitment } = billable.lineItem;
   const terms = commitment?.terms ?? null;

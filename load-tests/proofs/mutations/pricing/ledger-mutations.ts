@@ -107,12 +107,9 @@ const INVOICES: readonly PricingMutation[] = [
     'const advance = isTrial ? period : period;',
   ]),
   mutation(
-    ['usage before a threshold invoice is billed again', '13.3'],
-    'invoice/invoice-scope.ts',
-    [
-      'const usage = overlapOf(period, life);',
-      'const usage = overlapOf(unsplitOf(terms, period), life);',
-    ],
+    ['usage that a threshold invoice has charged is charged again', '30.1'],
+    'invoice/charge/charge-lines.ts',
+    ['amount: before === null ? whole : whole.minus(before),', 'amount: whole,'],
   ),
   mutation(
     ['FIXED lines after a threshold invoice are billed for the rest', '13.3'],

@@ -49,6 +49,7 @@ function productMeter({ meters }: Subscription, meterId: string): LineMeter {
     resetUsage: meter.reset,
     bucketSize: meter.bucketSize,
     groupBy: meter.groupBy,
+    ...(meter.pricesPeriod === true ? { isPricedOverPeriod: true } : {}),
   };
 }
 

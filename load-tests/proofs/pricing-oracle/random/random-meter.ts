@@ -64,6 +64,7 @@ function bucketedMeter(
     multiplier: null,
     bucketSize: randomSize(random, subscription, theme),
     groupBy: random.chance(theme.grouped) ? 'k' : null,
+    pricesPeriod: type !== 'MAX' && random.chance(0.4),
     reset: 'BILLING_PERIOD',
   };
 }
