@@ -31,7 +31,12 @@ import { provideDependencies } from './ioc.js';
 import { currentScope, enterRequestScope } from './edge/request-scope.js';
 import { createOperationTable } from './edge/operation-table.js';
 import { createOperationalRoutes } from './edge/operational-routes.js';
-import { createOperationFinder, refuseElsewhere, requireOperation } from './edge/operations.js';
+import {
+  createOperationFinder,
+  refuseElsewhere,
+  refuseUnknownQuery,
+  requireOperation,
+} from './edge/operations.js';
 import { authorize } from './edge/access/permissions.js';
 import { createTokens } from './edge/access/tokens.js';
 import { createPasswords } from './platform/users/passwords.js';
@@ -99,6 +104,9 @@ const securityHeaders = helmet({
   strictTransportSecurity: false,
 });
 
+/** What is refused before a body is read. */
+const REQUEST_CHECKS = [authorize, checkUrl, refuseUnknownQuery, requireJson];
+
 /** Answers belong to one caller, and change. */
 const forbidStoring: RequestHandler = (_request, response, next) => {
   response.set('Cache-Control', 'no-store');
@@ -158,9 +166,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   app.use(requireOperation);
   app.use(
     '/v1',
-    authorize,
-    checkUrl,
-    requireJson,
+    ...REQUEST_CHECKS,
     createJsonBodyReader({ metrics, limits: dependencies.bodyLimits }),
     normaliseBody,
     createHeavyQueue(),

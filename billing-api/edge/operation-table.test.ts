@@ -14,6 +14,7 @@ const operation = (text: string): Operation => {
     isRepeatable: false,
     isVersioned: false,
     successStatus: 200,
+    queryNames: [],
     servedBy: 'billing-api',
   };
 };

@@ -21,6 +21,8 @@ export type Operation = {
   /** Whether its answer carries the record's version as ETag, and GET and PUT honour If-Match. */
   readonly isVersioned: boolean;
   readonly successStatus: number;
+  /** The query parameters that it takes. */
+  readonly queryNames: readonly string[];
   /** The program that answers it. */
   readonly servedBy: 'billing-api' | 'ingest';
 };

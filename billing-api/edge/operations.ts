@@ -40,6 +40,21 @@ export const requireOperation: RequestHandler = (request, _response, next) => {
   }
 };
 
+/** Refuses query parameters that the operation does not take: nothing that is sent is ignored. */
+export const refuseUnknownQuery: RequestHandler = (request, _response, next) => {
+  const { queryNames = [] } = operationIfDeclared(request) ?? {};
+  const unknown = Object.keys(request.query).find((name) => !queryNames.includes(name));
+  if (unknown === undefined) {
+    next();
+    return;
+  }
+  const name = unknown.slice(0, 100);
+  const taken = queryNames.length === 0 ? 'none' : queryNames.join(', ');
+  const problem = `is not a query parameter of this request, which takes ${taken}`;
+  const message = `${name} ${problem}`.slice(0, 500);
+  throw new HttpFailure(400, 'validation_error', { message, details: { [name]: problem } });
+};
+
 /** Answers 404 to the event routes: they get here only without ingest in front of this program. */
 export const refuseElsewhere: RequestHandler = (request) => {
   const message = `${request.method} ${request.path} is served by another program`.slice(0, 300);

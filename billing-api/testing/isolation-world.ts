@@ -45,9 +45,12 @@ export function foreignTo(
   return foreign.filter(({ environment }) => !isShared || environment.tenantId !== tenantId);
 }
 
-/** Whether an operation answers the same, however many environments the tenant has. */
+/**
+ * Whether an operation answers the same, however many environments the tenant has, and whenever it
+ * is asked: what a preview would make has other ids each time.
+ */
 function isAlone({ id }: Operation): boolean {
-  return !['ListEnvironments', 'SearchUsers'].includes(id);
+  return !['ListEnvironments', 'SearchUsers', 'PreviewModification'].includes(id);
 }
 
 const reading = KEYED_OPERATIONS.filter(({ access }) => access === 'read');
@@ -69,9 +72,10 @@ export async function send(
 }
 
 /** The request of a list or search that asks for everything. */
-function widest({ method, path }: Operation, sample: SampleRequest): SampleRequest {
+function widest({ path, queryNames }: Operation, sample: SampleRequest): SampleRequest {
   if (path.endsWith('/search')) return { ...sample, body: { limit: 1000 } };
-  return method === 'GET' ? { ...sample, query: { ...sample.query, limit: '1000' } } : sample;
+  if (!queryNames.includes('limit')) return sample;
+  return { ...sample, query: { ...sample.query, limit: '1000' } };
 }
 
 /** Results in the order of the tasks. */

@@ -29,7 +29,11 @@ async function makeMeter(
   const { id } = await api.make('/v1/meters', {
     name: 'Calls',
     event_name: 'call',
-    aggregation: { type, field, group_by: groupBy, bucket_size: bucketSize },
+    aggregation: {
+      ...{ type, field, group_by: groupBy, bucket_size: bucketSize },
+      // Tests of buckets are about their prices.
+      bucket_pricing: bucketSize === undefined ? undefined : 'bucket',
+    },
     reset_usage: resetUsage,
     filters,
   });

@@ -64,6 +64,11 @@ function successStatusOf(operation) {
   return Math.min(...Object.keys(operation.responses).map(Number));
 }
 
+/** The query parameters that an operation takes. */
+function queryNamesOf({ parameters = [] }) {
+  return parameters.filter((each) => each.in === 'query').map(({ name }) => name);
+}
+
 /**
  * The entry of one operation.
  * @param place `{method, path, base}`; `base` is the `/v1` of the server.
@@ -82,6 +87,7 @@ function entryOf(place, operation) {
     isRepeatable: declared.repeatable ?? isWrite,
     isVersioned: declared.versioned === true,
     successStatus: successStatusOf(operation),
+    queryNames: queryNamesOf(operation),
     servedBy: declared.rate === 'ingest' ? 'ingest' : 'billing-api',
     mayBeTaken: declared.taken === true,
     mayBeMissing: declared.notFound === true || place.path.includes('{'),

@@ -55,7 +55,7 @@ const WORLDS = 6;
 const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'Australia/Lord_Howe'];
 const START = Date.parse('2026-09-20T10:30:00Z');
 
-type Meter = Pick<OracleMeter, 'type' | 'bucketSize' | 'groupBy' | 'reset'>;
+type Meter = Pick<OracleMeter, 'type' | 'bucketSize' | 'groupBy' | 'reset' | 'pricesPeriod'>;
 
 const TYPES = [
   ...(['COUNT', 'SUM', 'MAX', 'MIN', 'AVG'] as const),
@@ -67,10 +67,12 @@ function randomMeter(random: SeededRandom): Meter {
   if (random.below(2) === 0) {
     return { type: random.pick(TYPES), bucketSize: null, groupBy: null, reset };
   }
+  const type = random.pick(['COUNT', 'SUM', 'MAX'] as const);
   return {
-    type: random.pick(['COUNT', 'SUM', 'MAX'] as const),
+    type,
     bucketSize: random.pick(['30MIN', 'HOUR', 'DAY'] as const),
     groupBy: random.pick([null, 'host']),
+    pricesPeriod: type !== 'MAX' && random.below(2) === 0,
     reset: 'BILLING_PERIOD',
   };
 }
@@ -257,13 +259,16 @@ function withCoupons(world: World): Subscription {
 async function makeTarget(
   api: BillingUnderTest,
   database: Database,
-  { type, bucketSize, groupBy, reset }: Meter,
+  { type, bucketSize, groupBy, reset, pricesPeriod = false }: Meter,
 ): Promise<UsageTarget> {
   const field = type === 'COUNT' ? undefined : 'n';
   const { id } = await api.make('/v1/meters', {
     name: 'Calls',
     event_name: 'call',
-    aggregation: { type, field, bucket_size: bucketSize, group_by: groupBy },
+    aggregation: {
+      ...{ type, field, bucket_size: bucketSize, group_by: groupBy },
+      ...(bucketSize === null ? {} : { bucket_pricing: pricesPeriod ? 'period' : 'bucket' }),
+    },
     reset_usage: reset,
   });
   const generation = await generationOf(database, id);

@@ -27,7 +27,7 @@ describe('POST /invoices/preview of many lines with MINUTE buckets', () => {
         const { id } = await api.make('/v1/meters', {
           name: `Calls ${meterIds.length}`,
           event_name: 'call',
-          aggregation: { type: 'COUNT', bucket_size: 'MINUTE' },
+          aggregation: { type: 'COUNT', bucket_size: 'MINUTE', bucket_pricing: 'bucket' },
         });
         const owned = { entity_id: plan.planId, currency: 'usd', meter_id: id };
         await api.make('/v1/prices', { ...owned, ...price });

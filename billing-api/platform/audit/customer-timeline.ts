@@ -47,7 +47,7 @@ function itemOf({ id, entity_type: entityType, action, before, after, ...row }: 
 
 /** Entries of the customer, of what names it, and of what names one of its subscriptions. */
 function entriesOf(id: string) {
-  return sql.fragment`${rowIsOfEnvironment('entry')} AND (
+  return sql.fragment`(
     (entry.entity_type = 'customer' AND entry.entity_id = ${id})
     OR entry.after ->> 'customer_id' = ${id}
     OR entry.after ->> 'subscription_id' = ANY (ARRAY(
@@ -63,10 +63,12 @@ async function timelineOf(
   { limit = 50, offset = 0 }: PageRequest,
 ): Promise<TimelineDto> {
   const rows = await tx.any(sql.type(auditRow)`
-    SELECT entry.* FROM audit_entries AS entry WHERE ${entriesOf(id)}
-    ORDER BY entry.created_at, entry.id LIMIT ${limit} OFFSET ${offset}`);
+    SELECT entry.* FROM audit_entries AS entry
+    WHERE ${rowIsOfEnvironment('entry')} AND ${entriesOf(id)}
+    ORDER BY entry.created_at, entry.entry_number LIMIT ${limit} OFFSET ${offset}`);
   const { total } = await tx.one(sql.type(totalRow)`
-    SELECT count(*) AS total FROM audit_entries AS entry WHERE ${entriesOf(id)}`);
+    SELECT count(*) AS total FROM audit_entries AS entry
+    WHERE ${rowIsOfEnvironment('entry')} AND ${entriesOf(id)}`);
   return { items: rows.map(itemOf), pagination: { total, limit, offset } };
 }
 
