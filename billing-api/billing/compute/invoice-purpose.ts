@@ -1,7 +1,7 @@
 import { DUE_DAYS_DEFAULT, netDaysOf } from '../../domain/invoice/build/due-date.js';
 import type { Interval } from '../../../contract/instant.js';
 import type { EarlierSegment, InvoiceInputs } from '../../domain/invoice/invoice.js';
-import { unsplitPeriodAt } from '../../domain/periods/ledger-periods.js';
+import { usageSince } from '../../domain/invoice/invoice-scope.js';
 import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
 import type { BillingReason } from '../../declarations/invoices/invoice.resource.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
@@ -42,17 +42,14 @@ export function segmentsBefore(
   period: Interval,
   charged: readonly ChargedSegment[],
 ): readonly EarlierSegment[] {
-  const whole = unsplitPeriodAt(terms, period.startMs);
-  if (whole === null) return [];
+  const sinceMs = usageSince(terms, period);
+  if (sinceMs === null) return [];
   return charged
-    .filter(({ period: own }) => own.startMs >= whole.startMs && own.endMs <= period.startMs)
+    .filter(({ period: own }) => own.startMs >= sinceMs && own.endMs <= period.startMs)
     .map(({ segment }) => segment);
 }
 
-/**
- * A look at a period as it stands now. Invoices are not stored yet, so nothing was invoiced, used
- * or applied before; and wallets have no operations yet, so none pays (docs/domain.md 13.1).
- */
+/** A look at a period for which no earlier invoice matters; no wallet pays. */
 export function previewPurpose(dueDays: number): InvoicePurpose {
   return {
     billingReason: 'SUBSCRIPTION_CYCLE',

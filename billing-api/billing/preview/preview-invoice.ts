@@ -2,6 +2,7 @@ import type { InstantMs } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 import { isIn } from '../../domain/lifecycle/lifecycle.js';
+import { periodAt } from '../../domain/periods/ledger-periods.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import type { Occasion } from '../../records/occasion.js';
 import { computeInvoice } from '../compute/compute-invoice.js';
@@ -9,6 +10,8 @@ import { documentOfComputed } from '../compute/document-of-computed.js';
 import { findDueDays, previewPurpose } from '../compute/invoice-purpose.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
+import { findPriorInvoices } from '../stored/prior-invoices.js';
+import { lookBackFrom } from '../stored/look-back.js';
 import { readPreviewPeriod, type PreviewRequest } from './preview-period.js';
 import { readGroups } from '../../usage/usage-grouping.js';
 import { MemberReader } from '../../records/member-rules.js';
@@ -45,6 +48,27 @@ function isPreviewable({ subscription_status: status }: SubscriptionRow): boolea
   return isIn(SUBSCRIPTION, 'running', status);
 }
 
+/** Queries with what earlier invoices of their subscriptions have taken (docs/domain.md 13.5). */
+async function withPrior(
+  unit: ReadUnit,
+  queries: readonly (InvoiceQuery | Refusal)[],
+): Promise<readonly (InvoiceQuery | Refusal)[]> {
+  const known = queries.filter((query): query is InvoiceQuery => !isRefusal(query));
+  if (known.length === 0) return queries;
+  const priorOf = await findPriorInvoices(unit, {
+    subscriptionIds: known.map(({ loaded }) => loaded.subscription.id),
+    exceptIds: [],
+    since: Math.min(...known.map(({ loaded, period }) => lookBackFrom(loaded, period))),
+  });
+  return queries.map((query) => {
+    if (isRefusal(query)) return query;
+    const { loaded, period } = query;
+    const row = periodAt(loaded.terms, period.startMs);
+    const prior = priorOf(loaded.subscription.id, row === null ? period.startMs : row.startMs);
+    return { ...query, purpose: { ...query.purpose, ...prior } };
+  });
+}
+
 /**
  * The invoices that requests ask for: one for each, or why there is none. One statement for each
  * kind of record, whatever the number of requests.
@@ -57,7 +81,7 @@ export async function findPreviewQueries(
   const found = await loadBilledSubscriptions(unit, ids);
   const shown = [...found.values()].map(({ subscription }) => subscription).filter(isPreviewable);
   const dueDays = await findDueDays(unit, shown);
-  return requests.map((request) => {
+  const queries = requests.map((request) => {
     const { subscription_id: id } = request;
     const loaded = found.get(id);
     if (loaded === undefined) return notFound('subscription', id);
@@ -66,6 +90,7 @@ export async function findPreviewQueries(
     const problem = `the subscription is ${loaded.subscription.subscription_status}, so it has no invoice to preview`;
     return new Refusal('invalid_operation', problem);
   });
+  return withPrior(unit, queries);
 }
 
 /** POST /invoices/preview: the invoice of a period as it stands now; nothing is stored. */

@@ -103,6 +103,10 @@ test('segments of a period add up to the invoice that it would have had (OR-04, 
     ...['2026-10-12T00:00:00.000Z', '2026-11-01T00:00:00.000Z'],
   ]);
   await world.use('2026-10-20T00:00:00Z', 90_000);
+  await bill('2026-10-21T00:00:00Z');
+  // The preview of what is left says what will be charged.
+  const preview = await api.make('/v1/invoices/preview', { subscription_id: id });
+  expect([preview.period_start, preview.total]).toEqual(['2026-10-12T00:00:00.000Z', '77.00']);
   await bill('2026-11-01T03:00:00Z');
   expect(await world.invoices()).toEqual([HALF, '2026-11-01 SUBSCRIPTION_CYCLE 77.00']);
 });
