@@ -79,8 +79,15 @@ describe('GET /taxes/rates', () => {
       (await api.call('GET', `${PATH}${query}`)).body.items.map((rate: { id: string }) => rate.id);
     expect(await idsOf('')).toEqual([levy.id, vat.id]);
     expect(await idsOf('?sort=code&order=asc')).toEqual([vat.id, levy.id]);
-    expect(await idsOf('?limit=1&offset=1&unknown=x')).toEqual([vat.id]);
-    for (const query of ['?limit=0', '?offset=-1', '?sort=version', '?status=x', '?order=up']) {
+    expect(await idsOf('?limit=1&offset=1')).toEqual([vat.id]);
+    for (const query of [
+      '?limit=0',
+      '?offset=-1',
+      '?sort=version',
+      '?status=x',
+      '?order=up',
+      '?unknown=x',
+    ]) {
       expect((await api.call('GET', `${PATH}${query}`)).status, query).toBe(400);
     }
     await api.call('DELETE', `${PATH}/${levy.id}`);

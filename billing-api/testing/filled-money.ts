@@ -22,6 +22,9 @@ export type MoneyIdKind =
   | 'scheduled_subscription'
   | 'schedule'
   | 'line_price'
+  | 'line_addon'
+  | 'addon_association'
+  | 'addon_subscription'
   | 'fixed_line'
   | 'spare_line_item'
   | 'modified_subscription'
@@ -77,6 +80,14 @@ async function makeMoving(
   const lined = await subscribe({ plan_id: target.id });
   const lineOf = () => make(`/v1/subscriptions/${lined.id}/lineitems`, { price_id: extra.id });
   const line = await lineOf();
+  const addon = await make('/v1/addons', { name: 'Support', lookup_key: `support ${lined.id}` });
+  await make('/v1/prices', {
+    ...{ entity_type: 'ADDON', entity_id: addon.id, currency: 'usd', amount: '7' },
+    invoice_cadence: 'ADVANCE',
+  });
+  const joined = await make('/v1/subscriptions/addon', {
+    ...{ subscription_id: lined.id, addon_id: addon.id },
+  });
   const spare = await lineOf();
   // What it costs less is given to a wallet.
   await call('PUT', `/v1/subscriptions/lineitems/${await firstLineOf(call, lined.id)}`, {
@@ -88,6 +99,7 @@ async function makeMoving(
     ...{ changing_subscription: changing.id, target_plan: target.id },
     ...{ pausing_subscription: pausing.id, paused_subscription: paused.id },
     ...{ scheduled_subscription: scheduled.id, schedule: change.body.schedule_id as string },
+    ...{ line_addon: addon.id, addon_association: joined.id, addon_subscription: lined.id },
     ...{ line_price: extra.id, fixed_line: line.id, spare_line_item: spare.id },
     ...{
       modified_subscription: modified.id,

@@ -24,6 +24,13 @@ export const MONEY: Readonly<Record<string, Sample>> = {
     path: { id: ids.ending_subscription },
     body: { cancellation_type: 'end_of_period', reason: 'moved to another product' },
   }),
+  AddAddonToSubscription: (ids) => ({
+    body: { subscription_id: ids.modified_subscription, addon_id: ids.line_addon },
+  }),
+  RemoveAddonFromSubscription: (ids) => ({
+    body: { addon_association_id: ids.addon_association, reason: 'not needed any more' },
+  }),
+  ListAddonsOfSubscription: (ids) => ({ path: { id: ids.addon_subscription } }),
   AddLineItem: (ids) => ({
     path: { id: ids.pausing_subscription },
     body: { price_id: ids.line_price, display_name: 'Support' },

@@ -8,7 +8,6 @@ import {
   LINE_ITEMS,
   type LineItemRow,
 } from '../../declarations/subscriptions/line-item.resource.js';
-import { subscriptionToDto } from '../../declarations/subscriptions/subscription.resource.js';
 import { lineBillingOf } from '../../domain/invoice/line-billing.js';
 import { roundToMinorDigits } from '../../domain/money/money.js';
 import { unpausedMs } from '../../domain/periods/ledger-periods.js';
@@ -22,10 +21,10 @@ import { ownColumnsOf } from '../../records/resource.js';
 import type { Unit } from '../../records/unit.js';
 import { lineItemFromRow } from '../../subscriptions/lines/line-item-from-row.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
-import { storeGivenInvoice } from '../invoices/create-invoice.js';
 import { creditWallet } from '../proration/credit-wallet.js';
 import { findCharges, isAdvance, lineageOf } from '../proration/find-unused.js';
 import { instantRefusal, type HeldLine } from './held-line.js';
+import { storeProration } from './store-proration.js';
 
 /** A quantity that a line item is to have from an instant on. */
 export type NewQuantity = {
@@ -103,35 +102,16 @@ async function settlementOf(
   return { own: { ...own, endMs }, coveredMs, fullMs, exact, amount };
 }
 
-async function chargeMore(
+function chargeMore(
   unit: Unit,
   { row, loaded }: HeldLine,
   { settlement, after, atMs }: { settlement: Settlement; after: LineItemRow; atMs: InstantMs },
 ): Promise<InvoiceDocument | Refusal> {
-  const { subscription, related } = loaded;
   const { own, coveredMs, fullMs, exact, amount } = settlement;
-  const plan = assertPresent(related.plans.get(subscription.plan_id), 'the plan');
   const period = { startMs: atMs, endMs: own.endMs };
-  return storeGivenInvoice(
-    unit,
-    {
-      ...{ customerId: subscription.customer_id, currency: subscription.currency },
-      ...{ type: 'ONE_OFF', reason: 'PRORATION', number: null, dueDate: null, description: null },
-      ...{ coupons: [], taxRates: [], period, metadata: {} },
-      lines: [
-        {
-          ...{ displayName: row.display_name, amount, priceId: row.price_id, period, metadata: {} },
-          quantity: decimalOf(after.quantity).minus(decimalOf(row.quantity)),
-          item: {
-            ...{ subscription_line_item_id: after.id, entity_type: after.entity_type },
-            ...{ entity_id: after.entity_id, plan_display_name: after.plan_display_name },
-            ...{ exact, proration: { coveredMs, fullMs } },
-          },
-        },
-      ],
-    },
-    { subscription: subscriptionToDto(subscription, plan) },
-  );
+  const quantity = decimalOf(after.quantity).minus(decimalOf(row.quantity));
+  const line = { item: after, quantity, amount, exact, proration: { coveredMs, fullMs }, period };
+  return storeProration(unit, loaded, { reason: 'PRORATION', lines: [line], period });
 }
 
 /** Gives back what a line item costs less, and keeps for which time that was. */

@@ -16,7 +16,7 @@ import { readUnit, type ReadDependencies, type ReadUnit } from '../../records/un
 import type { LineItemListDto, SearchLineItemsBody } from './line-items-dto.js';
 
 /** Line items as they are answered, with their prices. */
-async function answeredLines(
+export async function answeredLines(
   unit: ReadUnit,
   rows: readonly LineItemRow[],
 ): Promise<(row: LineItemRow) => LineItemDto> {

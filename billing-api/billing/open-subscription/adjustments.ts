@@ -116,7 +116,8 @@ function copyOf(
 
 /** What a new subscription gets its credit grants from. */
 type GrantSources = {
-  readonly planId: string;
+  /** Null where its plan brings none any more. */
+  readonly planId: string | null;
   readonly addons: readonly HeldAddon[];
   /** Those of its own request. */
   readonly requested: readonly GrantOfNewSubscription[];
@@ -132,7 +133,11 @@ export async function storeGrants(
   from: GrantSources,
   to: { readonly subscriptionId: string; readonly startMs: InstantMs },
 ): Promise<readonly CreditGrantRow[] | Refusal> {
-  const ofPlan = await findCreditGrantsOf(unit.tx, 'plan_id', [from.planId]);
+  const ofPlan = await findCreditGrantsOf(
+    unit.tx,
+    'plan_id',
+    from.planId === null ? [] : [from.planId],
+  );
   const addonIds = from.addons.map(({ addon }) => addon.id);
   const ofAddons = await findCreditGrantsOf(unit.tx, 'addon_id', addonIds);
   const items = [

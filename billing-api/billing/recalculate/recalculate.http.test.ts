@@ -87,7 +87,7 @@ describe('POST /invoices/{id}/recalculate', () => {
     expect(voided.recalculated_invoice_id).toBe(replacement.id);
     const { body: workflows } = await api.call('POST', '/v1/workflows/search', { body: {} });
     expect(workflows.items).toMatchObject([{ status: 'Completed', entity_id: voided.id }]);
-    const { body: jobs } = await api.call('GET', '/v1/jobs?name=recalculate-invoice');
+    const { body: jobs } = await api.call('GET', '/v1/jobs?job=recalculate-invoice');
     expect(jobs.items).toEqual([]);
   });
 });

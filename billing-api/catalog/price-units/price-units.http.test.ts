@@ -92,7 +92,7 @@ describe('GET /prices/units', () => {
       (await api.call('GET', `${PATH}${query}`)).body.items.map((unit: { id: string }) => unit.id);
     expect(await idsOf('')).toEqual([coins.id, tokens.id]);
     expect(await idsOf('?sort=code&order=asc')).toEqual([coins.id, tokens.id]);
-    expect(await idsOf('?limit=1&offset=1&unknown=x')).toEqual([tokens.id]);
+    expect(await idsOf('?limit=1&offset=1')).toEqual([tokens.id]);
     for (const query of ['?limit=0', '?limit=1001', '?offset=-1', '?sort=version', '?status=x']) {
       expect((await api.call('GET', `${PATH}${query}`)).status, query).toBe(400);
     }

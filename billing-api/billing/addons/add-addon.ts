@@ -1,0 +1,174 @@
+import { decimalOf } from '../../../contract/decimal.js';
+import { formatInstant, type InstantMs } from '../../../contract/instant.js';
+import { assertPresent, mustGet } from '../../../runtime/failure.js';
+import {
+  ADDON_ASSOCIATIONS,
+  type AddonAssociationRow,
+} from '../../declarations/subscriptions/addon-association.resource.js';
+import {
+  LINE_ITEMS,
+  type LineItemRow,
+} from '../../declarations/subscriptions/line-item.resource.js';
+import { priceFromRow, type PriceRow } from '../../declarations/catalog/price.resource.js';
+import { lineBillingOf } from '../../domain/invoice/line-billing.js';
+import { roundToMinorDigits } from '../../domain/money/money.js';
+import { unpausedMs } from '../../domain/periods/ledger-periods.js';
+import { ownPeriodAt } from '../../domain/periods/own-periods.js';
+import { ratePrice } from '../../domain/rating/rate-price.js';
+import { updateRecord } from '../../records/change-record.js';
+import { lockRecord } from '../../records/find-record.js';
+import { MemberReader } from '../../records/member-rules.js';
+import type { Occasion } from '../../records/occasion.js';
+import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
+import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { storeLines, type StoredLines } from '../../subscriptions/lines/store-lines.js';
+import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import type { InvoiceDocument } from '../document/invoice-document.js';
+import { holdSubscription } from '../lines/held-line.js';
+import { storeProration, type ProratedLine } from '../lines/store-proration.js';
+import { storeGrants } from '../open-subscription/adjustments.js';
+import { holdAddons, newAddonLines, storeAddons } from '../open-subscription/addons.js';
+import { findLineContext } from '../open-subscription/lines.js';
+import { isAdvance } from '../proration/find-unused.js';
+import { answeredAddon, type AnsweredAddon } from './answered-addon.js';
+import type { AddAddonBody } from './addons-dto.js';
+
+/** Names the members of the request, which has one addon, by themselves. */
+function unnested({ code, message, details }: Refusal): Refusal {
+  const strip = (text: string): string => text.replaceAll('addon.addon_id', 'addon_id');
+  const own = Object.entries(details ?? {}).map(([name, text]) => [strip(name), text] as const);
+  return new Refusal(code, strip(message), details === null ? null : Object.fromEntries(own));
+}
+
+function startOf(
+  unit: Unit,
+  { subscription }: BilledSubscription,
+  body: AddAddonBody,
+): InstantMs | Refusal {
+  const reader = new MemberReader();
+  const startMs = reader.instant('start_date', body.start_date) ?? unit.now;
+  reader.metadata(body.metadata);
+  const problems = reader.refusal();
+  if (problems !== null) return problems;
+  const { current_period_start: start, current_period_end: end } = subscription;
+  if (startMs >= start && startMs < end) return startMs;
+  const period = `${formatInstant(start)} – ${formatInstant(end)}`;
+  return invalid({ start_date: `must lie in the running period, ${period}` });
+}
+
+/** What a line costs in advance for the rest of its period; null where that is nothing. */
+function proratedOf(
+  { terms }: BilledSubscription,
+  item: LineItemRow,
+  row: PriceRow,
+): ProratedLine | null {
+  if (!isAdvance(item)) return null;
+  const price = priceFromRow(row);
+  const { start_date: startMs } = item;
+  const own = assertPresent(
+    ownPeriodAt(terms, lineBillingOf(price, terms).steps, startMs),
+    'the period of a line item',
+  );
+  const full = terms.prorationBehavior === 'create_prorations' ? own.full : own.fullUnscaled;
+  const period = { startMs, endMs: own.endMs };
+  const proration = {
+    coveredMs: unpausedMs(period, own.pauses),
+    fullMs: full.endMs - full.startMs,
+  };
+  const quantity = decimalOf(item.quantity);
+  const charge = ratePrice(price, quantity).amount;
+  const exact = charge.times(proration.coveredMs).dividedBy(proration.fullMs);
+  const amount = roundToMinorDigits(exact, item.currency);
+  return amount.isZero() ? null : { item, quantity, amount, exact, proration, period };
+}
+
+/** Charges the rest of the period of new lines at once, so that no later invoice does. */
+async function chargeNow(
+  unit: Unit,
+  loaded: BilledSubscription,
+  {
+    lineItems,
+    prices,
+  }: { lineItems: readonly LineItemRow[]; prices: ReadonlyMap<string, PriceRow> },
+): Promise<InvoiceDocument | null | Refusal> {
+  const lines = lineItems.flatMap((item) => {
+    const line = proratedOf(loaded, item, mustGet(prices, item.price_id, 'the price of a line'));
+    return line === null ? [] : [line];
+  });
+  const [first] = lines;
+  if (first === undefined) return null;
+  for (const { item } of lines) {
+    const settled = await updateRecord(unit, LINE_ITEMS, {
+      row: item,
+      patch: { is_settled: true },
+    });
+    if (isRefusal(settled)) return settled;
+  }
+  const { period } = first;
+  return storeProration(unit, loaded, { reason: 'SUBSCRIPTION_UPDATE', lines, period });
+}
+
+type Added = {
+  readonly association: AddonAssociationRow;
+  readonly invoice: InvoiceDocument | null;
+};
+
+/** Stores an addon with its credits and lines. */
+async function storeAddon(
+  unit: Unit,
+  { subscription: row, related }: BilledSubscription,
+  requested: { readonly place: string; readonly addonId: string; readonly startMs: InstantMs },
+): Promise<(StoredLines & { readonly associationId: string }) | Refusal> {
+  const match = {
+    ...{ currency: row.currency, billingPeriod: row.billing_period },
+    billingPeriodCount: row.billing_period_count,
+  };
+  const addons = await holdAddons(unit, { ...match, addons: [requested] });
+  if (isRefusal(addons)) return unnested(addons);
+  const { id: subscriptionId, customer_id: customerId } = row;
+  const { startMs } = requested;
+  const refusal = await storeAddons(unit, subscriptionId, addons);
+  if (refusal !== null) return unnested(refusal);
+  const sources = { planId: null, addons, requested: [] };
+  const grants = await storeGrants(unit, sources, { subscriptionId, startMs });
+  if (isRefusal(grants)) return grants;
+  const wanted = { request: { ...match, addedLines: [], commitments: [] }, subscriptionId };
+  const { meters } = await findLineContext(unit, wanted, { planPrices: [], addons });
+  const plan = mustGet(related.plans, row.plan_id, 'the plan of a subscription');
+  const owner = { subscriptionId, customerId, startMs, plan };
+  const stored = await storeLines(unit, owner, { lines: newAddonLines(addons), meters });
+  if (isRefusal(stored)) return stored;
+  return { ...stored, associationId: assertPresent(addons[0], 'the addon').associationId };
+}
+
+async function add(unit: Unit, body: AddAddonBody): Promise<Added | Refusal> {
+  const loaded = await holdSubscription(unit, body.subscription_id);
+  if (isRefusal(loaded)) return loaded;
+  const startMs = startOf(unit, loaded, body);
+  if (isRefusal(startMs)) return startMs;
+  const requested = { place: 'addon', addonId: body.addon_id, startMs };
+  const stored = await storeAddon(unit, loaded, requested);
+  if (isRefusal(stored)) return stored;
+  const isProrated = body.proration_behavior === 'create_prorations';
+  const invoice = isProrated ? await chargeNow(unit, loaded, stored) : null;
+  if (isRefusal(invoice)) return invoice;
+  const association = await lockRecord(unit, ADDON_ASSOCIATIONS, stored.associationId);
+  const row = assertPresent(association, 'the addon of a subscription');
+  const patch = { metadata: { ...body.metadata } };
+  const noted = await updateRecord(unit, ADDON_ASSOCIATIONS, { row, patch });
+  return isRefusal(noted) ? noted : { association: noted, invoice };
+}
+
+/** POST /subscriptions/addon: an addon of a running subscription, with its lines and credits. */
+export function addAddon(
+  dependencies: WriteDependencies,
+  occasion: Occasion,
+  body: AddAddonBody,
+): Promise<(AnsweredAddon & { readonly invoice: InvoiceDocument | null }) | Refusal> {
+  return writeUnit(dependencies, occasion, async (unit) => {
+    const added = await add(unit, body);
+    if (isRefusal(added)) return added;
+    const [answered] = await answeredAddon(unit, [added.association]);
+    return { ...assertPresent(answered, 'the addon'), invoice: added.invoice };
+  });
+}

@@ -1,0 +1,112 @@
+import { describe, expect } from 'vitest';
+import { test as billedTest } from '../../testing/billed-test.js';
+import { expectBalancedBooks } from '../../testing/check-books.js';
+import type { Answer } from '../../testing/money-test.js';
+
+type World = {
+  readonly id: string;
+  readonly addon: string;
+  readonly invoices: () => Promise<readonly string[]>;
+};
+
+/** A subscription of 31.00 in arrear from 1 Jan 2026, and an addon of 30.00 in advance. */
+const test = billedTest.extend<{ world: World }>({
+  world: async ({ api, bill }, use) => {
+    await bill('2026-01-01T00:00:00Z');
+    const plan = await api.make('/v1/plans', { name: 'Pro' });
+    const arrear = { currency: 'usd', amount: '31', invoice_cadence: 'ARREAR' };
+    await api.make('/v1/prices', { entity_id: plan.id, ...arrear });
+    await api.make('/v1/customers', { external_id: 'acme' });
+    const subscription = await api.make('/v1/subscriptions', {
+      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
+      ...{ billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z' },
+    });
+    const addon = await api.make('/v1/addons', { name: 'Support', lookup_key: 'support' });
+    await api.make('/v1/prices', {
+      ...{ entity_type: 'ADDON', entity_id: addon.id, currency: 'usd', amount: '30' },
+      invoice_cadence: 'ADVANCE',
+    });
+    await bill('2026-01-16T00:00:00Z');
+    await use({
+      id: subscription.id as string,
+      addon: addon.id as string,
+      invoices: async () => {
+        const { items } = await api.make('/v1/invoices/search', {});
+        const lines = items.map(
+          (one: Answer) => `${one.period_start.slice(0, 10)} ${one.billing_reason} ${one.total}`,
+        );
+        return lines.sort();
+      },
+    });
+    await expectBalancedBooks(api);
+  },
+});
+
+describe('an addon of a running subscription (27)', () => {
+  test('is charged for the rest of the period at once: 30.00 on 16 Jan gives 15.48', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const body = { subscription_id: world.id, addon_id: world.addon, metadata: { a: '1' } };
+    const added = await api.call('POST', '/v1/subscriptions/addon', {
+      body: { ...body, proration_behavior: 'create_prorations' },
+    });
+    expect([added.status, added.body.addon_status, added.body.invoice.total]).toEqual([
+      ...[201, 'active', '15.48'],
+    ]);
+    expect(added.body.line_items).toMatchObject([
+      { entity_type: 'addon', start_date: '2026-01-16T00:00:00.000Z' },
+    ]);
+    await bill('2026-02-01T02:00:00Z');
+    expect(await world.invoices()).toEqual([
+      '2026-01-01 SUBSCRIPTION_CYCLE 61.00',
+      '2026-01-16 SUBSCRIPTION_UPDATE 15.48',
+    ]);
+    const path = `/v1/subscriptions/${world.id}/addons/associations`;
+    const { items } = (await api.call('GET', path)).body;
+    expect([{ ...items[0], invoice: added.body.invoice }]).toEqual([added.body]);
+    expect(items).toHaveLength(1);
+  });
+
+  test('or with the next invoice, and ends with a period', async ({ api, bill, world }) => {
+    const body = { subscription_id: world.id, addon_id: world.addon };
+    const added = await api.make('/v1/subscriptions/addon', body);
+    expect(added.invoice).toBeNull();
+    await bill('2026-02-01T02:00:00Z');
+    // 31.00, 15.48 for the rest of January, and 30.00 for February.
+    expect(await world.invoices()).toEqual(['2026-01-01 SUBSCRIPTION_CYCLE 76.48']);
+    const removed = await api.call('DELETE', '/v1/subscriptions/addon', {
+      body: { addon_association_id: added.id, reason: 'too dear' },
+    });
+    expect(removed.body).toMatchObject({
+      ...{ addon_status: 'cancelled', end_date: '2026-03-01T00:00:00.000Z' },
+      metadata: { cancellation_reason: 'too dear' },
+    });
+    await bill('2026-03-01T02:00:00Z');
+    expect((await world.invoices())[1]).toBe('2026-02-01 SUBSCRIPTION_CYCLE 31.00');
+    const twice = await api.call('DELETE', '/v1/subscriptions/addon', {
+      body: { addon_association_id: added.id },
+    });
+    expect([twice.status, twice.body.message]).toEqual([400, expect.stringMatching(/cancelled/)]);
+  });
+
+  test('is refused with the member and the remedy', async ({ api, world }) => {
+    const other = await api.make('/v1/addons', { name: 'Other', lookup_key: 'other' });
+    const own = { subscription_id: world.id, addon_id: world.addon };
+    for (const [body, member] of [
+      [{ ...own, addon_id: other.id }, 'addon_id'],
+      [{ ...own, start_date: '2025-12-31T00:00:00Z' }, 'start_date'],
+      [{ ...own, start_date: '2026-02-01T00:00:00Z' }, 'start_date'],
+    ] as const) {
+      const refused = await api.call('POST', '/v1/subscriptions/addon', { body });
+      expect([body, refused.status, Object.keys(refused.body.details)]).toEqual([
+        ...[body, 400, [member]],
+      ]);
+    }
+    const unknown = { ...own, addon_id: 'addon_x' };
+    expect((await api.call('POST', '/v1/subscriptions/addon', { body: unknown })).status).toBe(404);
+    const gone = { addon_association_id: 'addon_assoc_x' };
+    expect((await api.call('DELETE', '/v1/subscriptions/addon', { body: gone })).status).toBe(404);
+  });
+});

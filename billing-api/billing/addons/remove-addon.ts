@@ -1,0 +1,73 @@
+import { sql } from 'slonik';
+import { formatInstant, type InstantMs } from '../../../contract/instant.js';
+import { noRows } from '../../../sql/columns.js';
+import {
+  ADDON_ASSOCIATIONS,
+  type AddonAssociationRow,
+} from '../../declarations/subscriptions/addon-association.resource.js';
+import { ADDON_ASSOCIATION } from '../../domain/lifecycle/subscription-lifecycle.js';
+import { assertPresent } from '../../../runtime/failure.js';
+import { isOfEnvironment } from '../../records/conditions.js';
+import { readRecord } from '../../records/find-record.js';
+import { MemberReader } from '../../records/member-rules.js';
+import { moveRecord } from '../../records/move-record.js';
+import type { Occasion } from '../../records/occasion.js';
+import { invalid, isRefusal, type Refusal } from '../../records/refusal.js';
+import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { holdSubscription } from '../lines/held-line.js';
+import { answeredAddon, type AnsweredAddon } from './answered-addon.js';
+import type { RemoveAddonBody } from './addons-dto.js';
+
+/** Ends the lines that an addon brings, where it ends. */
+async function endLines({ tx }: Unit, id: string, atMs: InstantMs): Promise<void> {
+  const at = formatInstant(atMs);
+  await tx.query(sql.type(noRows)`
+    UPDATE subscription_line_items SET end_date = greatest(start_date, ${at}::timestamptz)
+    WHERE addon_association_id = ${id} AND (end_date IS NULL OR end_date > ${at}::timestamptz)
+      AND ${isOfEnvironment}`);
+}
+
+async function remove(
+  unit: Unit,
+  { addon_association_id: id, effective_date: text, reason }: RemoveAddonBody,
+): Promise<AddonAssociationRow | Refusal> {
+  const reader = new MemberReader();
+  const given = reader.instant('effective_date', text);
+  const problems = reader.refusal();
+  if (problems !== null) return problems;
+  const found = await readRecord(unit, ADDON_ASSOCIATIONS, id);
+  if (isRefusal(found)) return found;
+  const loaded = await holdSubscription(unit, found.subscription_id);
+  if (isRefusal(loaded)) return loaded;
+  const { current_period_start: start, current_period_end: end } = loaded.subscription;
+  const atMs = given ?? end;
+  const earliest = Math.max(start, found.start_date);
+  if (atMs < earliest || atMs > end) {
+    const period = `${formatInstant(earliest)} – ${formatInstant(end)}`;
+    return invalid({ effective_date: `must lie in the running period, ${period}` });
+  }
+  const removed = await moveRecord(unit, ADDON_ASSOCIATIONS, {
+    ...{ target: { id }, lifecycle: ADDON_ASSOCIATION, move: 'cancel', to: 'cancelled' },
+    patch: ({ metadata }) => ({
+      end_date: atMs,
+      ...(reason === undefined ? {} : { metadata: { ...metadata, cancellation_reason: reason } }),
+    }),
+    told: () => Promise.resolve(null),
+  });
+  if (!isRefusal(removed)) await endLines(unit, id, atMs);
+  return removed;
+}
+
+/** DELETE /subscriptions/addon: an addon ends with the running period, or inside it. */
+export function removeAddon(
+  dependencies: WriteDependencies,
+  occasion: Occasion,
+  body: RemoveAddonBody,
+): Promise<AnsweredAddon | Refusal> {
+  return writeUnit(dependencies, occasion, async (unit) => {
+    const removed = await remove(unit, body);
+    if (isRefusal(removed)) return removed;
+    const [answered] = await answeredAddon(unit, [removed]);
+    return assertPresent(answered, 'the addon');
+  });
+}
