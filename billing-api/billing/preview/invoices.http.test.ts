@@ -383,26 +383,3 @@ describe('POST /invoices/preview', () => {
     expect([cancelled.status, cancelled.body.code]).toEqual([400, 'invalid_operation']);
   });
 });
-
-test('a preview counts the coupons and commitments of earlier invoices (14.4, 11.2)', async ({
-  api,
-  clock,
-}) => {
-  clock.set('2026-10-05T00:00:00Z');
-  const plan = await api.make('/v1/plans', { name: 'Pro' });
-  await api.make('/v1/prices', {
-    ...{ entity_id: plan.id, currency: 'usd', amount: '100', invoice_cadence: 'ADVANCE' },
-  });
-  await api.make('/v1/customers', { external_id: 'acme' });
-  await api.make('/v1/coupons', {
-    ...{ name: 'Once', coupon_code: 'ONCE', type: 'fixed', amount_off: '10', currency: 'usd' },
-    cadence: 'once',
-  });
-  const { id, latest_invoice: opening } = await api.make('/v1/subscriptions', {
-    ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-    ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00Z', coupons: ['ONCE'] },
-  });
-  expect(opening.total).toBe('90.00');
-  const preview = await api.make('/v1/invoices/preview', { subscription_id: id });
-  expect([preview.total_discount, preview.total]).toEqual(['0.00', '100.00']);
-});

@@ -2,7 +2,6 @@ import type { InstantMs } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 import { isIn } from '../../domain/lifecycle/lifecycle.js';
-import { periodAt } from '../../domain/periods/ledger-periods.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import type { Occasion } from '../../records/occasion.js';
 import { computeInvoice } from '../compute/compute-invoice.js';
@@ -48,8 +47,8 @@ function isPreviewable({ subscription_status: status }: SubscriptionRow): boolea
   return isIn(SUBSCRIPTION, 'running', status);
 }
 
-/** Queries with what earlier invoices of their subscriptions have taken (docs/domain.md 13.5). */
-async function withPrior(
+/** Queries with what threshold invoices of their subscriptions have charged (30.1). */
+async function withSegments(
   unit: ReadUnit,
   queries: readonly (InvoiceQuery | Refusal)[],
 ): Promise<readonly (InvoiceQuery | Refusal)[]> {
@@ -62,10 +61,8 @@ async function withPrior(
   });
   return queries.map((query) => {
     if (isRefusal(query)) return query;
-    const { loaded, period } = query;
-    const row = periodAt(loaded.terms, period.startMs);
-    const prior = priorOf(loaded.subscription.id, row === null ? period.startMs : row.startMs);
-    return { ...query, purpose: { ...query.purpose, ...prior } };
+    const { segmentsBefore = [] } = priorOf(query.loaded.subscription.id);
+    return { ...query, purpose: { ...query.purpose, segmentsBefore } };
   });
 }
 
@@ -90,7 +87,7 @@ export async function findPreviewQueries(
     const problem = `the subscription is ${loaded.subscription.subscription_status}, so it has no invoice to preview`;
     return new Refusal('invalid_operation', problem);
   });
-  return withPrior(unit, queries);
+  return withSegments(unit, queries);
 }
 
 /** POST /invoices/preview: the invoice of a period as it stands now; nothing is stored. */

@@ -45,8 +45,6 @@ type LineRow = z.output<typeof lineRow>;
 const countRow = z.object({
   subscription_id: z.string(),
   coupon_association_id: z.string(),
-  invoice_start: instantColumn.nullable(),
-  billing_reason: z.string(),
   application_count: integerColumn,
 });
 
@@ -79,14 +77,13 @@ function findLines({ tx }: StatementUnit, query: PriorQuery): Promise<readonly L
 function findCouponCounts({ tx }: StatementUnit, query: PriorQuery) {
   return tx.any(sql.type(countRow)`
     SELECT invoice.subscription_id, coupon.coupon_association_id,
-      invoice.period_start AS invoice_start, invoice.billing_reason, count(*) AS application_count
+      count(*) AS application_count
     FROM invoices AS invoice
     JOIN coupon_applications AS coupon
       ON coupon.invoice_id = invoice.id AND ${rowIsOfEnvironment('coupon')}
     WHERE ${isCounted(query)} AND ${rowIsOfEnvironment('invoice')}
       AND coupon.coupon_association_id IS NOT NULL
-    GROUP BY invoice.subscription_id, coupon.coupon_association_id, invoice.period_start,
-      invoice.billing_reason`);
+    GROUP BY invoice.subscription_id, coupon.coupon_association_id`);
 }
 
 /** Whether it has usage of a period that threshold invoices split (docs/domain.md 30.1). */
@@ -129,29 +126,6 @@ function priorCommitmentsOf(row: LineRow): readonly PriorCommitment[] {
   ];
 }
 
-/** What an invoice of a subscription finds, or a look at a period that begins at an instant. */
-type FindPrior = (subscriptionId: string, before?: InstantMs) => PriorInvoices;
-
-/** Whether an invoice is not the one of a period that begins at an instant, nor a later one. */
-function isBefore(
-  row: { readonly invoice_start: InstantMs | null; readonly billing_reason: string },
-  before: InstantMs,
-): boolean {
-  const { invoice_start: start, billing_reason: reason } = row;
-  if (start === null || start < before) return true;
-  return start === before && reason !== 'SUBSCRIPTION_CYCLE';
-}
-
-/** How often each coupon was applied. */
-function sumsOf(rows: readonly z.output<typeof countRow>[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const { coupon_association_id: id, application_count: count } of rows) {
-    // Absent means zero: none was counted yet.
-    counts.set(id, (counts.get(id) ?? 0) + count);
-  }
-  return counts;
-}
-
 /**
  * What the drafts and finalized invoices of these subscriptions have taken: lines, parts of
  * commitments, and applications of coupons, by subscription. Two statements for all of them.
@@ -159,19 +133,21 @@ function sumsOf(rows: readonly z.output<typeof countRow>[]): ReadonlyMap<string,
 export async function findPriorInvoices(
   unit: StatementUnit,
   query: PriorQuery,
-): Promise<FindPrior> {
+): Promise<(subscriptionId: string) => PriorInvoices> {
   const lines = groupBy(await findLines(unit, query), (row) => row.subscription_id);
   const counts = groupBy(await findCouponCounts(unit, query), (row) => row.subscription_id);
-  return (id, before = Infinity) => {
+  return (id) => {
     // Absent means none: the subscription has no such line.
-    const own = (lines.get(id) ?? []).filter((row) => isBefore(row, before));
+    const own = lines.get(id) ?? [];
     // Absent means none: no coupon of the subscription was applied.
-    const applied = (counts.get(id) ?? []).filter((row) => isBefore(row, before));
+    const applied = counts.get(id) ?? [];
     return {
       alreadyInvoiced: own.map(invoicedLineOf),
       priorCommitments: own.flatMap(priorCommitmentsOf),
       segmentsBefore: own.flatMap(segmentOf),
-      couponApplicationCounts: sumsOf(applied),
+      couponApplicationCounts: new Map(
+        applied.map((row) => [row.coupon_association_id, row.application_count]),
+      ),
     };
   };
 }
