@@ -1,6 +1,7 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
+import { usageSince } from '../../domain/invoice/invoice-scope.js';
 import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import type { Occasion } from '../../records/occasion.js';
@@ -47,20 +48,29 @@ function isPreviewable({ subscription_status: status }: SubscriptionRow): boolea
   return isIn(SUBSCRIPTION, 'running', status);
 }
 
-/** Queries with what threshold invoices of their subscriptions have charged (30.1). */
+/** Whether threshold invoices have split the period that it asks for (docs/domain.md 30.1). */
+function isSplit({ loaded, period }: InvoiceQuery): boolean {
+  return usageSince(loaded.terms, period) !== null;
+}
+
+/**
+ * Queries with what threshold invoices have charged (docs/domain.md 30.1). Earlier invoices are
+ * read only where they split a period, which is rare.
+ */
 async function withSegments(
   unit: ReadUnit,
   queries: readonly (InvoiceQuery | Refusal)[],
 ): Promise<readonly (InvoiceQuery | Refusal)[]> {
   const known = queries.filter((query): query is InvoiceQuery => !isRefusal(query));
-  if (known.length === 0) return queries;
+  const split = known.filter(isSplit);
+  if (split.length === 0) return queries;
   const priorOf = await findPriorInvoices(unit, {
-    subscriptionIds: known.map(({ loaded }) => loaded.subscription.id),
+    subscriptionIds: split.map(({ loaded }) => loaded.subscription.id),
     exceptIds: [],
-    since: Math.min(...known.map(({ loaded, period }) => lookBackFrom(loaded, period))),
+    since: Math.min(...split.map(({ loaded, period }) => lookBackFrom(loaded, period))),
   });
   return queries.map((query) => {
-    if (isRefusal(query)) return query;
+    if (isRefusal(query) || !isSplit(query)) return query;
     const { segmentsBefore = [] } = priorOf(query.loaded.subscription.id);
     return { ...query, purpose: { ...query.purpose, segmentsBefore } };
   });
