@@ -49,6 +49,17 @@ export function nestedRefusal(refusal: Refusal, place: string): Refusal {
   return invalid(Object.fromEntries(details.map(([name, text]) => [`${place}.${name}`, text])));
 }
 
+/**
+ * The reverse of `nestedRefusal`: the same refusal of a request whose member stands at `place` of
+ * what refused it (`line_items.0.quantity` is its `quantity`).
+ */
+export function unnestedRefusal({ code, message, details }: Refusal, place: string): Refusal {
+  const strip = (text: string): string => text.replaceAll(`${place}.`, '');
+  if (details === null) return new Refusal(code, strip(message));
+  const own = Object.entries(details).map(([name, text]) => [strip(name), text] as const);
+  return new Refusal(code, strip(message), Object.fromEntries(own));
+}
+
 /** A record, or one that the request refers to, that does not exist in this environment. */
 export function notFound(what: string, id: string): Refusal {
   return new Refusal('not_found', `${what} ${id.slice(0, 300)} does not exist`);

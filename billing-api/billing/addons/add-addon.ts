@@ -19,7 +19,7 @@ import { updateRecord } from '../../records/change-record.js';
 import { lockRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
-import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
+import { invalid, isRefusal, type Refusal, unnestedRefusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { storeLines, type StoredLines } from '../../subscriptions/lines/store-lines.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
@@ -33,12 +33,8 @@ import { isAdvance } from '../proration/find-unused.js';
 import { answeredAddon, type AnsweredAddon } from './answered-addon.js';
 import type { AddAddonBody } from './addons-dto.js';
 
-/** Names the members of the request, which has one addon, by themselves. */
-function unnested({ code, message, details }: Refusal): Refusal {
-  const strip = (text: string): string => text.replaceAll('addon.addon_id', 'addon_id');
-  const own = Object.entries(details ?? {}).map(([name, text]) => [strip(name), text] as const);
-  return new Refusal(code, strip(message), details === null ? null : Object.fromEntries(own));
-}
+/** Where the reading of addons has the addon of a request, which has only this one. */
+const PLACE = 'addons.0';
 
 function startOf(
   unit: Unit,
@@ -124,11 +120,11 @@ async function storeAddon(
     billingPeriodCount: row.billing_period_count,
   };
   const addons = await holdAddons(unit, { ...match, addons: [requested] });
-  if (isRefusal(addons)) return unnested(addons);
+  if (isRefusal(addons)) return unnestedRefusal(addons, PLACE);
   const { id: subscriptionId, customer_id: customerId } = row;
   const { startMs } = requested;
   const refusal = await storeAddons(unit, subscriptionId, addons);
-  if (refusal !== null) return unnested(refusal);
+  if (refusal !== null) return unnestedRefusal(refusal, PLACE);
   const sources = { planId: null, addons, requested: [] };
   const grants = await storeGrants(unit, sources, { subscriptionId, startMs });
   if (isRefusal(grants)) return grants;
@@ -146,7 +142,7 @@ async function add(unit: Unit, body: AddAddonBody): Promise<Added | Refusal> {
   if (isRefusal(loaded)) return loaded;
   const startMs = startOf(unit, loaded, body);
   if (isRefusal(startMs)) return startMs;
-  const requested = { place: 'addon', addonId: body.addon_id, startMs };
+  const requested = { place: PLACE, addonId: body.addon_id, startMs };
   const stored = await storeAddon(unit, loaded, requested);
   if (isRefusal(stored)) return stored;
   const isProrated = body.proration_behavior === 'create_prorations';

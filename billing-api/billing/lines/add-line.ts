@@ -8,7 +8,7 @@ import { targetRefusal, type ChangeTarget } from '../../records/change-record.js
 import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
-import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
+import { invalid, isRefusal, type Refusal, unnestedRefusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { newAddedLines, readAddedLines } from '../../subscriptions/lines/added-lines.js';
 import { storeLines } from '../../subscriptions/lines/store-lines.js';
@@ -20,14 +20,6 @@ import type { AddLineItemBody } from './line-items-dto.js';
 
 /** Where the lines of a request stand, which has only this one. */
 const PLACE = 'line_items.0';
-
-/** A refusal of the only line of a request, which names its members by themselves. */
-function unnested({ code, message, details }: Refusal): Refusal {
-  const strip = (text: string): string => text.replaceAll(`${PLACE}.`, '');
-  if (details === null) return new Refusal(code, strip(message));
-  const own = Object.entries(details).map(([name, text]) => [strip(name), text] as const);
-  return new Refusal(code, strip(message), Object.fromEntries(own));
-}
 
 /** When a new line begins and ends. */
 type Dates = { readonly startMs: InstantMs; readonly endMs: InstantMs | null };
@@ -66,7 +58,7 @@ async function add(
   const reader = new MemberReader();
   const addedLines = readAddedLines(reader, [body]);
   const problems = reader.refusal();
-  if (problems !== null) return unnested(problems);
+  if (problems !== null) return unnestedRefusal(problems, PLACE);
   const terms = {
     ...{ currency: row.currency, billingPeriod: row.billing_period, addedLines, commitments: [] },
     billingPeriodCount: row.billing_period_count,
@@ -74,7 +66,7 @@ async function add(
   const wanted = { request: terms, subscriptionId: row.id };
   const context = await findLineContext(unit, wanted, { planPrices: [], addons: [] });
   const made = newAddedLines(addedLines, context);
-  if (isRefusal(made)) return unnested(made);
+  if (isRefusal(made)) return unnestedRefusal(made, PLACE);
   if (
     made.some(({ price }) => price.kind === 'new' && price.price.terms.trialPeriodDays !== null)
   ) {
@@ -86,7 +78,7 @@ async function add(
     plan: assertPresent(related.plans.get(row.plan_id), 'the plan of a subscription'),
   };
   const stored = await storeLines(unit, owner, { lines, meters: context.meters });
-  if (isRefusal(stored)) return unnested(stored);
+  if (isRefusal(stored)) return unnestedRefusal(stored, PLACE);
   return assertPresent(stored.lineItems[0], 'the line item');
 }
 
