@@ -11,10 +11,9 @@ import { announce } from '../records/recorded-change.js';
 import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
 import type { Patch } from '../records/resource.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../records/unit.js';
-import type { LoadedSubscription } from './loaded-subscription.js';
-import { findRelatedRecords } from './related-records.js';
+import { withRelated, type LoadedSubscription } from './loaded-subscription.js';
 import { toldOfSubscription } from './subscription-events.js';
-import { findLatestInvoice, findLineItems } from './subscriptions-store.js';
+import { findLineItems } from './subscriptions-store.js';
 
 /**
  * Members that are present are changed; null clears those that may be absent. Of a cancelled
@@ -98,8 +97,6 @@ export function changeSubscription(
     });
     if (isRefusal(subscription)) return subscription;
     if (Object.keys(patch).length > 0) await tellUpdated(unit, subscription);
-    const related = await findRelatedRecords(unit.tx, [subscription]);
-    const latestInvoice = await findLatestInvoice(unit.tx, subscription.id);
-    return { subscription, related, latestInvoice };
+    return withRelated(unit, subscription);
   });
 }

@@ -10,7 +10,12 @@ import type { SubscriptionTerms } from '../domain/invoice/subscription-terms.js'
 import type { Occasion } from '../records/occasion.js';
 import { notFound, type Refusal } from '../records/refusal.js';
 import { findRecords } from '../records/find-record.js';
-import { readUnit, type ReadDependencies, type ReadUnit } from '../records/unit.js';
+import {
+  readUnit,
+  type ReadDependencies,
+  type ReadUnit,
+  type StatementUnit,
+} from '../records/unit.js';
 import { subscriptionCommitmentFrom } from './lines/stored-commitments.js';
 import { findPeriods } from './periods/periods-store.js';
 import {
@@ -58,8 +63,16 @@ async function loadSubscription(
 ): Promise<LoadedSubscription | Refusal> {
   const subscription = await findSubscription(tx, id);
   if (subscription === null) return notFound('subscription', id);
+  return withRelated({ tx }, subscription);
+}
+
+/** A subscription that was read or written in this unit, with everything that belongs to it. */
+export async function withRelated(
+  { tx }: StatementUnit,
+  subscription: SubscriptionRow,
+): Promise<LoadedSubscription> {
   const related = await findRelatedRecords(tx, [subscription]);
-  return { subscription, related, latestInvoice: await findLatestInvoice(tx, id) };
+  return { subscription, related, latestInvoice: await findLatestInvoice(tx, subscription.id) };
 }
 
 /** The terms that decide the charges of a subscription. */

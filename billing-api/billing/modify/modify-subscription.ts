@@ -1,4 +1,4 @@
-import { ZERO } from '../../../contract/decimal.js';
+import { assertPresent } from '../../../runtime/failure.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
 import { targetRefusal, type ChangeTarget } from '../../records/change-record.js';
@@ -9,10 +9,8 @@ import type { Occasion } from '../../records/occasion.js';
 import { announce } from '../../records/recorded-change.js';
 import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
-import type { LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
-import { findRelatedRecords } from '../../subscriptions/related-records.js';
+import { withRelated, type LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
-import { findLatestInvoice } from '../../subscriptions/subscriptions-store.js';
 import { changeQuantity, type ChangedQuantity } from '../lines/change-quantity.js';
 import { holdLine } from '../lines/held-line.js';
 import type { ModifySubscriptionBody, QuantityOfLineBody } from './modify-dto.js';
@@ -43,8 +41,8 @@ async function changeLine(
   if (held.row.subscription_id !== subscriptionId) {
     return notFound('subscription line item', body.id);
   }
-  // Absent means zero: refused above.
-  return changeQuantity(unit, held, { quantity: quantity ?? ZERO, atMs, members });
+  const given = assertPresent(quantity, 'a quantity, which is refused where it is absent');
+  return changeQuantity(unit, held, { quantity: given, atMs, members });
 }
 
 async function changeQuantities(
@@ -107,10 +105,8 @@ async function modify(unit: Unit, { target, body }: Wanted): Promise<Modified | 
   const done = await carryOut(unit, row, body);
   if (isRefusal(done)) return done;
   const { trial, quantities } = done;
-  const subscription = trial?.subscription ?? row;
-  const related = await findRelatedRecords(unit.tx, [subscription]);
-  const latestInvoice = await findLatestInvoice(unit.tx, row.id);
-  return { subscription: { subscription, related, latestInvoice }, quantities, trial };
+  const subscription = await withRelated(unit, trial?.subscription ?? row);
+  return { subscription, quantities, trial };
 }
 
 /** POST /subscriptions/{id}/modify/preview and /execute: a preview is undone. */

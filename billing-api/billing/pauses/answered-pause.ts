@@ -8,10 +8,9 @@ import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import {
   loadBilledSubscription,
+  withRelated,
   type LoadedSubscription,
 } from '../../subscriptions/loaded-subscription.js';
-import { findRelatedRecords } from '../../subscriptions/related-records.js';
-import { findLatestInvoice } from '../../subscriptions/subscriptions-store.js';
 import type { PausedSubscription } from './begin-pause.js';
 
 /** Where the period ends that a pause began in; null while nobody knows when the pause ends. */
@@ -54,11 +53,10 @@ async function answeredPause(
   const { subscription, pause } = done;
   const billed = await loadBilledSubscription(unit, subscription.id);
   if (isRefusal(billed)) return billed;
-  const related = await findRelatedRecords(unit.tx, [subscription]);
-  const latestInvoice = await findLatestInvoice(unit.tx, subscription.id);
-  const shown = related.pauses.find(({ id }) => id === pause.id);
+  const loaded = await withRelated(unit, subscription);
+  const shown = loaded.related.pauses.find(({ id }) => id === pause.id);
   return {
-    subscription: { subscription, related, latestInvoice },
+    subscription: loaded,
     pause: assertPresent(shown, 'the pause'),
     impact: impactOf(done, billed.terms),
   };
