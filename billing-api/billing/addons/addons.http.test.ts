@@ -55,6 +55,8 @@ describe('an addon of a running subscription (27)', () => {
     expect([added.status, added.body.addon_status, added.body.invoice.total]).toEqual([
       ...[201, 'active', '15.48'],
     ]);
+    // A day after it was finalized, as the setting says (16).
+    expect(added.body.invoice.due_date).toBe('2026-01-17T00:00:00.000Z');
     expect(added.body.line_items).toMatchObject([
       { entity_type: 'addon', start_date: '2026-01-16T00:00:00.000Z' },
     ]);

@@ -1,5 +1,5 @@
 import { ZERO } from '../../../contract/decimal.js';
-import type { InstantMs } from '../../../contract/instant.js';
+import { DAY_MS, type InstantMs } from '../../../contract/instant.js';
 import { assertThat } from '../../../runtime/failure.js';
 import { redeemForInvoice } from '../../coupons/redeem-coupons.js';
 import { findAnsweredCustomer } from '../../customers/named-customer.js';
@@ -10,7 +10,8 @@ import {
 } from '../../declarations/customers/customer.resource.js';
 import { INVOICES, type NewInvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import type { SubscriptionDto } from '../../declarations/subscriptions/subscription.resource.js';
-import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
+import { netDaysOf } from '../../domain/invoice/build/due-date.js';
+import { findInvoiceConfig, type InvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { findRecords } from '../../records/find-record.js';
 import { createRecord } from '../../records/create-record.js';
 import type { Occasion } from '../../records/occasion.js';
@@ -34,12 +35,19 @@ import {
   type GivenInvoiceRequest,
 } from './given-invoice-request.js';
 import { adjustmentsOfGiven } from './given-adjustments.js';
+import { holdInvoiced } from './hold-invoiced.js';
 
 /** The lines of a request with what is done to them, and the records that these name. */
 async function givenOf(
   unit: Unit,
   id: string,
-  request: GivenInvoiceRequest,
+  {
+    request,
+    subscription,
+  }: {
+    readonly request: GivenInvoiceRequest;
+    readonly subscription: SubscriptionDto | null;
+  },
 ): Promise<{ readonly given: GivenInvoice; readonly parties: GivenParties } | Refusal> {
   const { currency, lines, coupons: codes, taxRates, customerId } = request;
   const period = request.period ?? { startMs: unit.now, endMs: unit.now + 1 };
@@ -47,7 +55,8 @@ async function givenOf(
   const redeemed = await redeemForInvoice(unit, currency, codes);
   if (isRefusal(redeemed)) return redeemed;
   const adjustments = await adjustmentsOfGiven(unit, id, {
-    ...{ coupons: redeemed, taxRates, customerId, isCredit: request.type === 'CREDIT' },
+    ...{ coupons: redeemed, taxRates, isCredit: request.type === 'CREDIT' },
+    ...{ customerId, subscriptionId: subscription?.id ?? null },
   });
   if (isRefusal(adjustments)) return adjustments;
   const { coupons, taxes, parties } = adjustments;
@@ -72,10 +81,31 @@ async function unknownPrice(unit: Unit, { lines }: GivenInvoiceRequest): Promise
   return missing === undefined ? null : notFound(PRICES.name, missing);
 }
 
+/** The customer of a request, or the refusal of it or of a price that it names. */
+async function findNamed(
+  unit: Unit,
+  request: GivenInvoiceRequest,
+): Promise<AnsweredCustomerRow | Refusal> {
+  const customer = await findPublishedCustomer(unit, request.customerId);
+  return isRefusal(customer) ? customer : ((await unknownPrice(unit, request)) ?? customer);
+}
+
+/** What a row says of the subscription that the invoice belongs to. */
+function ownerOf({ subscription = null, sequence = null }: GivenInvoicePurpose) {
+  const isNumbered = subscription !== null && sequence !== null;
+  return {
+    billing_period: isNumbered ? subscription.billing_period : null,
+    billing_sequence: sequence,
+    subscription_id: subscription?.id ?? null,
+    subscription_customer_id: subscription?.customer_id ?? null,
+    subscription,
+  };
+}
+
 /** The row of the invoice before it is finalized. */
 function newRow(
   request: GivenInvoiceRequest,
-  { id, sums, customer, now, subscription }: NewInvoice,
+  { id, sums, customer, now, owner, dueMs }: NewInvoice,
 ): NewInvoiceRow {
   return {
     ...NEW_DRAFT,
@@ -84,14 +114,11 @@ function newRow(
     metadata: request.metadata,
     invoice_type: request.type,
     billing_reason: request.reason,
-    billing_period: null,
+    ...ownerOf(owner),
     customer_id: customer.id,
-    subscription_id: subscription?.id ?? null,
-    subscription_customer_id: subscription?.customer_id ?? null,
-    subscription,
     currency: request.currency,
     description: request.description,
-    due_date: request.dueDate,
+    due_date: request.dueDate ?? dueMs,
     period_start: request.period?.startMs ?? null,
     period_end: request.period?.endMs ?? null,
     last_computed_at: now,
@@ -107,15 +134,28 @@ type NewInvoice = {
   readonly sums: GivenTotals;
   readonly customer: AnsweredCustomerRow;
   readonly now: InstantMs;
-  readonly subscription: SubscriptionDto | null;
+  readonly owner: GivenInvoicePurpose;
+  /** Where the request does not say; null where nothing does. */
+  readonly dueMs: InstantMs | null;
 };
 
 /** What an invoice with given lines is made for, when nobody asked for it. */
 export type GivenInvoicePurpose = {
   readonly isFunding?: boolean;
-  /** The subscription whose line items it charges. */
+  /** The subscription that it belongs to. */
   readonly subscription?: SubscriptionDto | null;
+  /** Of an invoice of type SUBSCRIPTION, among those of its subscription. */
+  readonly sequence?: number | null;
 };
+
+/** When an invoice that is finalized now is due: by the terms of its subscription. */
+function dueOfGiven(
+  subscription: SubscriptionDto | null,
+  { config, now }: { readonly config: InvoiceConfig; readonly now: InstantMs },
+): InstantMs | null {
+  if (subscription === null) return null;
+  return now + (netDaysOf(subscription.payment_terms) ?? config.due_date_days) * DAY_MS;
+}
 
 /**
  * Stores and finalizes an invoice with given lines, in the unit of the caller. One that sells
@@ -124,25 +164,26 @@ export type GivenInvoicePurpose = {
 export async function storeGivenInvoice(
   unit: Unit,
   request: GivenInvoiceRequest,
-  { isFunding = false, subscription = null }: GivenInvoicePurpose = {},
+  purpose: GivenInvoicePurpose = {},
 ): Promise<InvoiceDocument | Refusal> {
-  const customer = await findPublishedCustomer(unit, request.customerId);
+  const { isFunding = false, subscription = null } = purpose;
+  const customer = await findNamed(unit, request);
   if (isRefusal(customer)) return customer;
-  const unknown = await unknownPrice(unit, request);
-  if (unknown !== null) return unknown;
   const id = unit.newId(INVOICES.idPrefix);
-  const found = await givenOf(unit, id, request);
+  const config = await findInvoiceConfig(unit);
+  const found = await givenOf(unit, id, { request, subscription });
   if (isRefusal(found)) return found;
   const { totals, ...parts } = documentOfGiven(found.given, found.parties);
   const sums = request.type === 'CREDIT' ? totalsOfCredit(found.given.lines) : totals;
-  const values = newRow(request, { id, sums, customer, now: unit.now, subscription });
+  const dueMs = dueOfGiven(subscription, { config, now: unit.now });
+  const values = newRow(request, { id, sums, customer, now: unit.now, owner: purpose, dueMs });
   const row = await createRecord(unit, INVOICES, values);
   if (isRefusal(row)) return row;
   const stored = identified(unit, id, parts);
   await insertDocumentParts(unit, [stored]);
   await storeComputations(unit, [computationOfGiven(id, found.given)]);
   const draft = { row, computed: {}, parts: stored, number: request.number, isFunding };
-  const done = await finalizeDrafts(unit, await findInvoiceConfig(unit), [draft]);
+  const done = await finalizeDrafts(unit, config, [draft]);
   if (isRefusal(done)) return done;
   const [final] = [...done.finalized, ...done.skipped];
   assertThat(final !== undefined, 'the invoice was finalized');
@@ -150,8 +191,8 @@ export async function storeGivenInvoice(
 }
 
 /**
- * POST /invoices: an invoice with given lines, finalized at once. A ONE_OFF invoice has coupons and
- * taxes; a CREDIT invoice has neither, and may be negative (docs/domain.md 13.2, 13.7).
+ * POST /invoices: an invoice with given lines, finalized at once. A CREDIT invoice has neither
+ * coupons nor taxes, and may be negative (docs/domain.md 13.2, 13.7).
  */
 export function createInvoice(
   dependencies: WriteDependencies,
@@ -160,5 +201,9 @@ export function createInvoice(
 ): Promise<InvoiceDocument | Refusal> {
   const request = readGivenInvoice(body);
   if (isRefusal(request)) return Promise.resolve(request);
-  return writeUnit(dependencies, occasion, (unit) => storeGivenInvoice(unit, request));
+  return writeUnit(dependencies, occasion, async (unit) => {
+    if (request.named === null) return storeGivenInvoice(unit, request);
+    const owner = await holdInvoiced(unit, request, request.named);
+    return isRefusal(owner) ? owner : storeGivenInvoice(unit, request, owner);
+  });
 }

@@ -38,7 +38,8 @@ export type GivenAdjustments = {
 
 /**
  * The redeemed coupons and the taxes of an invoice with given lines: tax rates that the request
- * names, and those of the customer, or else of the tenant (docs/domain.md 15). None for CREDIT.
+ * names, and those of the subscription, else of the customer, or else of the tenant (docs/domain.md
+ * 15). None for CREDIT.
  */
 export async function adjustmentsOfGiven(
   unit: Unit,
@@ -47,6 +48,8 @@ export async function adjustmentsOfGiven(
     readonly coupons: readonly CouponRow[];
     readonly taxRates: readonly string[];
     readonly customerId: string;
+    /** That the invoice belongs to; null for none. */
+    readonly subscriptionId: string | null;
     readonly isCredit: boolean;
   },
 ): Promise<GivenAdjustments | Refusal> {
@@ -56,7 +59,9 @@ export async function adjustmentsOfGiven(
     return rates.get(code) ?? notFound('tax rate', code);
   });
   if (isRefusal(named)) return named;
+  const { subscriptionId } = asked;
   const inherited = await findTaxesOf(unit, [
+    ...(subscriptionId === null ? [] : [{ type: 'subscription' as const, id: subscriptionId }]),
     { type: 'customer', id: asked.customerId },
     { type: 'tenant', id: unit.environment.tenantId },
   ]);

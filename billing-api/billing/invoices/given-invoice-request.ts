@@ -2,6 +2,7 @@ import { ONE, ZERO, type Decimal } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { BillingReason } from '../../declarations/invoices/invoice.resource.js';
+import type { BillingPeriod } from '../../domain/calendar/billing-grid.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Currency, DateTime, DecimalText, MetadataDto } from '../../records/record-dto.js';
 import type { Refusal } from '../../records/refusal.js';
@@ -43,16 +44,22 @@ export interface CreateInvoiceBody {
    */
   line_items: GivenInvoiceLineBody[];
   /**
-   * CREDIT has neither coupons nor taxes, and may be negative.
+   * CREDIT has neither coupons nor taxes, and may be negative. SUBSCRIPTION belongs to
+   * `subscription_id`, for a period of which it is the only one.
    * @default "ONE_OFF"
    */
-  invoice_type?: 'ONE_OFF' | 'CREDIT';
+  invoice_type?: 'ONE_OFF' | 'CREDIT' | 'SUBSCRIPTION';
+  /** Required with type SUBSCRIPTION, and absent otherwise; so is `billing_period`. */
+  subscription_id?: string;
+  /** That of the subscription. */
+  billing_period?: BillingPeriod;
   /**
    * Taken from the series of the environment when absent.
    * @minLength 1
    * @maxLength 100
    */
   invoice_number?: string;
+  /** When absent: of a subscription by its payment terms, otherwise none. */
   due_date?: DateTime;
   /** @maxLength 10000 */
   description?: string;
@@ -66,7 +73,10 @@ export interface CreateInvoiceBody {
    * @maxItems 100
    */
   tax_rates?: string[];
-  /** @default "MANUAL" */
+  /**
+   * MANUAL with type SUBSCRIPTION.
+   * @default "MANUAL"
+   */
   billing_reason?: BillingReason;
   /** Given with `period_end`. */
   period_start?: DateTime;
@@ -78,7 +88,7 @@ export interface CreateInvoiceBody {
 export type GivenInvoiceRequest = {
   readonly customerId: string;
   readonly currency: string;
-  readonly type: 'ONE_OFF' | 'CREDIT';
+  readonly type: 'ONE_OFF' | 'CREDIT' | 'SUBSCRIPTION';
   readonly lines: readonly GivenLineTerms[];
   readonly number: string | null;
   readonly dueDate: InstantMs | null;
@@ -149,8 +159,47 @@ function readCodes(
   return { coupons, taxRates };
 }
 
+/** The subscription that an invoice is to belong to, as it is named. */
+export type NamedSubscription = { readonly id: string; readonly billingPeriod: BillingPeriod };
+
+/** POST /invoices as it was requested; `named` is null for an invoice that belongs to none. */
+export type CreateInvoiceRequest = GivenInvoiceRequest & {
+  readonly named: NamedSubscription | null;
+};
+
+const OF_SUBSCRIPTION = ['subscription_id', 'billing_period'] as const;
+const NEEDED = [...OF_SUBSCRIPTION, 'period_start', 'period_end'] as const;
+
+/** Notes what an invoice of type SUBSCRIPTION has that others have not, or lacks. */
+function checkMembers(reader: MemberReader, body: CreateInvoiceBody): void {
+  const isNeeded = body.invoice_type === 'SUBSCRIPTION';
+  const [wrong, problem] = isNeeded
+    ? [NEEDED.filter((member) => body[member] === undefined), 'must be given for']
+    : [OF_SUBSCRIPTION.filter((member) => body[member] !== undefined), 'must be absent, except on'];
+  for (const member of wrong) reader.note(member, `${problem} an invoice of type SUBSCRIPTION`);
+}
+
+/** The subscription that an invoice of type SUBSCRIPTION names (docs/domain.md 13.7). */
+function readSubscription(
+  reader: MemberReader,
+  body: CreateInvoiceBody,
+  { period, reason }: { readonly period: Interval | null; readonly reason: BillingReason },
+): NamedSubscription | null {
+  checkMembers(reader, body);
+  const { subscription_id: id, billing_period: billingPeriod } = body;
+  if (body.invoice_type !== 'SUBSCRIPTION') return null;
+  if (period !== null && period.startMs === period.endMs) {
+    reader.note('period_end', 'must be after period_start');
+  }
+  if (reason !== 'MANUAL') {
+    const others = 'invoices of other reasons are computed, and made by themselves';
+    reader.note('billing_reason', `must be MANUAL for an invoice of type SUBSCRIPTION: ${others}`);
+  }
+  return id === undefined || billingPeriod === undefined ? null : { id, billingPeriod };
+}
+
 /** Reads the body of POST /invoices. */
-export function readGivenInvoice(body: CreateInvoiceBody): GivenInvoiceRequest | Refusal {
+export function readGivenInvoice(body: CreateInvoiceBody): CreateInvoiceRequest | Refusal {
   const reader = new MemberReader();
   const currency = reader.currency('currency', body.currency);
   const bad = reader.refusal();
@@ -164,6 +213,7 @@ export function readGivenInvoice(body: CreateInvoiceBody): GivenInvoiceRequest |
   checkSums(reader, body, sum);
   const { coupons, taxRates } = readCodes(reader, body, isCredit);
   const number = body.invoice_number;
+  const period = readPeriod(reader, '', body);
   const request = {
     customerId: body.customer_id,
     currency,
@@ -175,7 +225,8 @@ export function readGivenInvoice(body: CreateInvoiceBody): GivenInvoiceRequest |
     coupons,
     taxRates,
     reason,
-    period: readPeriod(reader, '', body),
+    period,
+    named: readSubscription(reader, body, { period, reason }),
     metadata: reader.metadata(body.metadata),
   };
   return reader.refusal() ?? assertPresent(request, 'the request');

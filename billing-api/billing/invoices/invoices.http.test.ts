@@ -185,6 +185,89 @@ describe('an invoice', () => {
     });
   });
 
+  test('with given lines may belong to a subscription: one for a period, with its taxes and terms', async ({
+    api,
+    bill,
+  }) => {
+    await api.make('/v1/taxes/rates', {
+      ...{ name: 'VAT', code: 'vat', tax_rate_type: 'percentage', percentage_value: '20' },
+    });
+    await api.make('/v1/taxes/rates', {
+      ...{ name: 'Reduced', code: 'low', tax_rate_type: 'percentage', percentage_value: '10' },
+    });
+    const { customer, subscription } = await subscribeMonthly(api, { payment_terms: '15 NET' });
+    for (const [tax_rate_code, entity_type, entity_id] of [
+      ['vat', 'customer', customer.id],
+      ['low', 'subscription', subscription.id],
+    ]) {
+      await api.make('/v1/taxes/associations', { tax_rate_code, entity_type, entity_id });
+    }
+    const sums = { subtotal: '40', total: '40', amount_due: '40' };
+    const body = {
+      ...{ customer_id: customer.id, currency: 'usd', invoice_type: 'SUBSCRIPTION', ...sums },
+      ...{ subscription_id: subscription.id, billing_period: 'MONTHLY' },
+      ...{ period_start: '2026-11-01T00:00:00Z', period_end: '2026-12-01T00:00:00Z' },
+      line_items: [{ display_name: 'Migration', amount: '40' }],
+    };
+    await bill('2026-11-10T00:00:00.000Z');
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => api.call('POST', '/v1/invoices', { body })),
+    );
+    expect(statusOf(answers)).toEqual([201, 409, 409]);
+    const made = answers.find(({ status }) => status === 201)?.body;
+    expect(made).toMatchObject({
+      ...{ invoice_type: 'SUBSCRIPTION', invoice_status: 'FINALIZED', billing_reason: 'MANUAL' },
+      ...{ subscription_id: subscription.id, billing_period: 'MONTHLY', total: '44.00' },
+      ...{ subtotal: '40.00', total_tax: '4.00', period_end: '2026-12-01T00:00:00.000Z' },
+      due_date: '2026-11-25T00:00:00.000Z',
+    });
+    for (const { body: other } of answers.filter(({ status }) => status === 409)) {
+      expect(other).toMatchObject({ code: 'already_exists' });
+      expect(other.message).toContain(made.id);
+    }
+    // The period is billed by itself as before, and the sequence counts both.
+    await bill('2026-12-01T02:00:00.000Z');
+    const cycle = await latestOf(api, subscription.id);
+    expect(cycle).toMatchObject({ billing_reason: 'SUBSCRIPTION_CYCLE', subtotal: '130.00' });
+    expect(cycle.billing_sequence).toBe(made.billing_sequence + 1);
+    const verified = await api.call('GET', `/v1/invoices/${made.id}/verify`);
+    expect(verified.body).toMatchObject({ same_from_inputs: true, differences: [] });
+    await api.call('POST', `/v1/invoices/${made.id}/void`, { body: {} });
+    const recalculated = await api.call('POST', `/v1/invoices/${made.id}/recalculate`);
+    expect([recalculated.status, recalculated.body.message]).toEqual([
+      400,
+      expect.stringMatching(/lines of the invoice were given/),
+    ]);
+    const again = await api.call('POST', '/v1/invoices', { body });
+    expect([again.status, again.body.billing_sequence]).toEqual([201, cycle.billing_sequence + 1]);
+    const skipped = await api.call('POST', '/v1/invoices', {
+      body: {
+        ...{ ...body, period_start: '2026-10-01T00:00:00Z', period_end: '2026-11-01T00:00:00Z' },
+        ...{ subtotal: '0', total: '0', amount_due: '0' },
+        line_items: [{ display_name: 'Nothing', amount: '0' }],
+      },
+    });
+    expect(skipped.body).toMatchObject({ invoice_status: 'SKIPPED', invoice_number: null });
+    const recompute = await api.call('POST', `/v1/invoices/${skipped.body.id}/recompute`);
+    expect(recompute.status).toBe(400);
+    const loose = { ...body, subscription_id: undefined, billing_period: undefined };
+    const refusals = [
+      [{ ...body, customer_id: 'cust_0' }, 'customer_id'],
+      [{ ...body, currency: 'eur' }, 'currency'],
+      [{ ...body, billing_period: 'ANNUAL' }, 'billing_period'],
+      [{ ...body, billing_reason: 'SUBSCRIPTION_CYCLE' }, 'billing_reason'],
+      [{ ...body, period_end: body.period_start }, 'period_end'],
+      [loose, 'subscription_id'],
+      [loose, 'billing_period'],
+      [{ ...body, invoice_type: 'ONE_OFF' }, 'subscription_id'],
+    ] as const;
+    for (const [wrong, member] of refusals) {
+      const answer = await api.call('POST', '/v1/invoices', { body: wrong });
+      expect([member, answer.status]).toEqual([member, 400]);
+      expect(Object.keys(answer.body.details)).toContain(member);
+    }
+  });
+
   test('takes the numbers of each series without a gap, also when its setting changes and back', async ({
     api,
     bill,

@@ -22,11 +22,12 @@ import { taskOfInvoice } from '../stored/task-of-invoice.js';
 
 /** Why an invoice cannot be computed again; null when it can. */
 function problemOf(row: InvoiceRow): string | null {
-  const { invoice_status: status, invoice_type: type } = row;
+  const { invoice_status: status, invoice_type: type, billing_reason: reason } = row;
   if (!isIn(INVOICE, 'computed', status)) {
     return `the invoice is ${status}; only one that is DRAFT or SKIPPED is computed again`;
   }
   if (type !== 'SUBSCRIPTION') return `the invoice is ${type}, so its amounts are not computed`;
+  if (reason === 'MANUAL') return 'the lines of the invoice were given, so they are not computed';
   return row.is_manually_edited ? 'lines of the invoice were changed by hand, and they stay' : null;
 }
 

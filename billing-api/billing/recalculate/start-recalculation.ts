@@ -30,6 +30,9 @@ export const RECALCULATE_INVOICE = {
 export function recalculationProblem(row: InvoiceRow): string | null {
   const { invoice_type: type, invoice_status: status, recalculated_invoice_id: replacement } = row;
   if (type !== 'SUBSCRIPTION') return `the invoice is ${type}; only one of a subscription can be`;
+  if (row.billing_reason === 'MANUAL') {
+    return 'the lines of the invoice were given, not computed; create another one in its place';
+  }
   if (status !== 'VOIDED') return `the invoice is ${status}; void it before it is recalculated`;
   return replacement === null ? null : `the invoice was recalculated already, as ${replacement}`;
 }
