@@ -7,12 +7,11 @@ import { changeRecord, type ChangeTarget } from '../records/change-record.js';
 import { givenOf, MemberReader } from '../records/member-rules.js';
 import type { Occasion } from '../records/occasion.js';
 import type { DecimalText, MetadataDto } from '../records/record-dto.js';
-import { announce } from '../records/recorded-change.js';
 import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
 import type { Patch } from '../records/resource.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../records/unit.js';
 import { withRelated, type LoadedSubscription } from './loaded-subscription.js';
-import { toldOfSubscription } from './subscription-events.js';
+import { announceUpdated } from './subscription-events.js';
 import { findLineItems } from './subscriptions-store.js';
 
 /**
@@ -77,11 +76,6 @@ async function thresholdRefusal(
   return isUsed ? null : invalid({ auto_invoice_threshold: 'needs a plan with a price of usage' });
 }
 
-async function tellUpdated(unit: Unit, row: SubscriptionRow): Promise<void> {
-  const told = await toldOfSubscription(unit, row);
-  announce(unit, SUBSCRIPTIONS, { id: row.id, name: 'subscription.updated', told });
-}
-
 /** PUT /subscriptions/{id}: members that change no amount and no period. */
 export function changeSubscription(
   dependencies: WriteDependencies,
@@ -96,7 +90,7 @@ export function changeSubscription(
       change: async (row) => (await thresholdRefusal(unit, row, patch)) ?? patch,
     });
     if (isRefusal(subscription)) return subscription;
-    if (Object.keys(patch).length > 0) await tellUpdated(unit, subscription);
+    if (Object.keys(patch).length > 0) await announceUpdated(unit, subscription);
     return withRelated(unit, subscription);
   });
 }

@@ -46,6 +46,12 @@ export async function toldOfSubscription(
   return { ...payloadOf(ANNOUNCED, answer), customer };
 }
 
+/** Adds the system event of a subscription that has changed to the unit that changes it. */
+export async function announceUpdated(unit: Unit, row: SubscriptionRow): Promise<void> {
+  const told = await toldOfSubscription(unit, row);
+  announce(unit, SUBSCRIPTIONS, { id: row.id, name: 'subscription.updated', told });
+}
+
 /** Adds the system event of a new subscription, with its customer, to the unit that makes it. */
 export async function announceNewSubscription(unit: Unit, row: SubscriptionRow): Promise<void> {
   const told = await toldOfSubscription(unit, row);

@@ -17,7 +17,6 @@ import { lockRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { MetadataDto } from '../../records/record-dto.js';
-import { announce } from '../../records/recorded-change.js';
 import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit, type Unit } from '../../records/unit.js';
 import {
@@ -25,7 +24,7 @@ import {
   pausedUntil,
   type BilledSubscription,
 } from '../../subscriptions/loaded-subscription.js';
-import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
+import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import { creditWallet } from '../proration/credit-wallet.js';
 import { findUnused, type UnusedItem } from '../proration/find-unused.js';
@@ -183,7 +182,7 @@ async function defer(
   });
   if (isRefusal(schedule)) return schedule;
   const after = await updateRecord(unit, SUBSCRIPTIONS, { row, patch });
-  if (!isRefusal(after)) await tellUpdated(unit, after);
+  if (!isRefusal(after)) await announceUpdated(unit, after);
   return after;
 }
 
@@ -192,13 +191,8 @@ async function end(unit: Unit, cancellation: Cancellation): Promise<Subscription
   const { atMs, loaded } = cancellation;
   const metadataOf = (metadata: MetadataDto) => endingOf(cancellation, metadata);
   const after = await endSubscription(unit, loaded, { atMs, metadataOf });
-  if (!isRefusal(after)) await tellUpdated(unit, after);
+  if (!isRefusal(after)) await announceUpdated(unit, after);
   return after;
-}
-
-async function tellUpdated(unit: Unit, row: SubscriptionRow): Promise<void> {
-  const told = await toldOfSubscription(unit, row);
-  announce(unit, SUBSCRIPTIONS, { id: row.id, name: 'subscription.updated', told });
 }
 
 async function store(

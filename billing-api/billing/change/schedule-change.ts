@@ -6,10 +6,9 @@ import {
 import { lockForChange, type ChangeTarget } from '../../records/change-record.js';
 import { createRecord } from '../../records/create-record.js';
 import type { Occasion } from '../../records/occasion.js';
-import { announce } from '../../records/recorded-change.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit } from '../../records/unit.js';
-import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
+import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import type { ChangeSubscriptionBody } from './change-dto.js';
 import { previewChange, type ChangedPlan } from './change-subscription.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
@@ -44,8 +43,7 @@ async function store(
     previous: {},
   });
   if (isRefusal(schedule)) return schedule;
-  const told = await toldOfSubscription(unit, subscription);
-  announce(unit, SUBSCRIPTIONS, { id, name: 'subscription.updated', told });
+  await announceUpdated(unit, subscription);
   return { schedule, subscription, changed };
 }
 

@@ -6,11 +6,10 @@ import { resultOf, undone } from '../../records/dry-run.js';
 import { readRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
-import { announce } from '../../records/recorded-change.js';
 import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { withRelated, type LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
-import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
+import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import { changeQuantity, type ChangedQuantity } from '../lines/change-quantity.js';
 import { holdLine } from '../lines/held-line.js';
 import type { ModifySubscriptionBody, QuantityOfLineBody } from './modify-dto.js';
@@ -76,11 +75,6 @@ function paramsRefusal(body: ModifySubscriptionBody): Refusal | null {
   return null;
 }
 
-async function tellUpdated(unit: Unit, row: SubscriptionRow): Promise<void> {
-  const told = await toldOfSubscription(unit, row);
-  announce(unit, SUBSCRIPTIONS, { id: row.id, name: 'subscription.updated', told });
-}
-
 type Done = Pick<Modified, 'quantities' | 'trial'>;
 
 async function carryOut(
@@ -93,7 +87,7 @@ async function carryOut(
   if (quantity === undefined) return { quantities: [], trial };
   const quantities = await changeQuantities(unit, row.id, quantity.line_items);
   if (isRefusal(quantities)) return quantities;
-  await tellUpdated(unit, row);
+  await announceUpdated(unit, row);
   return { quantities, trial };
 }
 

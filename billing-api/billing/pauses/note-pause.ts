@@ -3,10 +3,9 @@ import {
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
 import { updateRecord } from '../../records/change-record.js';
-import { announce } from '../../records/recorded-change.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
+import { announceUpdated } from '../../subscriptions/subscription-events.js';
 
 /** Says of a locked subscription that a pause is to come, or that none is any more. */
 export async function notePause(
@@ -18,7 +17,6 @@ export async function notePause(
   const patch = { pause_status: status, active_pause_id: pauseId };
   const subscription = await updateRecord(unit, SUBSCRIPTIONS, { row, patch });
   if (isRefusal(subscription)) return subscription;
-  const told = await toldOfSubscription(unit, subscription);
-  announce(unit, SUBSCRIPTIONS, { id: row.id, name: 'subscription.updated', told });
+  await announceUpdated(unit, subscription);
   return subscription;
 }

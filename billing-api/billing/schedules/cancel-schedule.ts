@@ -13,12 +13,11 @@ import { lastRecorded } from '../../domain/periods/period-ledger.js';
 import { updateRecord, type ChangeTarget } from '../../records/change-record.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
-import { announce } from '../../records/recorded-change.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
-import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
+import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import { markCancelled } from '../../subscriptions/schedules-store.js';
 
 /** What a subscription said before its end was scheduled. */
@@ -70,8 +69,7 @@ async function cancel(unit: Unit, { id }: ChangeTarget): Promise<ScheduleRow | R
   if (problem !== null) return new Refusal('invalid_operation', problem);
   const restored = await restore(unit, row, schedule);
   if (isRefusal(restored)) return restored;
-  const told = await toldOfSubscription(unit, restored);
-  announce(unit, SUBSCRIPTIONS, { id: row.id, name: 'subscription.updated', told });
+  await announceUpdated(unit, restored);
   return markCancelled(unit, id);
 }
 
