@@ -18,8 +18,8 @@ export type RecordMove<C extends Columns, State extends string, MoveName extends
   readonly to: NoInfer<State> | ((row: RowOf<C>) => NoInfer<State>);
   /** What is written beside the state, such as the instant of the move. */
   readonly patch?: (row: RowOf<C>) => Patch<C> | Refusal | Promise<Patch<C> | Refusal>;
-  /** What the event of the move tells of the record (docs/http.md 11.3). */
-  readonly told: (after: RowOf<C>) => Promise<unknown>;
+  /** What the event of the move tells of the record (docs/http.md 11.3); none where it has none. */
+  readonly told?: (after: RowOf<C>) => Promise<unknown>;
 };
 
 /**
@@ -55,6 +55,8 @@ export async function moveRecord<C extends Columns, State extends string, MoveNa
   if (isRefusal(after)) return after;
   recordAudit(unit, resource, { before: row, after, action: move });
   const { announces: name } = lifecycle.moves[move];
-  if (name !== null) announce(unit, resource, { id: after.id, name, told: await told(after) });
+  if (name === null) return after;
+  assertThat(told !== undefined, `${name} tells of the ${resource.name}`);
+  announce(unit, resource, { id: after.id, name, told: await told(after) });
   return after;
 }

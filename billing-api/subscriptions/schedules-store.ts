@@ -31,16 +31,14 @@ export async function pendingRefusal(
   return new Refusal('invalid_operation', waiting);
 }
 
-const nothing = () => Promise.resolve(null);
-
 /** Notes that a schedule was done. */
 export async function markExecuted(unit: Unit, id: string): Promise<Refusal | null> {
   const begun = await moveRecord(unit, SCHEDULES, {
-    ...{ target: { id }, lifecycle: SCHEDULE, move: 'execute', to: 'executing', told: nothing },
+    ...{ target: { id }, lifecycle: SCHEDULE, move: 'execute', to: 'executing' },
   });
   if (isRefusal(begun)) return begun;
   const done = await moveRecord(unit, SCHEDULES, {
-    ...{ target: { id }, lifecycle: SCHEDULE, move: 'succeed', to: 'executed', told: nothing },
+    ...{ target: { id }, lifecycle: SCHEDULE, move: 'succeed', to: 'executed' },
     patch: () => ({ executed_at: unit.now }),
   });
   return isRefusal(done) ? done : null;
@@ -49,11 +47,11 @@ export async function markExecuted(unit: Unit, id: string): Promise<Refusal | nu
 /** Notes why a schedule could not be done. */
 export async function markFailed(unit: Unit, id: string, error: string): Promise<Refusal | null> {
   const begun = await moveRecord(unit, SCHEDULES, {
-    ...{ target: { id }, lifecycle: SCHEDULE, move: 'execute', to: 'executing', told: nothing },
+    ...{ target: { id }, lifecycle: SCHEDULE, move: 'execute', to: 'executing' },
   });
   if (isRefusal(begun)) return begun;
   const failed = await moveRecord(unit, SCHEDULES, {
-    ...{ target: { id }, lifecycle: SCHEDULE, move: 'fail', to: 'failed', told: nothing },
+    ...{ target: { id }, lifecycle: SCHEDULE, move: 'fail', to: 'failed' },
     patch: () => ({ executed_at: unit.now, error: error.slice(0, 1000) }),
   });
   return isRefusal(failed) ? failed : null;
@@ -62,7 +60,7 @@ export async function markFailed(unit: Unit, id: string, error: string): Promise
 /** Notes that a schedule is never done. */
 export function markCancelled(unit: Unit, id: string): Promise<ScheduleRow | Refusal> {
   return moveRecord(unit, SCHEDULES, {
-    ...{ target: { id }, lifecycle: SCHEDULE, move: 'cancel', to: 'cancelled', told: nothing },
+    ...{ target: { id }, lifecycle: SCHEDULE, move: 'cancel', to: 'cancelled' },
     patch: () => ({ cancelled_at: unit.now }),
   });
 }

@@ -52,7 +52,6 @@ async function remove(
       end_date: atMs,
       ...(reason === undefined ? {} : { metadata: { ...metadata, cancellation_reason: reason } }),
     }),
-    told: () => Promise.resolve(null),
   });
   if (!isRefusal(removed)) await endLines(unit, id, atMs);
   return removed;

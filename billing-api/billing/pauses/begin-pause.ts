@@ -50,7 +50,6 @@ export async function beginPause(
       original_period_end: subscription.current_period_end,
       ends_at: endOfPause(subscription, pause.pause_end),
     }),
-    told: () => Promise.resolve(null),
   });
   return isRefusal(begun) ? begun : enterPause(unit, begun);
 }

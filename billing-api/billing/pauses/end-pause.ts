@@ -46,7 +46,6 @@ export async function endPause(
   const completed = await moveRecord(unit, PAUSES, {
     ...{ target: { id: pause.id }, lifecycle: PAUSE, move: 'complete', to: 'completed' },
     patch: () => ({ resumed_at: atMs, resume_mode: mode, ends_at: null }),
-    told: () => Promise.resolve(null),
   });
   if (isRefusal(completed)) return completed;
   const subscription = await moveRecord(unit, SUBSCRIPTIONS, {
@@ -73,7 +72,7 @@ export async function closePause(
 ): Promise<Refusal | null> {
   const pause = await lockLivePause(unit, subscriptionId);
   if (pause === null) return null;
-  const move = { target: { id: pause.id }, lifecycle: PAUSE, told: () => Promise.resolve(null) };
+  const move = { target: { id: pause.id }, lifecycle: PAUSE };
   const closed =
     pause.pause_status === 'scheduled'
       ? await moveRecord(unit, PAUSES, { ...move, move: 'cancel', to: 'cancelled' })

@@ -41,7 +41,6 @@ async function cancelPause(
 ): Promise<PausedSubscription | Refusal> {
   const cancelled = await moveRecord(unit, PAUSES, {
     ...{ target: { id: coming.id }, lifecycle: PAUSE, move: 'cancel', to: 'cancelled' },
-    told: () => Promise.resolve(null),
   });
   if (isRefusal(cancelled)) return cancelled;
   const subscription = await notePause(unit, row, null);
