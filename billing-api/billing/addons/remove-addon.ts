@@ -1,31 +1,20 @@
-import { sql } from 'slonik';
-import { formatInstant, type InstantMs } from '../../../contract/instant.js';
-import { noRows } from '../../../sql/columns.js';
+import { formatInstant } from '../../../contract/instant.js';
 import {
   ADDON_ASSOCIATIONS,
   type AddonAssociationRow,
 } from '../../declarations/subscriptions/addon-association.resource.js';
 import { ADDON_ASSOCIATION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { assertPresent } from '../../../runtime/failure.js';
-import { isOfEnvironment } from '../../records/conditions.js';
 import { readRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { moveRecord } from '../../records/move-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { endLines } from '../../subscriptions/lines/end-lines.js';
 import { holdSubscription } from '../lines/held-line.js';
 import { answeredAddon, type AnsweredAddon } from './answered-addon.js';
 import type { RemoveAddonBody } from './addons-dto.js';
-
-/** Ends the lines that an addon brings, where it ends. */
-async function endLines({ tx }: Unit, id: string, atMs: InstantMs): Promise<void> {
-  const at = formatInstant(atMs);
-  await tx.query(sql.type(noRows)`
-    UPDATE subscription_line_items SET end_date = greatest(start_date, ${at}::timestamptz)
-    WHERE addon_association_id = ${id} AND (end_date IS NULL OR end_date > ${at}::timestamptz)
-      AND ${isOfEnvironment}`);
-}
 
 async function remove(
   unit: Unit,
@@ -53,7 +42,7 @@ async function remove(
       ...(reason === undefined ? {} : { metadata: { ...metadata, cancellation_reason: reason } }),
     }),
   });
-  if (!isRefusal(removed)) await endLines(unit, id, atMs);
+  if (!isRefusal(removed)) await endLines(unit, { column: 'addon_association_id', id }, atMs);
   return removed;
 }
 

@@ -17,20 +17,18 @@ import { pausedUntil, type BilledSubscription } from '../../subscriptions/loaded
 import type { ScheduleRow } from '../../declarations/subscriptions/schedule.resource.js';
 import { closeSchedule } from '../../subscriptions/schedules-store.js';
 import { closePause } from '../pauses/end-pause.js';
+import { endLines } from '../../subscriptions/lines/end-lines.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 
 /** Ends what belongs to a subscription where it ends: its lines and its addons. */
-async function endParts({ tx, now }: Unit, id: string, atMs: InstantMs): Promise<void> {
+async function endParts(unit: Unit, id: string, atMs: InstantMs): Promise<void> {
   const at = formatInstant(atMs);
-  await tx.query(sql.type(noRows)`
-    UPDATE subscription_line_items SET end_date = greatest(start_date, ${at}::timestamptz)
-    WHERE subscription_id = ${id} AND (end_date IS NULL OR end_date > ${at}::timestamptz)
-      AND ${isOfEnvironment}`);
-  await tx.query(sql.type(noRows)`
+  await endLines(unit, { column: 'subscription_id', id }, atMs);
+  await unit.tx.query(sql.type(noRows)`
     UPDATE addon_associations SET addon_status = 'cancelled', version = version + 1,
       end_date = greatest(start_date, ${at}::timestamptz),
-      updated_at = ${formatInstant(now)}::timestamptz
+      updated_at = ${formatInstant(unit.now)}::timestamptz
     WHERE subscription_id = ${id} AND addon_status <> 'cancelled' AND ${isOfEnvironment}`);
 }
 
