@@ -10,10 +10,7 @@ import {
   type LineItemRow,
 } from '../../declarations/subscriptions/line-item.resource.js';
 import { priceFromRow, type PriceRow } from '../../declarations/catalog/price.resource.js';
-import { lineBillingOf } from '../../domain/invoice/line-billing.js';
 import { roundToMinorDigits } from '../../domain/money/money.js';
-import { unpausedMs } from '../../domain/periods/ledger-periods.js';
-import { ownPeriodAt } from '../../domain/periods/own-periods.js';
 import { ratePrice } from '../../domain/rating/rate-price.js';
 import { updateRecord } from '../../records/change-record.js';
 import { lockRecord } from '../../records/find-record.js';
@@ -30,6 +27,7 @@ import { storeGrants } from '../open-subscription/adjustments.js';
 import { holdAddons, newAddonLines, storeAddons } from '../open-subscription/addons.js';
 import { findLineContext } from '../open-subscription/lines.js';
 import { isAdvance } from '../proration/find-unused.js';
+import { restOfPeriod } from '../proration/rest-of-period.js';
 import { answeredAddon, type AnsweredAddon } from './answered-addon.js';
 import type { AddAddonBody } from './addons-dto.js';
 
@@ -54,23 +52,14 @@ function startOf(
 
 /** What a line costs in advance for the rest of its period; null where that is nothing. */
 function proratedOf(
-  { terms }: BilledSubscription,
+  loaded: BilledSubscription,
   item: LineItemRow,
   row: PriceRow,
 ): ProratedLine | null {
   if (!isAdvance(item)) return null;
   const price = priceFromRow(row);
-  const { start_date: startMs } = item;
-  const own = assertPresent(
-    ownPeriodAt(terms, lineBillingOf(price, terms).steps, startMs),
-    'the period of a line item',
-  );
-  const full = terms.prorationBehavior === 'create_prorations' ? own.full : own.fullUnscaled;
-  const period = { startMs, endMs: own.endMs };
-  const proration = {
-    coveredMs: unpausedMs(period, own.pauses),
-    fullMs: full.endMs - full.startMs,
-  };
+  const { start_date: atMs, end_date: endMs } = item;
+  const { period, proration } = restOfPeriod(loaded, price, { atMs, endMs });
   const quantity = decimalOf(item.quantity);
   const charge = ratePrice(price, quantity).amount;
   const exact = charge.times(proration.coveredMs).dividedBy(proration.fullMs);

@@ -1,17 +1,13 @@
 import { sql } from 'slonik';
 import { decimalOf, plain, ZERO, type Decimal } from '../../../contract/decimal.js';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
-import { assertPresent } from '../../../runtime/failure.js';
 import { noRows } from '../../../sql/columns.js';
 import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
 import {
   LINE_ITEMS,
   type LineItemRow,
 } from '../../declarations/subscriptions/line-item.resource.js';
-import { lineBillingOf } from '../../domain/invoice/line-billing.js';
 import { roundToMinorDigits } from '../../domain/money/money.js';
-import { unpausedMs } from '../../domain/periods/ledger-periods.js';
-import { ownPeriodAt, type OwnPeriod } from '../../domain/periods/own-periods.js';
 import { settleQuantity } from '../../domain/proration/quantity-change.js';
 import { updateRecord } from '../../records/change-record.js';
 import { CURRENT_ENVIRONMENT } from '../../records/conditions.js';
@@ -23,6 +19,7 @@ import { lineItemFromRow } from '../../subscriptions/lines/line-item-from-row.js
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import { creditWallet } from '../proration/credit-wallet.js';
 import { findCharges, isAdvance, lineageOf } from '../proration/find-unused.js';
+import { restOfPeriod, type RestOfPeriod } from '../proration/rest-of-period.js';
 import { instantRefusal, type HeldLine } from './held-line.js';
 import { storeProration } from './store-proration.js';
 
@@ -45,10 +42,7 @@ export type ChangedQuantity = {
 };
 
 /** What a change of quantity settles at once: the period, its share, and the money. */
-type Settlement = {
-  readonly own: OwnPeriod;
-  readonly coveredMs: number;
-  readonly fullMs: number;
+type Settlement = Pick<RestOfPeriod, 'period' | 'proration'> & {
   /** Rounded; below 0 it is given back. */
   readonly amount: Decimal;
   readonly exact: Decimal;
@@ -78,39 +72,30 @@ async function settlementOf(
   { quantity, atMs }: NewQuantity,
 ): Promise<Settlement | null> {
   if (!isAdvance(row)) return null;
-  const { terms, related } = loaded;
+  const { related } = loaded;
   const metering = { meters: new Map(), effectiveMeters: new Map() } as const;
   const { price } = lineItemFromRow(row, related.prices, metering);
-  const own = assertPresent(
-    ownPeriodAt(terms, lineBillingOf(price, terms).steps, atMs),
-    'the period of a line item',
-  );
+  const { own, period, proration } = restOfPeriod(loaded, price, { atMs, endMs: row.end_date });
   const lineage = lineageOf(row, related.lineItems);
   const found = await findCharges(unit, lineage, own.startMs);
   const charges = [...found.values()].flat();
   if (!charges.some(({ net }) => net.greaterThan(ZERO))) return null;
-  const isScaled = terms.prorationBehavior === 'create_prorations';
-  const full = isScaled ? own.full : own.fullUnscaled;
-  const fullMs = full.endMs - full.startMs;
-  const endMs = Math.min(own.endMs, row.end_date ?? Infinity);
-  const coveredMs = unpausedMs({ startMs: atMs, endMs }, own.pauses);
   const exact = settleQuantity({
     ...{ price, from: decimalOf(row.quantity), to: quantity, atMs, charges },
-    ...{ proration: { coveredMs, fullMs }, pauses: own.pauses },
+    ...{ proration, pauses: own.pauses },
   });
   const amount = roundToMinorDigits(exact, row.currency);
-  return { own: { ...own, endMs }, coveredMs, fullMs, exact, amount };
+  return { period, proration, exact, amount };
 }
 
 function chargeMore(
   unit: Unit,
   { row, loaded }: HeldLine,
-  { settlement, after, atMs }: { settlement: Settlement; after: LineItemRow; atMs: InstantMs },
+  { settlement, after }: { settlement: Settlement; after: LineItemRow },
 ): Promise<InvoiceDocument | Refusal> {
-  const { own, coveredMs, fullMs, exact, amount } = settlement;
-  const period = { startMs: atMs, endMs: own.endMs };
+  const { period, proration, exact, amount } = settlement;
   const quantity = decimalOf(after.quantity).minus(decimalOf(row.quantity));
-  const line = { item: after, quantity, amount, exact, proration: { coveredMs, fullMs }, period };
+  const line = { item: after, quantity, amount, exact, proration, period };
   return storeProration(unit, loaded, { reason: 'PRORATION', lines: [line], period });
 }
 
@@ -118,16 +103,17 @@ function chargeMore(
 async function giveBack(
   unit: Unit,
   { loaded }: HeldLine,
-  { settlement, after, atMs }: { settlement: Settlement; after: LineItemRow; atMs: InstantMs },
+  { settlement, after }: { settlement: Settlement; after: LineItemRow },
 ): Promise<WalletTransactionRow | null | Refusal> {
   const amount = settlement.amount.negated();
+  const { startMs, endMs } = settlement.period;
   const transaction = await creditWallet(unit, loaded.subscription, amount);
   if (transaction === null || isRefusal(transaction)) return transaction;
   await unit.tx.query(sql.type(noRows)`
     INSERT INTO line_credits (tenant_id, environment_id, wallet_transaction_id,
       subscription_line_item_id, period_start, period_end, amount)
     VALUES (${CURRENT_ENVIRONMENT}, ${transaction.id}, ${after.id},
-      ${formatInstant(atMs)}::timestamptz, ${formatInstant(settlement.own.endMs)}::timestamptz,
+      ${formatInstant(startMs)}::timestamptz, ${formatInstant(endMs)}::timestamptz,
       ${plain(amount)}::numeric)`);
   return transaction;
 }
@@ -157,7 +143,7 @@ export async function changeQuantity(
   if (isRefusal(after)) return after;
   const none = { before, after, invoice: null, transaction: null };
   if (settlement === null || settlement.amount.isZero()) return none;
-  const settled = { settlement, after, atMs };
+  const settled = { settlement, after };
   if (settlement.amount.isNegative()) {
     const transaction = await giveBack(unit, held, settled);
     return isRefusal(transaction) ? transaction : { ...none, transaction };
