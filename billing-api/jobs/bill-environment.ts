@@ -17,6 +17,7 @@ import { topUpLowWallets } from '../billing/wallets/auto-top-up.js';
 import type { InvoiceTask } from '../billing/stored/invoice-task.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
 import { writeUnit, type Unit } from '../records/unit.js';
+import { cancelOverdueSubscriptions } from './cancel-overdue.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
 
 /** Invoices of one transaction: their usage is read in one statement. */
@@ -169,19 +170,22 @@ async function renewDue(doing: Doing): Promise<boolean> {
 /**
  * Bills an environment as of one instant: begins and ends pauses, renews the subscriptions whose
  * period has ended, gives the credits of grants, finalizes the drafts whose delay is over, takes
- * expired credits, tells of overdue invoices, and tops up wallets, up to a hundred in one
- * transaction. It begins again from what is stored, so it may be killed at any point and repeated.
+ * expired credits, tells of overdue invoices and of renewals that are near, cancels overdue
+ * subscriptions, and tops up wallets, up to a hundred in one transaction. It begins again from what
+ * is stored, so it may be killed at any point and repeated.
  * @returns whether there is more to do.
  */
 export async function billEnvironment(doing: Doing): Promise<boolean> {
-  const { occasion, needs } = doing;
+  const { occasion, needs, signal } = doing;
   const hasRenewals = await renewDue(doing);
   const hasGrants = await grantCredits(needs, occasion, BATCH);
   const hasDrafts = await takeTurns(FINALIZATIONS, doing);
   const edited = await finalizeEdited(needs, occasion, BATCH);
   const hasMoney = await settleDue(needs, occasion, BATCH);
+  const isOverdue = await cancelOverdueSubscriptions(needs, occasion, { limit: BATCH, signal });
   await topUpLowWallets(needs, occasion);
-  return hasRenewals || hasGrants || hasDrafts || edited === BATCH || hasMoney;
+  const isMore = hasRenewals || hasGrants || hasDrafts || hasMoney || isOverdue;
+  return isMore || edited === BATCH;
 }
 
 /** Bills an environment. Only one run of an environment is under way. */

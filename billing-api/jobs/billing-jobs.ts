@@ -1,6 +1,7 @@
 import { ADVANCE_TEST_CLOCK } from './advance-test-clock.js';
 import { BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE } from './bill-environment.js';
 import { BILL_ENVIRONMENTS } from './bill-environments.js';
+import { CANCEL_OVERDUE_ONE } from './cancel-overdue.js';
 import { DELIVER_WEBHOOKS, QUEUE_WEBHOOKS } from './deliver-webhooks.js';
 import { EXPORT_ONE_WINDOW, QUEUE_EXPORTS } from './export-jobs.js';
 import { RECOMPUTE_JOBS, THRESHOLD_JOBS } from './page-jobs.js';
@@ -20,6 +21,7 @@ export const BILLING_JOBS = [
   BILL_ENVIRONMENT,
   BILL_ONE,
   FINALIZE_ONE,
+  CANCEL_OVERDUE_ONE,
   ADVANCE_TEST_CLOCK,
   ...THRESHOLD_JOBS,
   ...RECOMPUTE_JOBS,

@@ -12,6 +12,7 @@ import type { Job } from '../../sql/jobs/job.js';
 import { JobRunner } from '../../sql/jobs/job-runner.js';
 import type { Database } from '../../sql/pool.js';
 import { BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE } from '../jobs/bill-environment.js';
+import { CANCEL_OVERDUE_ONE } from '../jobs/cancel-overdue.js';
 import { ADVANCE_TEST_CLOCK } from '../jobs/advance-test-clock.js';
 import { RECALCULATE } from '../jobs/recalculate-invoice.js';
 import { createJobNeeds, type JobNeeds } from '../jobs/job-needs.js';
@@ -43,7 +44,10 @@ export function billingRunner(
 ): JobRunner<JobNeeds> {
   return new JobRunner({
     database: world.database,
-    jobs: [BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE, RECALCULATE, ADVANCE_TEST_CLOCK, ...more],
+    jobs: [
+      ...[BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE, CANCEL_OVERDUE_ONE, RECALCULATE],
+      ...[ADVANCE_TEST_CLOCK, ...more],
+    ],
     needs: billingNeeds(world),
     log: createLog('test', 'silent'),
     metrics: createMetrics('billing-api'),

@@ -27,6 +27,9 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
   '0056_line_changes.sql': {
     addedColumns: { subscription_line_items: { predecessor_id: null, is_settled: 'false' } },
   },
+  '0059_subscription_notices.sql': {
+    addedColumns: { subscriptions: { renewal_noticed_end: null } },
+  },
   '0058_bucket_pricing.sql': { addedColumns: { meters: { bucket_pricing: null } } },
   '0035_occasions.sql': { addedColumns: { meters: { record_version: '1' } } },
 };

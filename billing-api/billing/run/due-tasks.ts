@@ -1,4 +1,4 @@
-import { sql, type FragmentSqlToken } from 'slonik';
+import { sql } from 'slonik';
 import { z } from 'zod';
 import { formatInstant } from '../../../contract/instant.js';
 import { instantColumn } from '../../../sql/columns.js';
@@ -15,25 +15,11 @@ import type { ReadUnit, Unit } from '../../records/unit.js';
 import { loadBilledSubscriptions } from '../../subscriptions/loaded-subscription.js';
 import type { InvoiceTask } from '../stored/invoice-task.js';
 import { taskOfInvoice } from '../stored/task-of-invoice.js';
+import { isWanted, type DueQuery } from './due-items.js';
 
 /** Jobs of single items, which the runs for a whole environment leave out. */
 export const BILL_SUBSCRIPTION = 'bill-subscription';
 export const FINALIZE_INVOICE = 'finalize-invoice';
-
-/** Which due items are taken. */
-export type DueQuery = {
-  /** At most so many. */
-  readonly limit: number;
-  /** Only this one, also if a job of its own cares for it; null for all others. */
-  readonly only: string | null;
-};
-
-/** One item alone; or all but those that failed, for which a job of their own cares. */
-function isWanted(job: string, id: FragmentSqlToken, { only }: DueQuery): FragmentSqlToken {
-  if (only !== null) return sql.fragment`${id} = ${only}`;
-  return sql.fragment`NOT EXISTS (
-    SELECT FROM jobs WHERE jobs.name = ${job} AND jobs.key = ${id} AND ${rowIsOfEnvironment('jobs')})`;
-}
 
 const subscriptionRow = z.object({
   id: z.string(),

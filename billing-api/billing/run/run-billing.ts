@@ -12,7 +12,8 @@ import { finalizeDrafts } from '../finalize/finalize-drafts.js';
 import { replaceComputations } from '../stored/hold-drafts.js';
 import type { InvoiceTask } from '../stored/invoice-task.js';
 import { reviseDrafts } from '../stored/revise-drafts.js';
-import { findDueDrafts, findEndedPeriods, lockEditedDrafts, type DueQuery } from './due-tasks.js';
+import type { DueQuery } from './due-items.js';
+import { findDueDrafts, findEndedPeriods, lockEditedDrafts } from './due-tasks.js';
 import { renewSubscriptions } from './renew-subscriptions.js';
 
 /** What one turn has done. */

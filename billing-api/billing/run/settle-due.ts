@@ -1,20 +1,23 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { formatInstant } from '../../../contract/instant.js';
+import { DAY_MS, formatInstant } from '../../../contract/instant.js';
 import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import {
   WALLET_TRANSACTIONS,
   type WalletTransactionRow,
 } from '../../declarations/money/wallet-transaction.resource.js';
 import { WALLETS } from '../../declarations/money/wallet.resource.js';
+import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
 import { postingsOfLoss } from '../../domain/ledger/postings.js';
 import { postGroups, type NewGroup } from '../../ledger/post-groups.js';
 import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import { lockRecordsForChange } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
+import { announce } from '../../records/recorded-change.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit } from '../../records/unit.js';
 import { mustGet } from '../../../runtime/failure.js';
+import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 import { storeDebit } from '../../wallets/move-credits.js';
 import { groupOf, shareOf } from '../../wallets/wallet-operations.js';
 import { isPostponed } from '../../wallets/wallets-store.js';
@@ -22,6 +25,7 @@ import { applyDueGrants } from '../grants/apply-grants.js';
 import { settlePauses } from '../pauses/settle-pauses.js';
 import { announceInvoice } from '../stored/announce-invoice.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
+import { isRenewalUntold } from './due-items.js';
 
 const idRow = z.object({ wallet_id: z.string() });
 
@@ -99,6 +103,30 @@ async function settle(
 }
 
 /**
+ * Tells of each active subscription that is renewed within a day, once per period (docs/domain.md
+ * 32.3). A period that a pause has made longer, or a threshold invoice has split, is one.
+ */
+async function announceRenewals(unit: Unit, limit: number): Promise<number> {
+  const until = formatInstant(unit.now + DAY_MS);
+  const rows = await unit.tx.any(sql.type(SUBSCRIPTIONS.row)`
+    WITH told AS (
+      UPDATE subscriptions SET renewal_noticed_end = current_period_end
+      WHERE id IN (
+          SELECT id FROM subscriptions
+          WHERE ${isRenewalUntold} AND current_period_end <= ${until}::timestamptz
+            AND current_period_end > ${formatInstant(unit.now)}::timestamptz AND ${isOfEnvironment}
+          ORDER BY current_period_end, id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED)
+        AND ${isOfEnvironment}
+      RETURNING *)
+    SELECT * FROM told ORDER BY current_period_end, id`);
+  for (const row of rows) {
+    const told = await toldOfSubscription(unit, row);
+    announce(unit, SUBSCRIPTIONS, { id: row.id, name: 'subscription.renewal.due', told });
+  }
+  return rows.length;
+}
+
+/**
  * Gives the credits of grants that are due.
  * @returns whether there may be more. @throws DependencyError when a database fails.
  */
@@ -126,7 +154,10 @@ export async function pauseDue(
   return isMore;
 }
 
-/** Takes expired credits, and tells of overdue invoices; otherwise as `grantCredits`. */
+/**
+ * Takes expired credits, and tells of overdue invoices and of renewals that are near; otherwise as
+ * `grantCredits`.
+ */
 export async function settleDue(
   dependencies: BillingDependencies,
   occasion: Occasion<JobActor>,
@@ -134,5 +165,6 @@ export async function settleDue(
 ): Promise<boolean> {
   const hasExpired = await settle(dependencies, occasion, { work: expireCredits, limit });
   const hasOverdue = await settle(dependencies, occasion, { work: announceOverdue, limit });
-  return hasExpired || hasOverdue;
+  const hasRenewals = await settle(dependencies, occasion, { work: announceRenewals, limit });
+  return hasExpired || hasOverdue || hasRenewals;
 }

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { instantColumn, noRows } from '../../../sql/columns.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
-import { isOfEnvironment, rowIsIn } from '../../records/conditions.js';
+import { findAutoCancel } from '../../platform/settings/auto-cancel.js';
+import { isOfEnvironment, rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import {
@@ -13,6 +14,7 @@ import {
   type Unit,
   type WriteDependencies,
 } from '../../records/unit.js';
+import { isRenewalUntold, isUnpaid } from './due-items.js';
 
 /** A clock on its way. */
 export type Advance = {
@@ -40,7 +42,10 @@ export function findAdvance(
 const dueRow = z.object({ at: instantColumn.nullable() });
 
 /** The next instant after the one that the clock shows at which something falls due; or null. */
-async function findNextDue({ tx, now }: ReadUnit, to: InstantMs): Promise<InstantMs | null> {
+async function findNextDue(unit: ReadUnit, to: InstantMs): Promise<InstantMs | null> {
+  const { tx, now } = unit;
+  const { enabled, grace_period_days: days } = await findAutoCancel(unit);
+  const grace = sql.fragment`${days} * interval '24 hours' + interval '1 millisecond'`;
   const after = sql.fragment`${formatInstant(now)}::timestamptz`;
   const until = sql.fragment`${formatInstant(to)}::timestamptz`;
   const { at } = await tx.one(sql.type(dueRow)`
@@ -48,6 +53,10 @@ async function findNextDue({ tx, now }: ReadUnit, to: InstantMs): Promise<Instan
       SELECT min(current_period_end) AS at FROM subscriptions
       WHERE ${rowIsIn(['subscription_status'], SUBSCRIPTION, 'running')} AND status = 'published'
         AND current_period_end > ${after} AND ${isOfEnvironment}
+      UNION ALL
+      SELECT min(current_period_end) - interval '24 hours' FROM subscriptions
+      WHERE ${isRenewalUntold} AND current_period_end - interval '24 hours' > ${after}
+        AND ${isOfEnvironment}
       UNION ALL
       SELECT min(pause_start) FROM subscription_pauses
       WHERE pause_status = 'scheduled' AND pause_start > ${after} AND ${isOfEnvironment}
@@ -61,6 +70,12 @@ async function findNextDue({ tx, now }: ReadUnit, to: InstantMs): Promise<Instan
       SELECT min(due_date) + interval '1 millisecond' FROM invoices
       WHERE invoice_status = 'FINALIZED' AND amount_remaining > 0 AND overdue_at IS NULL
         AND due_date >= ${after} AND ${isOfEnvironment}
+      UNION ALL
+      SELECT min(invoice.due_date) + ${grace} FROM invoices AS invoice
+      JOIN subscriptions AS subscription ON subscription.id = invoice.subscription_id
+        AND ${rowIsOfEnvironment('subscription')}
+      WHERE ${enabled} AND ${isUnpaid}
+        AND invoice.due_date + ${grace} > ${after} AND ${rowIsOfEnvironment('invoice')}
       UNION ALL
       SELECT min(coalesce(next_application_at, credit_grant_anchor, start_date)) FROM credit_grants
       WHERE scope = 'SUBSCRIPTION' AND NOT has_ended AND status = 'published'

@@ -64,6 +64,8 @@ export const SUBSCRIPTION = defineLifecycle({
     running: ['trialing', 'active'],
     /** Its running period is charged when it ends. */
     billed: ['active', 'paused'],
+    /** It is cancelled when its invoices stay unpaid, where the environment wants that. */
+    collected: ['trialing', 'active', 'paused'],
   },
 });
 

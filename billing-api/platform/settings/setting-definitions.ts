@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import { Decimal, parseRequestDecimal } from '../../../contract/decimal.js';
+import { autoCancel, DEFAULT_AUTO_CANCEL } from './auto-cancel.js';
 import { DEFAULT_INVOICE_CONFIG, invoiceConfig } from './invoice-config.js';
 import { DEFAULT_TENANT_LIMITS, tenantLimits } from './tenant-limits.js';
 
-const DAYS_MAX = 365;
 const SLABS_MAX = 100;
-
-const days = z.number().int().min(0).max(DAYS_MAX);
 
 const decimal = z.string().refine(
   (text) => {
@@ -36,8 +34,6 @@ type Definition = {
   readonly defaults: Readonly<Record<string, unknown>>;
 };
 
-const autoCancel = z.object({ enabled: z.boolean(), grace_period_days: days }).strict();
-
 /** Every setting with its values and defaults (docs/http.md 2.2). */
 const SETTINGS: Readonly<Record<string, Definition>> = {
   invoice_config: {
@@ -46,7 +42,7 @@ const SETTINGS: Readonly<Record<string, Definition>> = {
   },
   subscription_auto_cancel: {
     schema: autoCancel.partial(),
-    defaults: { enabled: false, grace_period_days: 3 },
+    defaults: DEFAULT_AUTO_CANCEL,
   },
   wallet_bonus: { schema: z.object({ slabs }).strict().partial(), defaults: { slabs: [] } },
   event_rejected: {

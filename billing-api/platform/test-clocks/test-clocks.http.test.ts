@@ -112,12 +112,41 @@ describe('a test clock', () => {
     expect(life).toEqual(lives.values().next().value);
   });
 
+  test.for([
+    ['one step', ['2026-09-01T00:00:00.000Z']],
+    [
+      'many steps',
+      Array.from({ length: 81 }, (_n, index) =>
+        new Date(Date.UTC(2026, 0, 1 + 3 * (index + 1))).toISOString(),
+      ),
+    ],
+  ] as const)(
+    'cancels what stays unpaid at one instant, in %s as in any other way',
+    async ([, steps], { api, advance }) => {
+      const clock = await api.make(PATH, { now: START });
+      const { id } = await subscribe(api);
+      const value = { enabled: true, grace_period_days: 4 };
+      await api.call('PUT', '/v1/settings/subscription_auto_cancel', { body: { value } });
+      for (const step of steps) await advance(clock, step);
+      const { subscription_status: status, cancelled_at: at } = (
+        await api.call('GET', `/v1/subscriptions/${id}`)
+      ).body;
+      // The invoice of April is the first that credits do not pay: due 15 days after 1 May.
+      expect([status, at]).toEqual(['cancelled', '2026-05-20T00:00:00.001Z']);
+      const life = await lifeOf(api);
+      const first = lives.get('unpaid') ?? life;
+      lives.set('unpaid', first);
+      expect(life).toEqual(first);
+    },
+  );
+
   test('tells what an advance has done, in order', async ({ api, advance }) => {
     const clock = await api.make(PATH, { name: 'Acme', now: START });
     expect(clock).toMatchObject({ name: 'Acme', now: START, status: 'ready', happened: [] });
     await subscribe(api);
     const after = await advance(clock, '2026-02-01T02:00:00.000Z');
     expect(after.happened.map((one: Answer) => [one.event_name, one.created_at])).toEqual([
+      ['subscription.renewal.due', '2026-01-31T00:00:00.000Z'],
       ['wallet.transaction.created', '2026-02-01T02:00:00.000Z'],
       ['invoice.update.finalized', '2026-02-01T02:00:00.000Z'],
     ]);

@@ -1,0 +1,73 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { DAY_MS, formatInstant } from '../../../contract/instant.js';
+import { instantColumn } from '../../../sql/columns.js';
+import { findAutoCancel } from '../../platform/settings/auto-cancel.js';
+import { rowIsOfEnvironment } from '../../records/conditions.js';
+import type { JobActor, Occasion } from '../../records/occasion.js';
+import { isRefusal } from '../../records/refusal.js';
+import { readUnit, type ReadUnit } from '../../records/unit.js';
+import { isUnpaid, isWanted, type DueQuery } from '../run/due-items.js';
+import type { BillingDependencies } from '../stored/compute-tasks.js';
+import { cancelSubscription } from './cancel-subscription.js';
+
+/** The job of a single one, which the runs for a whole environment leave out. */
+export const CANCEL_OVERDUE = 'cancel-overdue-subscription';
+
+const overdueRow = z.object({
+  subscription_id: z.string(),
+  invoice_number: z.string(),
+  due_date: instantColumn,
+});
+
+/** A subscription with the invoice that has been due for the longest time. */
+export type OverdueSubscription = z.output<typeof overdueRow>;
+
+/**
+ * Subscriptions of which an invoice is unpaid when the days of grace after its due date are over,
+ * the longest overdue first; none where the setting is off (docs/domain.md 30.2).
+ */
+async function findOverdue(unit: ReadUnit, due: DueQuery): Promise<readonly OverdueSubscription[]> {
+  const { enabled, grace_period_days: days } = await findAutoCancel(unit);
+  if (!enabled) return [];
+  const before = formatInstant(unit.now - days * DAY_MS);
+  return unit.tx.any(sql.type(overdueRow)`
+    SELECT subscription_id, invoice_number, due_date FROM (
+      SELECT DISTINCT ON (subscription.id) subscription.id AS subscription_id,
+        invoice.invoice_number, invoice.due_date
+      FROM invoices AS invoice
+      JOIN subscriptions AS subscription ON subscription.id = invoice.subscription_id
+        AND ${rowIsOfEnvironment('subscription')}
+      WHERE ${isUnpaid}
+        AND invoice.due_date < ${before}::timestamptz AND ${rowIsOfEnvironment('invoice')}
+        AND ${isWanted(CANCEL_OVERDUE, sql.fragment`subscription.id`, due)}
+      ORDER BY subscription.id, invoice.due_date, invoice.id) AS overdue
+    ORDER BY due_date, subscription_id LIMIT ${due.limit}`);
+}
+
+/** What is to be cancelled now. @throws DependencyError when PostgreSQL fails. */
+export function findOverdueSubscriptions(
+  dependencies: BillingDependencies,
+  occasion: Occasion<JobActor>,
+  due: DueQuery,
+): Promise<readonly OverdueSubscription[]> {
+  return readUnit(dependencies, occasion, (unit) => findOverdue(unit, due));
+}
+
+/**
+ * Cancels an overdue subscription at once, with a final invoice.
+ * @throws when it cannot be cancelled, with the reason.
+ */
+export async function cancelOverdue(
+  dependencies: BillingDependencies,
+  occasion: Occasion<JobActor>,
+  overdue: OverdueSubscription,
+): Promise<void> {
+  const { subscription_id: id, invoice_number: number, due_date: dueDate } = overdue;
+  const reason = `invoice ${number} was due at ${formatInstant(dueDate)}`;
+  const done = await cancelSubscription(dependencies, occasion, {
+    target: { id },
+    body: { cancellation_type: 'immediate', reason },
+  });
+  if (isRefusal(done)) throw new Error(done.message);
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { DependencyError, messageOf } from '../../runtime/failure.js';
+import { enqueue } from '../../sql/jobs/enqueue.js';
+import { defineJob } from '../../sql/jobs/job.js';
+import {
+  CANCEL_OVERDUE,
+  cancelOverdue,
+  findOverdueSubscriptions,
+} from '../billing/cancel/cancel-overdue.js';
+import type { JobActor, Occasion } from '../records/occasion.js';
+import { writeUnit } from '../records/unit.js';
+import { occasionOfRun, type JobNeeds } from './job-needs.js';
+
+/**
+ * Cancels one overdue subscription that the run of its environment could not cancel. It is tried
+ * again, and parked with its reason after the last try.
+ */
+export const CANCEL_OVERDUE_ONE = defineJob({
+  name: CANCEL_OVERDUE,
+  input: z.object({ subscriptionId: z.string() }),
+  key: ({ subscriptionId }) => subscriptionId,
+  onceWhileWaiting: true,
+  withLease: async ({ input, run }, needs: JobNeeds) => {
+    const occasion = occasionOfRun(run);
+    const due = { limit: 1, only: input.subscriptionId };
+    const [overdue] = await findOverdueSubscriptions(needs, occasion, due);
+    if (overdue !== undefined) await cancelOverdue(needs, occasion, overdue);
+    return {};
+  },
+});
+
+/**
+ * Cancels subscriptions whose invoices stay unpaid (docs/domain.md 30.2). One that cannot be
+ * cancelled is set aside for a job of its own.
+ * @returns whether there may be more.
+ */
+export async function cancelOverdueSubscriptions(
+  needs: JobNeeds,
+  occasion: Occasion<JobActor>,
+  { limit, signal }: { readonly limit: number; readonly signal: AbortSignal },
+): Promise<boolean> {
+  const found = await findOverdueSubscriptions(needs, occasion, { limit, only: null });
+  for (const overdue of found) {
+    signal.throwIfAborted();
+    const { subscription_id: subscriptionId } = overdue;
+    try {
+      await cancelOverdue(needs, occasion, overdue);
+    } catch (error) {
+      if (error instanceof DependencyError) throw error;
+      const failed = { id: subscriptionId, error: messageOf(error) };
+      needs.log.error(failed, 'an overdue subscription could not be cancelled');
+      await writeUnit(needs, occasion, (unit) =>
+        enqueue(unit, CANCEL_OVERDUE_ONE, { input: { subscriptionId } }),
+      );
+    }
+  }
+  return found.length === limit;
+}
