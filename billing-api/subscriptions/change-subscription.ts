@@ -66,6 +66,9 @@ async function thresholdRefusal(
   { auto_invoice_threshold: threshold = null }: SubscriptionPatch,
 ): Promise<Refusal | null> {
   if (threshold === null) return null;
+  if (row.subscription_type !== 'standalone') {
+    return invalid({ auto_invoice_threshold: 'goes with standalone subscriptions only' });
+  }
   const lines = await findLineItems(tx, [row.id]);
   const isCommitted =
     row.commitment_amount !== null || lines.some((line) => line.commitment_type !== null);

@@ -16,7 +16,10 @@ import {
   type BilledLines,
   type LineRecords,
 } from './line-records.js';
-import type { SubscriptionRow } from '../declarations/subscriptions/subscription.resource.js';
+import {
+  payerOf,
+  type SubscriptionRow,
+} from '../declarations/subscriptions/subscription.resource.js';
 
 /** What belongs to subscriptions and decides their invoices. */
 export type BilledRecords = BilledLines & {
@@ -40,7 +43,7 @@ export async function findBilledRecords(
 ): Promise<BilledRecords> {
   const unit = { tx: transaction };
   const ids = rows.map((row) => row.id);
-  const customerIds = rows.map((row) => row.customer_id);
+  const customerIds = rows.flatMap((row) => [row.customer_id, payerOf(row)]);
   return {
     ...(await findBilledLines(transaction, rows)),
     customers: await findRecords(unit, ANSWERED_CUSTOMERS, customerIds),

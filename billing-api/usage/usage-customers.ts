@@ -1,4 +1,5 @@
 import { customerKeysOf } from '../../contract/usage-event.js';
+import type { UsageOwner } from '../domain/usage/usage-owner.js';
 import { findUnknownCustomerKeys, type UsageCustomer } from '../customers/customers-store.js';
 import type { KnownCustomers } from '../customers/known-customers.js';
 import type { ReadDataUntil } from './watermark/data-until.js';
@@ -32,6 +33,13 @@ export function usageOfCustomers(
     customerKeysOf({ id, externalId }),
   );
   return { kind: 'only', keys };
+}
+
+/** The usage that an invoice counts. */
+export function usageOfOwners(owners: readonly UsageOwner[]): UsageCustomers {
+  return usageOfCustomers(
+    owners.map(({ customerId: id, externalId }) => ({ id, external_id: externalId })),
+  );
 }
 
 async function unknownOf(

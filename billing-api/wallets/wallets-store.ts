@@ -151,7 +151,10 @@ export function isPostponed(at: string) {
           OR (invoice.invoice_status = 'FINALIZED' AND invoice.amount_remaining > 0)))
     OR EXISTS (
       SELECT FROM subscriptions AS subscription
-      WHERE subscription.customer_id = credit.customer_id AND ${rowIsOfEnvironment('subscription')}
+      WHERE ((subscription.customer_id = credit.customer_id
+            AND subscription.invoicing_customer_id IS NULL)
+          OR subscription.invoicing_customer_id = credit.customer_id)
+        AND ${rowIsOfEnvironment('subscription')}
         AND subscription.subscription_status = 'active' AND subscription.status = 'published'
         AND subscription.current_period_end <= ${at}::timestamptz))`;
 }

@@ -20,6 +20,7 @@ import {
   loadBilledSubscription,
   type BilledSubscription,
 } from '../../subscriptions/loaded-subscription.js';
+import { paidBy } from '../open-subscription/inheritance-request.js';
 import { isChargedAtStart } from '../open-subscription/opening-invoice.js';
 import type { SubscriptionRequest } from '../open-subscription/subscription-request.js';
 import { pendingRefusal } from '../../subscriptions/schedules-store.js';
@@ -47,7 +48,8 @@ function stateProblem(row: SubscriptionRow, targetPlanId: string): string | null
   if (status !== 'active') {
     return `the subscription is ${status}; only the plan of an active one can be changed`;
   }
-  if (type !== 'standalone') return `the plan of a subscription of type ${type} cannot be changed`;
+  if (type !== 'standalone' && type !== 'delegated_invoicing')
+    return `the plan of a subscription of type ${type} cannot be changed`;
   if (row.plan_id === targetPlanId) return 'the subscription has this plan already';
   if (row.cancel_at !== null) {
     return 'the subscription is about to be cancelled; a change of its plan would have no use';
@@ -97,6 +99,7 @@ function requestOf(
     ...{ trialDays: 0, isDraft: false },
     ...{ overrides: [], addedLines: [], commitments: [], entitlements: [] },
     adjustments: { coupons: [], taxes: [], grants: [] },
+    inheritance: paidBy(row.invoicing_customer_id),
     leftAllowances: new Map(),
     kept: {
       lookup_key: row.lookup_key,

@@ -6,7 +6,7 @@ import type { Reading } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit } from '../../records/unit.js';
 import { readerBelow } from '../../usage/watermark/read-below.js';
-import { usageOfCustomers, type UsageReadDependencies } from '../../usage/usage-customers.js';
+import { usageOfOwners, type UsageReadDependencies } from '../../usage/usage-customers.js';
 import { invoiceInputsOf } from './invoice-inputs.js';
 import type { InvoiceQuery } from './invoice-query.js';
 import { loadBillingRecords, type BillingRecords } from './load-billing-records.js';
@@ -21,7 +21,7 @@ import {
 
 export type ComputedInvoice<Query extends InvoiceQuery> = Pick<
   BillingRecords,
-  'customer' | 'metering' | 'watermark' | 'taxes'
+  'payer' | 'usageOf' | 'metering' | 'watermark' | 'taxes'
 > & {
   readonly query: Query;
   /** Everything that decided the invoice: computing it again from them gives the same bytes. */
@@ -86,9 +86,9 @@ async function findRecordsOf<Query extends InvoiceQuery>(
 }
 
 function linesQueryOf({ query, records, plan }: Planned<InvoiceQuery>): LinesQuery {
-  const { customer, featureIds } = records;
+  const { usageOf, featureIds } = records;
   const { grouping } = query;
-  return { customers: usageOfCustomers([customer]), lines: plan.usage, grouping, featureIds };
+  return { customers: usageOfOwners(usageOf), lines: plan.usage, grouping, featureIds };
 }
 
 /**
@@ -135,10 +135,10 @@ function pricedOf<Query extends InvoiceQuery>(
   dataUntil: InstantMs | null,
 ): ComputedInvoice<Query> | Refusal {
   if (isRefusal(usage)) return usage;
-  const { customer, metering, watermark, taxes } = records;
+  const { payer, usageOf, metering, watermark, taxes } = records;
   const inputs = invoiceInputsOf({ plan, usage, query, records });
   const invoice = priceInvoice(plan.lines, inputs);
-  return { query, customer, metering, inputs, invoice, watermark, taxes, dataUntil };
+  return { query, payer, usageOf, metering, inputs, invoice, watermark, taxes, dataUntil };
 }
 
 /** As `computeInvoices`, of one subscription. */

@@ -6,10 +6,10 @@ import type { InvoiceQuery } from './invoice-query.js';
 
 /** The document of a computed invoice, with the records that were read for it as its parties. */
 export function documentOfComputed(computed: ComputedInvoice<InvoiceQuery>): InvoiceDocument {
-  const { query, customer, taxes } = computed;
+  const { query, payer, taxes } = computed;
   const { subscription, related } = query.loaded;
   const plan = mustGet(related.plans, subscription.plan_id, 'the plan of the subscription');
   const { billingReason } = query.purpose;
-  const parties = { customer, subscription, plan, coupons: related.coupons, taxes };
+  const parties = { customer: payer, subscription, plan, coupons: related.coupons, taxes };
   return writeDocument({ ...computed, billingReason }, parties);
 }

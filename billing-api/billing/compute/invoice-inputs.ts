@@ -11,7 +11,7 @@ type InvoiceFacts = {
   readonly plan: InvoicePlan;
   readonly usage: UsageOfLines;
   readonly query: InvoiceQuery;
-  readonly records: Pick<BillingRecords, 'taxes'>;
+  readonly records: Pick<BillingRecords, 'taxes' | 'payer' | 'usageOf'>;
 };
 
 /** Everything that decides an invoice, so that it can be computed and stored. Reads nothing. */
@@ -20,6 +20,10 @@ export function invoiceInputsOf({ plan, usage, query, records }: InvoiceFacts): 
   const { unused = [], segmentsBefore: charged = [] } = query.purpose;
   const earlierSegments = segmentsBefore(query.loaded.terms, query.period, charged);
   const { coupons } = query.loaded.related;
+  const { payer, usageOf } = records;
+  const isOwnUsage = usageOf.every(({ customerId, spans }) => {
+    return customerId === payer.id && spans === undefined;
+  });
   return {
     ...plan.inputs,
     usage,
@@ -33,5 +37,6 @@ export function invoiceInputsOf({ plan, usage, query, records }: InvoiceFacts): 
     hideZeroCharges: query.hideZeroCharges,
     ...(unused.length === 0 ? {} : { unused }),
     ...(earlierSegments.length === 0 ? {} : { earlierSegments }),
+    ...(isOwnUsage ? {} : { usageOf }),
   };
 }

@@ -2,11 +2,13 @@ import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
 import { findFeaturesOfMeters } from '../../catalog/features/features-store.js';
 import type { AnsweredCustomerRow } from '../../declarations/customers/customer.resource.js';
 import type { EntitlementSource } from '../../domain/entitlement/entitlement.js';
+import type { UsageOwner } from '../../domain/usage/usage-owner.js';
 import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import { recordsByOwner } from '../../records/records-by-owner.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { findMetering, type Metering } from '../../subscriptions/lines/metering.js';
 import { findEntitlementSources } from '../../subscriptions/entitlement-sources.js';
+import { payerOf } from '../../declarations/subscriptions/subscription.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import { findTaxesOf, type TaxedEntity } from '../../taxes/taxes-store.js';
 import { findCheckpoints } from '../../usage/watermark/checkpoints.js';
@@ -14,7 +16,9 @@ import type { InvoiceQuery } from './invoice-query.js';
 
 /** What an invoice needs of PostgreSQL beside its subscription. */
 export type BillingRecords = {
-  readonly customer: AnsweredCustomerRow;
+  /** Who pays it (docs/domain.md 29.3). */
+  readonly payer: AnsweredCustomerRow;
+  readonly usageOf: readonly UsageOwner[];
   readonly metering: Metering;
   readonly entitlements: readonly EntitlementSource[];
   /** Of every level, whether or not they count (docs/domain.md 15). */
@@ -63,7 +67,7 @@ function generationsOf({ effectiveMeters }: Metering): UsageWatermark['generatio
 function taxedEntitiesOf({ loaded: { subscription } }: InvoiceQuery): readonly TaxedEntity[] {
   return [
     { type: 'subscription', id: subscription.id },
-    { type: 'customer', id: subscription.customer_id },
+    { type: 'customer', id: payerOf(subscription) },
     { type: 'tenant', id: subscription.tenant_id },
   ];
 }
@@ -101,9 +105,11 @@ export async function loadBillingRecords(
   const featureIds = await findFeatureIds(unit, queries);
   return zip(queries, zip(entitlements, taxes)).map(([query, [own, ofOne]]) => {
     const { subscription, related } = query.loaded;
+    const customer = mustGet(related.customers, subscription.customer_id, 'the customer');
     const metering = meteringOf(all, query.lineItems);
     return {
-      customer: mustGet(related.customers, subscription.customer_id, 'the customer'),
+      payer: mustGet(related.customers, payerOf(subscription), 'the customer who pays'),
+      usageOf: [{ customerId: customer.id, externalId: customer.external_id }],
       metering,
       entitlements: own,
       taxes: ofOne,

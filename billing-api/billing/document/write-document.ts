@@ -28,6 +28,7 @@ export type Computation = {
 
 /** The records that an invoice names, as they were when it was computed. */
 export type InvoiceParties = {
+  /** Who pays it (docs/domain.md 29.3). */
   readonly customer: AnsweredCustomerRow;
   readonly subscription: SubscriptionRow;
   readonly plan: PlanRow;
@@ -49,7 +50,7 @@ function headerOf(
     invoice_type: 'SUBSCRIPTION',
     billing_reason: billingReason,
     billing_period: subscription.billing_period,
-    customer_id: subscription.customer_id,
+    customer_id: customer.id,
     subscription_id: subscription.id,
     subscription_customer_id: subscription.customer_id,
     currency: invoice.currency,

@@ -57,7 +57,7 @@ export function usageMembers({ usage, windows }: LineTrace, header: InvoiceHeade
   const { raw, billed, allowance } = usage;
   return {
     meter: meterOf(usage, windows !== null),
-    customers: [header.customer_id],
+    customers: [...(usage.customerIds ?? [header.customer_id])],
     event_count: usage.eventCount,
     quantity: {
       raw: plain(raw),

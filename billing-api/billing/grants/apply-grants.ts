@@ -11,6 +11,7 @@ import {
 import type { GrantApplicationRow } from '../../declarations/money/grant-application.resource.js';
 import { GRANT_APPLICATIONS } from '../../declarations/money/grant-application.resource.js';
 import {
+  payerOf,
   SUBSCRIPTIONS,
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
@@ -98,8 +99,10 @@ function expiryOf(
 async function lockGrantWallet(
   unit: Unit,
   grant: CreditGrantRow,
-  { customer_id: customerId, currency }: SubscriptionRow,
+  subscription: SubscriptionRow,
 ): Promise<WalletRow | Refusal> {
+  const { currency } = subscription;
+  const customerId = payerOf(subscription);
   const rate = grant.conversion_rate === null ? ONE : decimalOf(grant.conversion_rate);
   const topup =
     grant.topup_conversion_rate === null ? rate : decimalOf(grant.topup_conversion_rate);

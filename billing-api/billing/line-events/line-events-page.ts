@@ -4,12 +4,11 @@ import type { Environment } from '../../../contract/environment.js';
 import { compileValueRule, type ValueRule } from '../../../contract/event-value.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
-import type { CustomerRow } from '../../declarations/customers/customer.resource.js';
 import { windowAt } from '../../domain/calendar/usage-windows.js';
 import { formatEventPageKey, type EventPageKey } from '../../events/event-page-key.js';
 import type { EventQuery, EventStore, StoredEvent } from '../../events/events-store.js';
 import type { LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
-import { usageOfCustomers } from '../../usage/usage-customers.js';
+import type { UsageCustomers } from '../../usage/store/cell-query.js';
 
 /** An event behind a line, with what it adds to the quantity. */
 export type LineEvent = {
@@ -97,15 +96,14 @@ export async function readLineEventsPage(
   events: EventStore,
   environment: Environment,
   page: CountedEvents & {
-    readonly customer: Pick<CustomerRow, 'id' | 'external_id'>;
+    readonly customers: UsageCustomers;
     readonly filterValues: Readonly<Record<string, readonly string[]>>;
     readonly after: EventPageKey | null;
     readonly limit: number;
   },
 ): Promise<LineEventsPage> {
-  const { meter, window, filterValues, after, limit } = page;
+  const { meter, window, customers, filterValues, after, limit } = page;
   const narrowing = Object.entries(filterValues).map(([key, values]) => ({ key, values }));
-  const customers = usageOfCustomers([page.customer]);
   const query = {
     environment,
     window,

@@ -4,7 +4,7 @@ import { assertPresent } from '../../../runtime/failure.js';
 import type { EventStore } from '../../events/events-store.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
-import type { UsageReadDependencies } from '../../usage/usage-customers.js';
+import { usageOfOwners, type UsageReadDependencies } from '../../usage/usage-customers.js';
 import { computeInvoice } from '../compute/compute-invoice.js';
 import { readLineEventsPage, windowStarts, type LineEventsPage } from './line-events-page.js';
 import { findLineEventsQuery, type LineEventsRequest } from './line-events-query.js';
@@ -33,7 +33,7 @@ export async function readLineEvents(
     findLineEventsQuery(unit, request),
   );
   if (isRefusal(computed)) return computed;
-  const { query, customer, metering, invoice, watermark } = computed;
+  const { query, usageOf, metering, invoice, watermark } = computed;
   // A commitment of the subscription may add a line without usage.
   const line = invoice.lines.find(({ trace }) => trace.usage !== null);
   const { usage, window } = line?.trace ?? { usage: null, window: null };
@@ -44,7 +44,7 @@ export async function readLineEvents(
     ends: nearerEnds(meter.ends, watermark.ends),
     window: meter.resetUsage === 'NEVER' ? { ...window, startMs: 0 } : window,
     windowStartOf: windowStarts(meter, window, query.loaded),
-    customer,
+    customers: usageOfOwners(usageOf),
     filterValues: usage.filterValues,
     after: query.after,
     limit: request.limit,

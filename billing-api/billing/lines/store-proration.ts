@@ -3,7 +3,10 @@ import type { Interval } from '../../../contract/instant.js';
 import { mustGet } from '../../../runtime/failure.js';
 import type { BillingReason } from '../../declarations/invoices/invoice.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
-import { subscriptionToDto } from '../../declarations/subscriptions/subscription.resource.js';
+import {
+  payerOf,
+  subscriptionToDto,
+} from '../../declarations/subscriptions/subscription.resource.js';
 import type { Proration } from '../../domain/calendar/proration.js';
 import type { Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
@@ -40,7 +43,7 @@ export function storeProration(
   return storeGivenInvoice(
     unit,
     {
-      ...{ customerId: subscription.customer_id, currency: subscription.currency },
+      ...{ customerId: payerOf(subscription), currency: subscription.currency },
       ...{ type: 'ONE_OFF', reason, number: null, dueDate: null, description: null },
       ...{ coupons: [], taxRates: [], period, metadata: {} },
       lines: lines.map(({ item, quantity, amount, exact, proration, period: own }) => ({

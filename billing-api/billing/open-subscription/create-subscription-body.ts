@@ -12,6 +12,7 @@ import type { AddedLineItemBody } from '../../subscriptions/lines/added-lines.js
 import type { LineItemCouponsBody } from './adjustments.js';
 import type { AddonOfSubscriptionBody } from './addons.js';
 import type { OverrideEntitlementBody } from './entitlements.js';
+import type { InheritanceBody } from './inheritance-request.js';
 
 export type PaymentTermsDto = '15 NET' | '30 NET' | '45 NET' | '60 NET' | '75 NET' | '90 NET';
 
@@ -106,6 +107,5 @@ export interface CreateSubscriptionBody extends SubscriptionCommitmentBody {
    * @maxItems 100
    */
   tax_rate_overrides?: TaxRateOverrideBody[];
-  /** Not available yet. */
-  inheritance?: LaterObject;
+  inheritance?: InheritanceBody;
 }

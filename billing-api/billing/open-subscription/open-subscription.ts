@@ -128,7 +128,25 @@ type CustomerAndPlan = {
   /** Prices of the plan that match the subscription (docs/domain.md 9.4), oldest first. */
   readonly planPrices: readonly PriceRow[];
   readonly addons: readonly HeldAddon[];
+  /** Another customer, who pays; null where the customer pays itself. */
+  readonly payer: CustomerRow | null;
 };
+
+/** The customer who pays the invoices of another one's subscription. */
+async function holdPayer(
+  unit: Unit,
+  { inheritance: { payer: named } }: SubscriptionRequest,
+  customer: CustomerRow,
+): Promise<CustomerRow | null | Refusal> {
+  if (named === null) return null;
+  const payer = await holdPublishedCustomer(unit.tx, named);
+  if (payer === null) {
+    return notFound('customer', assertPresent(named.id ?? named.externalId, 'the payer'));
+  }
+  if (payer.id !== customer.id) return payer;
+  const member = 'inheritance.invoicing_customer_external_id';
+  return invalid({ [member]: 'must name another customer; leave it out where the customer pays' });
+}
 
 async function holdCustomerAndPlan(
   unit: Unit,
@@ -141,6 +159,8 @@ async function holdCustomerAndPlan(
     const name = assertPresent(customerId ?? externalCustomerId, 'the name of the customer');
     return notFound('customer', name);
   }
+  const payer = await holdPayer(unit, request, customer);
+  if (isRefusal(payer)) return payer;
   const plan = await holdPublishedPlan(unit.tx, planId);
   if (plan === null) return notFound('plan', planId);
   const matching = await findMatchingPrices(unit, request, [plan.id]);
@@ -150,7 +170,7 @@ async function holdCustomerAndPlan(
   const planPrices = pricesFrom(matching, request.startMs ?? unit.now);
   // Behind the plan, as whoever gives them entitlements locks them.
   const addons = await holdAddons(unit, request);
-  return isRefusal(addons) ? addons : { customer, plan, planPrices, addons };
+  return isRefusal(addons) ? addons : { customer, payer, plan, planPrices, addons };
 }
 
 /** The ledger of the new subscription, with its first period. */
@@ -183,7 +203,7 @@ function newLedger(
 /** The row of a new subscription. */
 function newRow(
   request: SubscriptionRequest,
-  { customer, plan }: CustomerAndPlan,
+  { customer, payer, plan }: CustomerAndPlan,
   ledger: PeriodLedger,
 ): NewSubscriptionRow {
   const [period] = ledger.periods;
@@ -192,11 +212,11 @@ function newRow(
   return {
     ...request.kept,
     customer_id: customer.id,
-    invoicing_customer_id: null,
+    invoicing_customer_id: payer?.id ?? null,
     plan_id: plan.id,
     parent_subscription_id: null,
     subscription_status: request.isDraft ? 'draft' : begun,
-    subscription_type: 'standalone',
+    subscription_type: payer === null ? 'standalone' : 'delegated_invoicing',
     currency: request.currency,
     billing_cadence: ledger.billingCadence,
     billing_cycle: ledger.billingCycle,

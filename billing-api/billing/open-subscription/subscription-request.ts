@@ -18,6 +18,7 @@ import { readOverrides, type LineOverride } from '../../subscriptions/lines/over
 import { readAdjustments, type RequestedAdjustments } from './adjustments.js';
 import { readAddons, type RequestedAddon } from './addons.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
+import { readInheritance, type RequestedInheritance } from './inheritance-request.js';
 import { readEntitlementOverrides, type OverrideEntitlementBody } from './entitlements.js';
 
 /** Columns of the subscription that the request gives as they are stored. */
@@ -63,6 +64,7 @@ export type SubscriptionRequest = {
   readonly commitments: readonly RequestedCommitment[];
   readonly entitlements: readonly OverrideEntitlementBody[];
   readonly adjustments: RequestedAdjustments;
+  readonly inheritance: RequestedInheritance;
   /** What an earlier subscription left of the allowances of features, for the first period. */
   readonly leftAllowances: ReadonlyMap<string, Decimal>;
   readonly kept: KeptColumns;
@@ -96,6 +98,7 @@ export function readSubscriptionBody(
     isDraft: body.subscription_status === 'draft',
     ...readParts(reader, body),
     adjustments: readAdjustments(reader, body, life.startMs),
+    inheritance: readInheritance(reader, body),
     leftAllowances: new Map(),
     kept: readKept(reader, body, terms),
   };
@@ -103,7 +106,7 @@ export function readSubscriptionBody(
 }
 
 /** Members that are not built yet; a request that gives one of them is refused. */
-const UNSUPPORTED = ['phases', 'inheritance'];
+const UNSUPPORTED = ['phases'];
 
 function checkLater(reader: MemberReader, body: CreateSubscriptionBody): void {
   reader.rejectUnsupported(body, UNSUPPORTED);

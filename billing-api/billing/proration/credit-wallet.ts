@@ -1,6 +1,9 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
-import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
+import {
+  payerOf,
+  type SubscriptionRow,
+} from '../../declarations/subscriptions/subscription.resource.js';
 import { postingsOfRefund } from '../../domain/ledger/postings.js';
 import { postGroups } from '../../ledger/post-groups.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
@@ -9,15 +12,18 @@ import { addCredits } from '../../wallets/move-credits.js';
 import { lockRefundWallet } from '../../wallets/wallets-store.js';
 
 /**
- * Gives what a subscription was charged for time after its end to a wallet of its customer
+ * Gives what a subscription was charged for time after its end to a wallet of the customer
+ * who paid it
  * (docs/domain.md 24.6, 25.3); null when that is nothing.
  */
 export async function creditWallet(
   unit: Unit,
-  { id, customer_id: customerId, currency }: SubscriptionRow,
+  row: SubscriptionRow,
   amount: Decimal,
 ): Promise<WalletTransactionRow | null | Refusal> {
   if (amount.isZero()) return null;
+  const { id, currency } = row;
+  const customerId = payerOf(row);
   const wallet = await lockRefundWallet(unit, { customerId, currency });
   if (isRefusal(wallet)) return wallet;
   const moved = await addCredits(unit, wallet, {

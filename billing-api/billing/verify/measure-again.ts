@@ -11,11 +11,12 @@ import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit } from '../../records/unit.js';
 import type { CellQuery } from '../../usage/store/cell-query.js';
 import type { UsageReader } from '../../usage/store/usage-reader.js';
-import { usageOfCustomers, type UsageReadDependencies } from '../../usage/usage-customers.js';
+import { usageOfOwners, type UsageReadDependencies } from '../../usage/usage-customers.js';
 import { NO_GROUPING } from '../../usage/usage-grouping.js';
 import { readLineUsage } from '../compute/read-line-usage.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import { storedMeter } from './stored-meter.js';
+import { usageOwnersOf } from './usage-owners.js';
 
 /** Reads usage from the stored events alone, without minutes, exactly below the watermark. */
 function readerOfEvents(usage: UsageReader, { ends }: UsageWatermark): Pick<UsageReader, 'read'> {
@@ -56,9 +57,8 @@ export async function measureAgain(
     if (meter === null) throw new TypeError(`usage line ${lineItem.id} has no meter`);
     return { requirement, lineItem, meter: storedMeter(meter, watermark, now) };
   });
-  const { id, external_id } = document.header.customer;
   const asked = {
-    ...{ customers: usageOfCustomers([{ id, external_id }]), lines: queries },
+    ...{ customers: usageOfOwners(usageOwnersOf(document, inputs)), lines: queries },
     ...{ grouping: NO_GROUPING, featureIds: new Map<string, string>() },
   };
   const reader = readerOfEvents(dependencies.usage, watermark);

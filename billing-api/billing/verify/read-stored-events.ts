@@ -8,6 +8,8 @@ import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
 import { readUnit } from '../../records/unit.js';
 import { readLineEventsPage, windowStarts } from '../line-events/line-events-page.js';
 import type { LineEventReadDependencies, LineEvents } from '../line-events/read-line-events.js';
+import { usageOfOwners } from '../../usage/usage-customers.js';
+import { usageOwnersOf } from './usage-owners.js';
 import { lineOfInvoice } from './line-of-invoice.js';
 import { storedMeter } from './stored-meter.js';
 import { readVerified } from './verify-invoice.js';
@@ -59,7 +61,7 @@ export async function readStoredEvents(
     ends: nearerEnds(meter.ends, mark.ends),
     window: meter.resetUsage === 'NEVER' ? { ...window, startMs: 0 } : window,
     windowStartOf: windowStarts(meter, window, { subscription }),
-    customer: document.header.customer,
+    customers: usageOfOwners(usageOwnersOf(document, inputs)),
     filterValues: usage.filterValues,
     after,
     limit,

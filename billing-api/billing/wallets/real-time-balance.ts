@@ -71,7 +71,7 @@ async function findAvailable({ tx }: ReadUnit, { id }: WalletRow) {
       AND ${isOfEnvironment}`);
 }
 
-/** The usage charges of the running periods of the customer's subscriptions, after discounts. */
+/** The usage charges of the running periods of what the customer pays, after discounts. */
 async function currentUsage(
   dependencies: UsageReadDependencies,
   occasion: Occasion,
@@ -80,8 +80,9 @@ async function currentUsage(
   const computed = computeInvoices(dependencies, occasion, async (unit) => {
     const rows = await unit.tx.any(sql.type(idRow)`
       SELECT id FROM subscriptions
-      WHERE customer_id = ${wallet.customer_id} AND currency = ${wallet.currency}
-        AND subscription_status = 'active' AND status = 'published' AND ${isOfEnvironment}
+      WHERE ((customer_id = ${wallet.customer_id} AND invoicing_customer_id IS NULL)
+          OR invoicing_customer_id = ${wallet.customer_id})
+        AND currency = ${wallet.currency} AND subscription_status = 'active' AND status = 'published' AND ${isOfEnvironment}
       ORDER BY id`);
     const requests = rows.map(({ id }) => ({ subscription_id: id }));
     return requests.length === 0 ? [] : findPreviewQueries(unit, requests);

@@ -91,6 +91,13 @@ export const SUBSCRIPTIONS = defineResource({
 export type SubscriptionRow = RecordOf<typeof SUBSCRIPTIONS>;
 export type NewSubscriptionRow = NewRecord<(typeof SUBSCRIPTIONS)['columns']>;
 
+/** The customer who receives and pays the invoices of a subscription (docs/domain.md 29.3). */
+export function payerOf(
+  row: Pick<SubscriptionRow, 'customer_id' | 'invoicing_customer_id'>,
+): string {
+  return row.invoicing_customer_id ?? row.customer_id;
+}
+
 /** A subscription without the records that belong to it. */
 export interface SubscriptionDto extends RecordDto {
   customer_id: string;

@@ -17,6 +17,7 @@ import type {
 } from '../adjustments/adjustments.js';
 import type { LineTrace } from './line-trace.js';
 import type { GroupedUsage, LineUsage, SourceUsage } from '../usage/line-usage.js';
+import type { UsageOwner } from '../usage/usage-owner.js';
 
 /**
  * Which lines an invoice takes (docs/domain.md 13.3). `period_end`: renewal, cancellation and
@@ -105,6 +106,8 @@ export type InvoiceInputs<C extends string = string> = LineSelectionInputs<C> & 
   readonly unused?: readonly UnusedCharge[];
   /** What threshold invoices charged in the same period; absent where there are none. */
   readonly earlierSegments?: readonly EarlierSegment[];
+  /** Whose usage counts; absent where it is that of the invoice's customer alone. */
+  readonly usageOf?: readonly UsageOwner[];
 };
 
 /**

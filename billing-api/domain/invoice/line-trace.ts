@@ -46,6 +46,8 @@ export type UsageTrace = {
   /** Of the meter; an event counts when it passes these and the `filterValues` of the price. */
   readonly filters: readonly MeterFilter[];
   readonly filterValues: Readonly<Record<string, readonly string[]>>;
+  /** Whose events count; absent where they are those of the invoice's customer. */
+  readonly customerIds?: readonly string[];
   readonly eventCount: number;
   /** Aggregated quantity. */
   readonly raw: Decimal;

@@ -45,14 +45,22 @@ function itemOf({ id, entity_type: entityType, action, before, after, ...row }: 
   };
 }
 
-/** Entries of the customer, of what names it, and of what names one of its subscriptions. */
+/**
+ * Entries of the customer, of what names it, of the subscriptions that it pays, and of what names
+ * one of these or of its own.
+ */
 function entriesOf(id: string) {
+  const paid = sql.fragment`
+    SELECT subscription.id FROM subscriptions AS subscription
+    WHERE ${rowIsOfEnvironment('subscription')} AND subscription.invoicing_customer_id = ${id}`;
   return sql.fragment`(
     (entry.entity_type = 'customer' AND entry.entity_id = ${id})
     OR entry.after ->> 'customer_id' = ${id}
     OR entry.after ->> 'subscription_id' = ANY (ARRAY(
       SELECT subscription.id FROM subscriptions AS subscription
-      WHERE subscription.customer_id = ${id} AND ${rowIsOfEnvironment('subscription')})))`;
+      WHERE subscription.customer_id = ${id} AND ${rowIsOfEnvironment('subscription')}))
+    OR entry.after ->> 'subscription_id' = ANY (ARRAY(${paid}))
+    OR (entry.entity_type = 'subscription' AND entry.entity_id = ANY (ARRAY(${paid}))))`;
 }
 
 const totalRow = z.object({ total: z.coerce.number().int() });

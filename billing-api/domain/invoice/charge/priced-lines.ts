@@ -14,6 +14,6 @@ export function pricedLines<C extends string>(
   inputs: InvoiceInputs<C>,
 ): readonly InvoiceLine<C>[] {
   const { lines, trueUp } = chargeLines(rateLines(selected, inputs), inputs);
-  const written = lines.map((line) => writeLine(line, inputs.subscription));
+  const written = lines.map((line) => writeLine(line, inputs));
   return trueUp === null ? written : [...written, trueUpLine(trueUp, inputs)];
 }

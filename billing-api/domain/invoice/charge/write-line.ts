@@ -3,13 +3,13 @@ import { minorDigitsOf } from '../../money/minor-digits.js';
 import { roundToMinorDigits, zeroMoney, type Money } from '../../money/money.js';
 import type { Price } from '../../price/price.js';
 import type { LineItem } from '../line-item.js';
-import type { SubscriptionTerms } from '../subscription-terms.js';
 import type { ChargedLine } from './charge-lines.js';
 import { commitmentInfoOf } from './commitment-info.js';
-import type { InvoiceLine } from '../invoice.js';
+import type { InvoiceInputs, InvoiceLine } from '../invoice.js';
 import type { LineTrace, UsageTrace } from '../line-trace.js';
 import type { MeasuredUsage } from './rated-line.js';
 import { splitByGrouping, splitBySource } from '../split-usage.js';
+import type { UsageOwner } from '../../usage/usage-owner.js';
 
 type Unadjusted<C extends string> = Pick<
   InvoiceLine<C>,
@@ -25,8 +25,9 @@ export function unadjusted<C extends string>(currency: C): Unadjusted<C> {
 /** The line of the invoice: its amount, the parts of the amount, and the trace. */
 export function writeLine<C extends string>(
   charged: ChargedLine<C>,
-  terms: SubscriptionTerms<C>,
+  inputs: InvoiceInputs<C>,
 ): InvoiceLine<C> {
+  const { subscription: terms } = inputs;
   const { kind, rated, quantity, amount, metadata } = charged;
   const { billable, measured, committed } = rated;
   const { lineItem, period } = billable;
@@ -44,7 +45,7 @@ export function writeLine<C extends string>(
     usageAnalytics: measured === null ? [] : splitBySource(amount, measured.usage.bySource),
     usageBreakdown: measured === null ? [] : splitByGrouping(amount, measured.usage.byGrouping),
     metadata,
-    trace: traceOf(charged, terms),
+    trace: traceOf(charged, inputs),
   };
 }
 
@@ -63,7 +64,7 @@ function priceUnitAmountOf<C extends string>({ value }: Money<C>, price: Price):
 
 function traceOf<C extends string>(
   charged: ChargedLine<C>,
-  terms: SubscriptionTerms<C>,
+  { subscription: terms, usageOf }: InvoiceInputs<C>,
 ): LineTrace<C> {
   const { rated, exact, amount, mode, commitment, chargedBefore } = charged;
   const rounded = chargedBefore === undefined ? amount : amount.plus(chargedBefore);
@@ -71,7 +72,7 @@ function traceOf<C extends string>(
   return {
     timezone: terms.timezone,
     window: billable.period,
-    usage: measured === null ? null : usageTraceOf(billable.lineItem, measured),
+    usage: measured === null ? null : usageTraceOf(billable.lineItem, measured, usageOf),
     pricing,
     windows,
     commitment,
@@ -82,7 +83,11 @@ function traceOf<C extends string>(
   };
 }
 
-function usageTraceOf({ meter, price }: LineItem, { usage, billed }: MeasuredUsage): UsageTrace {
+function usageTraceOf(
+  { meter, price }: LineItem,
+  { usage, billed }: MeasuredUsage,
+  usageOf: readonly UsageOwner[] | undefined,
+): UsageTrace {
   if (meter === null) throw new TypeError('a usage line has no meter');
   return {
     meterId: meter.id,
@@ -94,6 +99,7 @@ function usageTraceOf({ meter, price }: LineItem, { usage, billed }: MeasuredUsa
     groupBy: meter.groupBy,
     filters: meter.filters,
     filterValues: price.filterValues,
+    ...(usageOf === undefined ? {} : { customerIds: usageOf.map(({ customerId }) => customerId) }),
     eventCount: usage.eventCount,
     raw: usage.usage,
     billed: billed.quantity,
