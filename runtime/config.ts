@@ -120,7 +120,7 @@ export const SETTINGS = {
   MINUTEBOOK_PRIVATE_TARGETS: {
     schema: z.enum(['allow', 'refuse']).default('refuse'),
     means:
-      'whether exports and webhooks may go to addresses in a private network, as to a store of your own; whoever may make connections and endpoints can then reach what this server reaches',
+      'whether exports, webhooks and requests to a gateway may go to addresses in a private network, as to a store of your own; whoever may make connections and endpoints can then reach what this server reaches',
   },
   MINUTEBOOK_LOG_LEVEL: {
     schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),

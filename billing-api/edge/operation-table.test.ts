@@ -11,6 +11,7 @@ const operation = (text: string): Operation => {
     access: 'read',
     rate: 'default',
     isPublic: false,
+    isSigned: false,
     isRepeatable: false,
     isVersioned: false,
     successStatus: 200,

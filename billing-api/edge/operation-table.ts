@@ -16,6 +16,8 @@ export type Operation = {
   readonly rate: 'default' | 'heavy' | 'ingest';
   /** Whether it needs no credentials. */
   readonly isPublic: boolean;
+  /** Whether the signature of its body takes the place of credentials. */
+  readonly isSigned: boolean;
   /** Whether an Idempotency-Key makes it repeatable (docs/http.md 1.9). */
   readonly isRepeatable: boolean;
   /** Whether its answer carries the record's version as ETag, and GET and PUT honour If-Match. */

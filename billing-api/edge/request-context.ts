@@ -28,6 +28,8 @@ type RequestContext = {
   /** Null for an operation that needs no credentials. */
   caller: RequestCaller | null;
   claim: IdempotencyClaim | null;
+  /** The body as it came, of an operation whose body is signed; empty for all others. */
+  signedBytes: Buffer;
 };
 
 const contexts = new WeakMap<Request, RequestContext>();
@@ -41,6 +43,7 @@ export function contextOf(request: Request): RequestContext {
     match: { kind: 'unknown' },
     caller: null,
     claim: null,
+    signedBytes: Buffer.alloc(0),
   };
   contexts.set(request, context);
   return context;

@@ -8,6 +8,7 @@ import { RECOMPUTE_JOBS, THRESHOLD_JOBS } from './page-jobs.js';
 import { RECALCULATE } from './recalculate-invoice.js';
 import { RECONCILE_USAGE } from './reconcile-usage.js';
 import { REMOVE_EXPIRED_KEYS } from './remove-expired-keys.js';
+import { TAKE_BY_GATEWAY } from './take-payments.js';
 import { WATCH_BILLING } from './watch-billing.js';
 import { WATCH_METER_WAITS } from './watch-meter-waits.js';
 
@@ -30,4 +31,5 @@ export const BILLING_JOBS = [
   EXPORT_ONE_WINDOW,
   QUEUE_WEBHOOKS,
   DELIVER_WEBHOOKS,
+  TAKE_BY_GATEWAY,
 ];

@@ -8,6 +8,7 @@ const KNOWN_MEMBERS = {
   access: 'string',
   rate: 'string',
   public: 'boolean',
+  signed: 'boolean',
   repeatable: 'boolean',
   versioned: 'boolean',
   notFound: 'boolean',
@@ -55,6 +56,8 @@ function declarationOf(place, operation) {
     problemOfMember(member, value),
   );
   if (declared.public !== true) problems.push(contradictionOf(place, declared));
+  if (declared.signed === true && declared.public !== true)
+    problems.push('is signed and needs no key, so it must be public');
   const problem = problems.find((each) => each !== null);
   if (problem !== undefined) throw new Error(`${name}: x-operation ${problem}`);
   return declared;
@@ -84,6 +87,7 @@ function entryOf(place, operation) {
     access: declared.access ?? 'read',
     rate: declared.rate ?? 'default',
     isPublic: declared.public === true,
+    isSigned: declared.signed === true,
     isRepeatable: declared.repeatable ?? isWrite,
     isVersioned: declared.versioned === true,
     successStatus: successStatusOf(operation),

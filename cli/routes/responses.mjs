@@ -18,11 +18,17 @@ function conflictOf(operation) {
   return isCompared ? 'OtherVersion' : null;
 }
 
-/** Of signing up and in; the operational routes refuse nobody. */
-function publicErrorsOf({ mayBeTaken }) {
+/** What takes the place of credentials, and how it fails. */
+function ownErrorsOf({ mayBeTaken, isSigned }) {
+  if (isSigned) return { 403: 'WrongSignature', 404: 'NoGateway' };
+  return mayBeTaken ? { 409: 'Taken' } : { 401: 'WrongPassword', 403: 'ForeignEnvironment' };
+}
+
+/** Of signing up and in, and of what is signed; the operational routes refuse nobody. */
+function publicErrorsOf(operation) {
   return {
     400: 'BadRequest',
-    ...(mayBeTaken ? { 409: 'Taken' } : { 401: 'WrongPassword', 403: 'ForeignEnvironment' }),
+    ...ownErrorsOf(operation),
     408: 'TooSlow',
     413: 'TooLarge',
     429: 'TooManyRequests',
@@ -134,6 +140,18 @@ export const ERROR_RESPONSES = {
       403,
       'environment env_01KAHZ3M4N5P6Q7R8S9T0V1W2X is not one of your tenant',
     ),
+  ),
+  WrongSignature: errorResponse(
+    'The body is not signed by the gateway',
+    error(
+      'permission_denied',
+      403,
+      'the signature is not that of the gateway for this body, or it is too old',
+    ),
+  ),
+  NoGateway: errorResponse(
+    'There is no such gateway',
+    error('not_found', 404, 'connection conn_01KAHZ3M4N5P6Q7R8S9T0V1W2X does not exist'),
   ),
   Taken: errorResponse(
     'A unique member is taken',

@@ -31,5 +31,6 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
     addedColumns: { subscriptions: { renewal_noticed_end: null } },
   },
   '0058_bucket_pricing.sql': { addedColumns: { meters: { bucket_pricing: null } } },
+  '0060_gateways.sql': { addedColumns: { connections: { endpoint_url: null } } },
   '0035_occasions.sql': { addedColumns: { meters: { record_version: '1' } } },
 };

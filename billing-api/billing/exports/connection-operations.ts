@@ -1,4 +1,5 @@
 import { sql } from 'slonik';
+import { z } from 'zod';
 import {
   CONNECTIONS,
   type ChangeConnectionBody,
@@ -11,7 +12,9 @@ import {
   notReferenced,
   removeRecord,
   type ChangeTarget,
+  type Guard,
 } from '../../records/change-record.js';
+import { rowIsOfEnvironment } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
 import { readRecord } from '../../records/find-record.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
@@ -26,9 +29,53 @@ import {
   type WriteDependencies,
 } from '../../records/unit.js';
 import type { SecretBox } from '../../../runtime/secret-box.js';
+import { endpointProblem } from './endpoint-problem.js';
 
 /** What operations on connections need: without a key there is no box. */
-export type ConnectionDependencies = WriteDependencies & { readonly secretBox: SecretBox | null };
+export type ConnectionDependencies = WriteDependencies & {
+  readonly secretBox: SecretBox | null;
+  /** Whether a provider may be at an address in a private network. */
+  readonly arePrivateTargetsAllowed: boolean;
+};
+
+/** The secrets that each provider needs, and those that it may have. */
+const SECRETS = {
+  s3: { needed: ['access_key_id', 'secret_access_key'], possible: ['session_token'] },
+  stripe: { needed: ['secret_key', 'webhook_secret'], possible: [] },
+} as const satisfies Readonly<Record<Provider, object>>;
+type Provider = ConnectionRow['provider_type'];
+
+/** Notes secrets that are missing, and those of another provider. */
+function checkSecrets(
+  reader: MemberReader,
+  provider: Provider,
+  secrets: ConnectionSecretsBody,
+): void {
+  const { needed, possible } = SECRETS[provider];
+  const given = Object.keys(secrets);
+  for (const name of needed) {
+    if (!given.includes(name)) reader.note(`secrets.${name}`, `is required for ${provider}`);
+  }
+  const known: readonly string[] = [...needed, ...possible];
+  for (const name of given) {
+    if (!known.includes(name)) reader.note(`secrets.${name}`, `is no secret of ${provider}`);
+  }
+}
+
+/** The address of a gateway; that of a store stands with its task. */
+function readEndpoint(
+  reader: MemberReader,
+  { provider_type: provider, endpoint_url: endpoint }: CreateConnectionBody,
+  arePrivateTargetsAllowed: boolean,
+): string | null {
+  if (endpoint === undefined) return null;
+  const problem =
+    provider === 's3'
+      ? 'must be absent: the address of a store stands in job_config of its tasks'
+      : endpointProblem(endpoint, arePrivateTargetsAllowed);
+  reader.note('endpoint_url', problem);
+  return endpoint;
+}
 
 /** Seals the secrets of a request; refused where nothing could keep them. */
 async function sealed(
@@ -44,10 +91,13 @@ async function sealed(
 export async function createConnection(
   dependencies: ConnectionDependencies,
   occasion: Occasion,
-  { name, provider_type, secrets, metadata }: CreateConnectionBody,
+  body: CreateConnectionBody,
 ): Promise<ConnectionRow | Refusal> {
+  const { name, provider_type, secrets, metadata } = body;
   const reader = new MemberReader();
-  const members = { name, provider_type, metadata: reader.metadata(metadata) };
+  checkSecrets(reader, provider_type, secrets);
+  const endpoint_url = readEndpoint(reader, body, dependencies.arePrivateTargetsAllowed);
+  const members = { name, provider_type, endpoint_url, metadata: reader.metadata(metadata) };
   const kept = await sealed(dependencies, secrets);
   const problems = reader.refusal();
   if (problems !== null) return problems;
@@ -92,12 +142,25 @@ export async function changeConnection(
     secrets: kept,
     metadata: reader.changedMetadata(body.metadata),
   });
-  const problems = reader.refusal();
-  if (problems !== null) return problems;
   return writeUnit(dependencies, occasion, (unit) =>
-    changeRecord(unit, CONNECTIONS, { target, change: () => patch }),
+    changeRecord(unit, CONNECTIONS, {
+      target,
+      change: ({ provider_type: provider }) => {
+        if (secrets !== undefined) checkSecrets(reader, provider, secrets);
+        return reader.refusal() ?? patch;
+      },
+    }),
   );
 }
+
+/** A gateway is kept while it may still take money. */
+const notCharging: Guard = async ({ tx }, id) => {
+  const found = await tx.exists(sql.type(z.unknown())`
+    SELECT FROM payments JOIN connections ON connections.id = ${id}
+      AND connections.provider_type = payments.payment_gateway AND ${rowIsOfEnvironment('connections')}
+    WHERE payment_status = 'PROCESSING' AND ${rowIsOfEnvironment('payments')}`);
+  return found ? 'has payments in process' : null;
+};
 
 const notUsed = notReferenced(
   {
@@ -107,13 +170,13 @@ const notUsed = notReferenced(
   'has scheduled tasks',
 );
 
-/** DELETE /connections/{id}: none that a task needs. */
+/** DELETE /connections/{id}: none that a task or a payment needs. */
 export function removeConnection(
   dependencies: WriteDependencies,
   occasion: Occasion,
   id: string,
 ): Promise<ConnectionRow | Refusal> {
   return writeUnit(dependencies, occasion, (unit) =>
-    removeRecord(unit, CONNECTIONS, { id, guards: [notUsed] }),
+    removeRecord(unit, CONNECTIONS, { id, guards: [notUsed, notCharging] }),
   );
 }

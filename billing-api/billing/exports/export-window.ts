@@ -2,10 +2,7 @@ import { sql } from 'slonik';
 import { formatInstant } from '../../../contract/instant.js';
 import { assertPresent, messageOf } from '../../../runtime/failure.js';
 import { noRows } from '../../../sql/columns.js';
-import {
-  CONNECTIONS,
-  type ConnectionSecretsBody,
-} from '../../declarations/exports/connection.resource.js';
+import { CONNECTIONS, type S3Secrets } from '../../declarations/exports/connection.resource.js';
 import {
   SCHEDULED_TASKS,
   type ScheduledTaskRow,
@@ -73,7 +70,7 @@ async function write(needs: ExportNeeds, occasion: Occasion<JobActor>, begun: Be
   const { task, scheduled, secrets: sealed } = begun;
   const box = assertPresent(needs.secretBox, 'the key of secrets, MINUTEBOOK_SECRETS_KEY');
   // Sealed by an operation that had it as this type.
-  const secrets = JSON.parse(await box.open(sealed)) as ConnectionSecretsBody;
+  const secrets = JSON.parse(await box.open(sealed)) as S3Secrets;
   const window = { startMs: task.start_time, endMs: task.end_time };
   const file = exportedFile(needs, occasion, { scheduled, window });
   return writeFile(scheduled, { window, file, secrets, outbound: needs.outbound });

@@ -1,8 +1,6 @@
-import { isIP } from 'node:net';
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { formatInstant, type Interval } from '../../../contract/instant.js';
-import { isPublicAddress } from '../../../runtime/guarded-agents.js';
 import { enqueue } from '../../../sql/jobs/enqueue.js';
 import { CONNECTIONS } from '../../declarations/exports/connection.resource.js';
 import {
@@ -22,6 +20,7 @@ import { isEqual, isFlag } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
 import { holdPublished, lockRecord, readRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
+import { endpointProblem } from './endpoint-problem.js';
 import { authorOf, type Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import { searchRecords, type Page } from '../../records/search-records.js';
@@ -55,16 +54,6 @@ const FIELDS_OF: Readonly<Record<Exported, readonly string[]>> = {
   credit_usage: ['customer', 'wallet'],
   usage_analytics: ['customer'],
 };
-
-function endpointProblem(text: string, arePrivateTargetsAllowed: boolean): string | null {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || url.username !== '' || url.search !== '') return 'must be an address';
-  if (arePrivateTargetsAllowed) return null;
-  if (url.protocol !== 'https:') return 'must begin with https';
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const isPrivate = isIP(host) !== 0 && !isPublicAddress(host);
-  return isPrivate ? 'must be a public address, since files leave the private network' : null;
-}
 
 function configOf(
   reader: MemberReader,

@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { Interval } from '../../../contract/instant.js';
 import type { OutboundAgents } from '../../../runtime/guarded-agents.js';
-import type { ConnectionSecretsBody } from '../../declarations/exports/connection.resource.js';
+import type { S3Secrets } from '../../declarations/exports/connection.resource.js';
 import type { ScheduledTaskRow } from '../../declarations/exports/scheduled-task.resource.js';
 import { exportKey } from '../../domain/exports/export-windows.js';
 import { csvLines } from '../line-events/csv.js';
@@ -27,7 +27,7 @@ async function* textOf({ header, pages }: ExportedFile, rows: Counter): AsyncGen
 /** The store of a connection. The client is loaded when it is used: it is large. */
 async function openStore(
   { job_config: config }: ScheduledTaskRow,
-  secrets: ConnectionSecretsBody,
+  secrets: S3Secrets,
   outbound: OutboundAgents,
 ) {
   const { S3Client } = await import('@aws-sdk/client-s3');
@@ -86,6 +86,6 @@ export async function writeFile(
 export type FileToWrite = {
   readonly window: Interval;
   readonly file: ExportedFile;
-  readonly secrets: ConnectionSecretsBody;
+  readonly secrets: S3Secrets;
   readonly outbound: OutboundAgents;
 };

@@ -13,6 +13,7 @@ import { invoiceToDto } from '../answer/invoice-answer.js';
 import type { StoredInvoice } from '../stored/draft-invoices.js';
 import { documentOf } from '../stored/document-parts.js';
 import type { FinalDraft, InvoicePatch } from '../stored/final-draft.js';
+import { collectByGateway } from '../payments/collect-by-gateway.js';
 import { collectFromWallets } from '../payments/collect-from-wallets.js';
 import { lockPayingWallets } from '../../wallets/wallets-store.js';
 import { giveExcess } from './give-excess.js';
@@ -124,12 +125,12 @@ export async function finalizeDrafts(
   return { finalized: storedAs(settled, charged), skipped: storedAs(skippedRows, empty) };
 }
 
-/** Whether what is left to pay is taken from wallets at once (docs/domain.md 17.3). */
+/** Whether what is left to pay is collected at once (docs/domain.md 17.3). */
 function isCollected({ subscription, payment_status: status }: InvoiceRow): boolean {
   return subscription?.collection_method === 'charge_automatically' && status === 'PENDING';
 }
 
-/** Finalized invoices after POST_PAID wallets have paid what they can. */
+/** Finalized invoices after wallets have paid what they can; a gateway charges the rest. */
 async function collect(
   unit: Unit,
   rows: readonly InvoiceRow[],
@@ -137,10 +138,23 @@ async function collect(
 ): Promise<readonly InvoiceRow[] | Refusal> {
   const owners = rows.filter(isCollected).map(({ customer_id: id }) => id);
   if (owners.length === 0) return rows;
+  const paid = await collectFrom(unit, owners, zip(rows, drafts));
+  if (isRefusal(paid)) return paid;
+  const charged = await collectByGateway(unit, paid.filter(isCollected));
+  if (isRefusal(charged)) return charged;
+  const afterCharge = new Map(charged.map((row) => [row.id, row]));
+  return paid.map((row) => afterCharge.get(row.id) ?? row);
+}
+
+async function collectFrom(
+  unit: Unit,
+  owners: readonly string[],
+  invoices: readonly (readonly [InvoiceRow, FinalDraft])[],
+): Promise<readonly InvoiceRow[] | Refusal> {
   const wallets = await lockPayingWallets(unit, owners, 'POST_PAID');
   const withWallet = new Set(wallets.map(({ customer_id: id }) => id));
   const after: InvoiceRow[] = [];
-  for (const [row, { parts }] of zip(rows, drafts)) {
+  for (const [row, { parts }] of invoices) {
     const isPayer = isCollected(row) && withWallet.has(row.customer_id);
     const settled = isPayer ? await collectFromWallets(unit, row, parts.lines) : row;
     if (isRefusal(settled)) return settled;

@@ -10,6 +10,7 @@ import { isRefusal, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { addCredits } from '../../wallets/move-credits.js';
 import { lockRefundWallet } from '../../wallets/wallets-store.js';
+import { isBeingCharged } from '../payments/begin-charge.js';
 import { failPurchase, findPurchases } from '../payments/complete-purchase.js';
 
 /** Whether money went back to the customer when an invoice was voided. */
@@ -54,6 +55,10 @@ async function giveBack(
  */
 export async function undoMoney(unit: Unit, row: InvoiceRow): Promise<Undone | Refusal> {
   if (row.invoice_status !== 'FINALIZED') return { isReturned: false };
+  if (await isBeingCharged(unit, row.id)) {
+    const problem = 'a payment of the invoice is in process at the gateway; wait for its outcome';
+    return new Refusal('invalid_operation', problem);
+  }
   const purchases = await findPurchases(unit, row.id);
   if (purchases.some((one) => one.transaction_status === 'completed')) {
     const problem =

@@ -5,12 +5,14 @@ import { isRefusal, Refusal } from '../../records/refusal.js';
 import { writeUnit, type WriteDependencies } from '../../records/unit.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import { findDocumentParts, readDocument } from '../stored/read-documents.js';
+import { collectByGateway } from './collect-by-gateway.js';
 import { collectFromWallets } from './collect-from-wallets.js';
 import { lockFinalized } from './settle-invoice.js';
 
 /**
  * POST /invoices/{id}/payment/attempt: takes what is left from the POST_PAID wallets of the
- * customer. Without enough in them the invoice stays as it is (docs/domain.md 17.3, 17.4).
+ * customer, and lets the gateway charge what they cannot pay. Without either the invoice stays as
+ * it is (docs/domain.md 17.3, 17.4).
  */
 export function attemptPayment(
   dependencies: WriteDependencies,
@@ -28,7 +30,8 @@ export function attemptPayment(
       return new Refusal('invalid_operation', problem);
     }
     const { lines } = (await findDocumentParts(unit, [row.id]))(row.id);
-    const after = await collectFromWallets(unit, row, lines);
-    return isRefusal(after) ? after : readDocument(unit, after.id);
+    const paid = await collectFromWallets(unit, row, lines);
+    const after = isRefusal(paid) ? paid : await collectByGateway(unit, [paid]);
+    return isRefusal(after) ? after : readDocument(unit, row.id);
   });
 }

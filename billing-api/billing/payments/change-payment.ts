@@ -1,7 +1,6 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import {
   PAYMENTS,
-  paymentToDto,
   type ChangePaymentBody,
   type PaymentRow,
 } from '../../declarations/money/payment.resource.js';
@@ -13,7 +12,7 @@ import {
   updateRecord,
   type ChangeTarget,
 } from '../../records/change-record.js';
-import { lockRecord, readRecord } from '../../records/find-record.js';
+import { lockRecord } from '../../records/find-record.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { Patch } from '../../records/resource.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
@@ -21,76 +20,16 @@ import { moveRecord } from '../../records/move-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
-import {
-  addRefunded,
-  lockFinalized,
-  moveRefusal,
-  takePaid,
-  writePayment,
-} from './settle-invoice.js';
+import { followPayment, toldOfPayment } from './follow-payment.js';
 import { giveBack } from './give-back.js';
-import { processPayment, succeed, withAttempt, type HeldPayment } from './take-payment.js';
+import { holdPayment, type HeldPayment } from './held-payment.js';
+import { addRefunded, takePaid } from './settle-invoice.js';
+import { processPayment, succeed } from './take-payment.js';
 
-/** Locks a payment after its invoice, as everything that changes both does. */
-async function hold(unit: Unit, target: ChangeTarget): Promise<HeldPayment | Refusal> {
-  const read = await readRecord(unit, PAYMENTS, target.id);
-  if (isRefusal(read)) return read;
-  const invoice = await lockFinalized(unit, read.destination_id);
-  if (isRefusal(invoice)) return invoice;
-  const payment = await lockRecord(unit, PAYMENTS, target.id);
-  if (payment === null) return notFound(PAYMENTS.name, target.id);
-  return targetRefusal(PAYMENTS, payment, target) ?? { payment, invoice };
-}
+const told = toldOfPayment;
 
-const told = (row: PaymentRow) => Promise.resolve(paymentToDto(row));
-
-/** A payment that fails or begins: the invoice follows while it waits for money. */
-async function follow(
-  unit: Unit,
-  { payment, invoice }: HeldPayment,
-  status: 'PENDING' | 'PROCESSING' | 'FAILED',
-): Promise<PaymentRow | Refusal> {
-  const move = {
-    target: { id: payment.id },
-    lifecycle: PAYMENT,
-    told,
-  } as const;
-  const failed = {
-    patch: (row: PaymentRow) => ({
-      failed_at: unit.now,
-      attempts: withAttempt(unit, row, {
-        status: 'FAILED',
-        error: row.error_message,
-      }),
-    }),
-  };
-  const after =
-    status === 'FAILED'
-      ? await moveRecord(unit, PAYMENTS, {
-          ...move,
-          ...failed,
-          move: 'fail',
-          to: 'FAILED',
-        })
-      : status === 'PROCESSING'
-        ? await moveRecord(unit, PAYMENTS, {
-            ...move,
-            move: 'process',
-            to: 'PROCESSING',
-          })
-        : await moveRecord(unit, PAYMENTS, {
-            ...move,
-            move: 'expect',
-            to: 'PENDING',
-          });
-  if (isRefusal(after)) return after;
-  // An invoice that is paid already, or that another payment decides, stays as it is.
-  if (moveRefusal(invoice, status) !== null) return after;
-  const written = await writePayment(unit, invoice, { payment_status: status });
-  return isRefusal(written) ? written : after;
-}
-
-async function refund(
+/** Notes that money of a payment went back. */
+export async function refund(
   unit: Unit,
   { payment, invoice }: HeldPayment,
   {
@@ -187,14 +126,18 @@ function readRefunded(body: ChangePaymentBody, payment: PaymentRow): Decimal | n
   return reader.refusal() ?? refunded;
 }
 
+async function paymentOf(held: Promise<HeldPayment | Refusal>): Promise<PaymentRow | Refusal> {
+  const result = await held;
+  return isRefusal(result) ? result : result.payment;
+}
+
 /** A payment whose success is told; what is told again changes nothing. */
 async function succeedOnce(unit: Unit, held: HeldPayment): Promise<PaymentRow | Refusal> {
   const { payment } = held;
   if (['SUCCEEDED', 'OVERPAID'].includes(payment.payment_status)) return payment;
   const problem = problemOfMove(PAYMENT, 'succeed', payment.payment_status);
   if (problem !== null) return new Refusal('invalid_operation', problem);
-  const done = await succeed(unit, held);
-  return isRefusal(done) ? done : done.payment;
+  return paymentOf(succeed(unit, held));
 }
 
 type Outcome = {
@@ -211,7 +154,7 @@ function moveTo(
     case 'PENDING':
     case 'PROCESSING':
     case 'FAILED':
-      return follow(unit, held, status);
+      return paymentOf(followPayment(unit, held, status));
     case 'SUCCEEDED':
     case 'OVERPAID':
       return succeedOnce(unit, held);
@@ -249,7 +192,7 @@ async function report(
   target: ChangeTarget,
   { body, status, patch }: Report,
 ): Promise<PaymentRow | Refusal> {
-  const held = await hold(unit, target);
+  const held = await holdPayment(unit, target);
   if (isRefusal(held)) return held;
   const isChanged = Object.keys(patch).length > 0;
   const payment = isChanged
@@ -293,12 +236,11 @@ export function processById(
   target: ChangeTarget,
 ): Promise<PaymentRow | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
-    const held = await hold(unit, target);
+    const held = await holdPayment(unit, target);
     if (isRefusal(held)) return held;
     const problem = problemOfMove(PAYMENT, 'process', held.payment.payment_status);
     if (problem !== null) return new Refusal('invalid_operation', problem);
-    const done = await processPayment(unit, held);
-    return isRefusal(done) ? done : done.payment;
+    return paymentOf(processPayment(unit, held));
   });
 }
 

@@ -79,12 +79,18 @@ export function paidPatch(unit: Unit, row: InvoiceRow, amountPaid: Decimal) {
   };
 }
 
-/** Adds money to a locked invoice; its payment status follows (docs/domain.md 17.1). */
+/**
+ * Adds money to a locked invoice; its payment status follows (docs/domain.md 17.1). Money that has
+ * arrived counts also where some of the invoice was given back.
+ */
 export async function addPaid(
   unit: Unit,
   row: InvoiceRow,
-  amount: Decimal,
+  { amount, hasArrived }: { readonly amount: Decimal; readonly hasArrived: boolean },
 ): Promise<InvoiceRow | Refusal> {
+  if (hasArrived && !row.refunded_amount.isZero()) {
+    return writePayment(unit, row, paidPatch(unit, row, row.amount_paid.plus(amount)));
+  }
   const patch = paidSums(unit, row, row.amount_paid.plus(amount));
   return moveRefusal(row, patch.payment_status) ?? writePayment(unit, row, patch);
 }

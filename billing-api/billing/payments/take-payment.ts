@@ -1,5 +1,4 @@
 import { plain, ZERO, type Decimal } from '../../../contract/decimal.js';
-import { formatInstant } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import {
@@ -25,7 +24,10 @@ import type { Unit } from '../../records/unit.js';
 import { debitCredits } from '../../wallets/move-credits.js';
 import { lockUsableWallet } from '../../wallets/usable-wallet.js';
 import { lockPayingWallets } from '../../wallets/wallets-store.js';
+import { beginCharge } from './begin-charge.js';
 import { completePurchase } from './complete-purchase.js';
+import { withAttempt, type HeldPayment } from './held-payment.js';
+import { toldOfPayment } from './follow-payment.js';
 import { addPaid } from './settle-invoice.js';
 
 /** A new payment of an invoice before anything has happened. */
@@ -62,32 +64,15 @@ export async function storePayment(unit: Unit, values: NewPayment): Promise<Paym
   return row;
 }
 
-/** A payment and its invoice, both locked. */
-export type HeldPayment = { readonly payment: PaymentRow; readonly invoice: InvoiceRow };
-
-/** The attempts of a payment with one more. */
-export function withAttempt(
-  unit: Unit,
-  payment: PaymentRow,
-  outcome: { readonly status: PaymentRow['payment_status']; readonly error: string | null },
-): PaymentRow['attempts'] {
-  const attempt = {
-    id: unit.newId('attempt'),
-    attempt_number: payment.attempts.length + 1,
-    payment_status: outcome.status,
-    error_message: outcome.error,
-    created_at: formatInstant(unit.now),
-  };
-  return [...payment.attempts, attempt];
-}
-
 /** Posts money that came in, and completes what was bought with the invoice. */
 async function settle(
   unit: Unit,
   { payment, invoice }: HeldPayment,
   postings: readonly Posting[],
 ): Promise<InvoiceRow | Refusal> {
-  const paid = await addPaid(unit, invoice, payment.amount);
+  // Money at a gateway is there, whatever became of the invoice meanwhile.
+  const hasArrived = payment.gateway_payment_id !== null;
+  const paid = await addPaid(unit, invoice, { amount: payment.amount, hasArrived });
   if (isRefusal(paid)) return paid;
   await postGroups(unit, [
     {
@@ -127,7 +112,7 @@ export async function succeed(
         error: null,
       }),
     }),
-    told: (row: PaymentRow) => Promise.resolve(paymentToDto(row)),
+    told: toldOfPayment,
   };
   const after = isOver
     ? await moveRecord(unit, PAYMENTS, { ...done, move: 'overpay', to: 'OVERPAID' })
@@ -172,7 +157,7 @@ export async function payByCredits(unit: Unit, held: HeldPayment): Promise<HeldP
   return succeed(unit, held, { postings: postingsOfCreditPayment(share, amount) });
 }
 
-/** Takes the money of a payment now, as far as it can be taken here (docs/domain.md 17.2). */
+/** Takes the money of a payment now, here or by a gateway (docs/domain.md 17.2). */
 export function processPayment(unit: Unit, held: HeldPayment): Promise<HeldPayment | Refusal> {
   const { payment_method_type: method } = held.payment;
   switch (method) {
@@ -181,12 +166,7 @@ export function processPayment(unit: Unit, held: HeldPayment): Promise<HeldPayme
     case 'CREDITS':
       return payByCredits(unit, held);
     default:
-      return Promise.resolve(
-        new Refusal(
-          'invalid_operation',
-          `no gateway is configured that takes ${method}; report the outcome with PUT /payments/{id}`,
-        ),
-      );
+      return beginCharge(unit, held);
   }
 }
 

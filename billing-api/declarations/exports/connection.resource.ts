@@ -1,10 +1,10 @@
-import { oneOf, recordVersion, secretBytes, text } from '../../records/columns.js';
+import { nullable, oneOf, recordVersion, secretBytes, text } from '../../records/columns.js';
 import type { MetadataDto, PaginationDto, RecordDto } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
 
-const PROVIDERS = ['s3'] as const;
+const PROVIDERS = ['s3', 'stripe'] as const;
 
-/** A store of a customer, with what is needed to write to it. */
+/** A service of others, with what is needed to use it: a store of files, or a payment gateway. */
 export const CONNECTIONS = defineResource({
   name: 'connection',
   idPrefix: 'conn',
@@ -13,16 +13,19 @@ export const CONNECTIONS = defineResource({
     name: text,
     provider_type: oneOf(PROVIDERS),
     secrets: secretBytes,
+    endpoint_url: nullable(text),
     version: recordVersion,
   },
+  unique: { connections_gateway: 'provider_type' },
   removal: 'deleted',
 });
 export type ConnectionRow = RecordOf<typeof CONNECTIONS>;
 
-/** Where files are exported to. Its secrets are never answered. */
+/** Where files are exported to, or who takes payments. Its secrets are never answered. */
 export interface ConnectionDto extends RecordDto {
   name: string;
-  provider_type: 's3';
+  provider_type: 's3' | 'stripe';
+  endpoint_url: string | null;
 }
 
 export interface ConnectionListDto {
@@ -30,14 +33,34 @@ export interface ConnectionListDto {
   pagination: PaginationDto;
 }
 
-/** The access to a bucket. Kept encrypted, and never answered. */
+/** The access to a bucket. */
+export type S3Secrets = {
+  readonly access_key_id: string;
+  readonly secret_access_key: string;
+  readonly session_token?: string;
+};
+
+/** The access to an account at Stripe. */
+export type StripeSecrets = {
+  readonly secret_key: string;
+  readonly webhook_secret: string;
+};
+
+/**
+ * Of s3: access_key_id, secret_access_key and perhaps session_token. Of stripe: secret_key and
+ * webhook_secret. Kept encrypted, and never answered.
+ */
 export interface ConnectionSecretsBody {
   /** @minLength 1 @maxLength 500 */
-  access_key_id: string;
+  access_key_id?: string;
   /** @minLength 1 @maxLength 500 */
-  secret_access_key: string;
+  secret_access_key?: string;
   /** @minLength 1 @maxLength 5000 */
   session_token?: string;
+  /** The secret or restricted key of the account. @minLength 1 @maxLength 500 */
+  secret_key?: string;
+  /** With which Stripe signs what it sends. @minLength 1 @maxLength 500 */
+  webhook_secret?: string;
 }
 
 /**
@@ -47,9 +70,17 @@ export interface ConnectionSecretsBody {
 export interface CreateConnectionBody {
   /** @minLength 1 @maxLength 255 */
   name: string;
-  /** Any store that speaks the interface of S3; other providers are not available yet. */
-  provider_type: 's3';
+  /**
+   * s3 is any store that speaks the interface of S3; stripe takes payments, and an environment has
+   * at most one of it. Other providers are not available yet.
+   */
+  provider_type: 's3' | 'stripe';
   secrets: ConnectionSecretsBody;
+  /**
+   * Of stripe: where its interface is, when a service of yours stands before it.
+   * @maxLength 2048
+   */
+  endpoint_url?: string;
   metadata?: MetadataDto;
 }
 

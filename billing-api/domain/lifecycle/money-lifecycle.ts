@@ -29,13 +29,13 @@ export const PAYMENT = defineLifecycle({
       announces: 'payment.updated',
     },
     succeed: {
-      from: ['INITIATED', 'PENDING', 'PROCESSING', 'SUCCEEDED'],
+      from: ['INITIATED', 'PENDING', 'PROCESSING', 'FAILED', 'SUCCEEDED'],
       to: ['SUCCEEDED'],
       done: 'recorded as succeeded',
       announces: 'payment.success',
     },
     overpay: {
-      from: ['INITIATED', 'PENDING', 'PROCESSING', 'SUCCEEDED', 'OVERPAID'],
+      from: ['INITIATED', 'PENDING', 'PROCESSING', 'FAILED', 'SUCCEEDED', 'OVERPAID'],
       to: ['OVERPAID'],
       done: 'recorded as overpaid',
       announces: 'payment.success',

@@ -1,4 +1,4 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import {
   FAILED_TOO_OFTEN,
   type FailedAuthentication,
@@ -107,7 +107,8 @@ async function callerOfToken(
 /**
  * Finds the caller; mounted at `/v1` before all other checks, so that 401 comes first. From an
  * address that failed too often only keys that were right before are looked up, and tokens of ours.
- * An operation that needs no credentials counts as a failed attempt, since it can be used to guess.
+ * An operation that needs no credentials counts as a failed attempt, since it can be used to guess;
+ * one whose body is signed only when the signature is wrong.
  */
 export function createAuthenticate(dependencies: AuthenticationDependencies): RequestHandler {
   const { apiKeys, users, tokens, failed } = dependencies;
@@ -133,14 +134,25 @@ export function createAuthenticate(dependencies: AuthenticationDependencies): Re
     }
   };
 
-  return async (request, _response, next) => {
+  /** Counts a request without credentials; one that is signed only when its signature is wrong. */
+  const noteUnknown = (request: Request, response: Response): void => {
+    if (operationIfDeclared(request)?.isSigned !== true) {
+      failed.note(request);
+      return;
+    }
+    response.once('finish', () => {
+      if (response.statusCode === 403) failed.note(request);
+    });
+  };
+
+  return async (request, response, next) => {
     const isPublic = operationIfDeclared(request)?.isPublic === true;
     const credentials = isPublic ? null : await credentialsOf(request, tokens);
     if (failed.isExceeded(request) && (credentials === null || !isServed(credentials))) {
       throw new HttpFailure(429, 'too_many_requests', FAILED_TOO_OFTEN);
     }
     if (credentials === null) {
-      failed.note(request);
+      noteUnknown(request, response);
       next();
       return;
     }

@@ -11,6 +11,7 @@ import { StallWatch } from '../../../runtime/http/stall-watch.js';
 import type { Metrics } from '../../../runtime/metrics.js';
 import { hasBody } from '../body.js';
 import { HttpFailure } from '../http-failure.js';
+import { operationIfDeclared } from '../operations.js';
 import { contextOf } from '../request-context.js';
 import { REST_JSON_LIMITS, TOO_DEEP, TOO_MANY_VALUES } from '../rest-json-limits.js';
 import { whenAnswered } from './when-answered.js';
@@ -118,6 +119,9 @@ export function createJsonBodyReader(options: {
       return;
     }
     if (outcome.kind !== 'body') throw failureOf(outcome.kind);
+    if (operationIfDeclared(request)?.isSigned === true) {
+      contextOf(request).signedBytes = outcome.bytes;
+    }
     request.body = parsed(textOf(outcome.bytes));
     next();
   };

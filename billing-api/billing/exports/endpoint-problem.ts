@@ -1,0 +1,13 @@
+import { isIP } from 'node:net';
+import { isPublicAddress } from '../../../runtime/guarded-agents.js';
+
+/** Why a service of others cannot be at an address; null when it can. */
+export function endpointProblem(text: string, arePrivateTargetsAllowed: boolean): string | null {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || url.username !== '' || url.search !== '') return 'must be an address';
+  if (arePrivateTargetsAllowed) return null;
+  if (url.protocol !== 'https:') return 'must begin with https';
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const isPrivate = isIP(host) !== 0 && !isPublicAddress(host);
+  return isPrivate ? 'must be a public address, since data leave the private network' : null;
+}

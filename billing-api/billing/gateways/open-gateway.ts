@@ -1,0 +1,56 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import type { Environment } from '../../../contract/environment.js';
+import { assertPresent } from '../../../runtime/failure.js';
+import type { OutboundAgents } from '../../../runtime/guarded-agents.js';
+import type { SecretBox } from '../../../runtime/secret-box.js';
+import {
+  CONNECTIONS,
+  type ConnectionRow,
+  type StripeSecrets,
+} from '../../declarations/exports/connection.resource.js';
+import { isOfEnvironment } from '../../records/conditions.js';
+import type { BillingDatabase, StatementUnit } from '../../records/unit.js';
+import type { PaymentGateway } from './payment-gateway.js';
+import { createStripeGateway } from './stripe-gateway.js';
+
+/** What reaching a gateway needs. */
+export type GatewayAccess = {
+  /** Null where no key is configured: then there are no connections either. */
+  readonly secretBox: SecretBox | null;
+  readonly outbound: OutboundAgents;
+};
+
+/** The connection by which the environment takes payments; null when it has none. */
+export function findGatewayConnection({ tx }: StatementUnit): Promise<ConnectionRow | null> {
+  return tx.maybeOne(sql.type(CONNECTIONS.row)`
+    SELECT * FROM connections
+    WHERE provider_type = 'stripe' AND status = 'published' AND ${isOfEnvironment}`);
+}
+
+const environmentRow = z.object({ tenant_id: z.string(), environment_id: z.string() });
+
+/**
+ * The environment of a gateway; null for an unknown one.
+ * @throws DependencyError when PostgreSQL fails.
+ */
+export async function findGatewayEnvironment(
+  { slonik }: BillingDatabase,
+  connectionId: string,
+): Promise<Environment | null> {
+  const found = await slonik.maybeOne(sql.type(environmentRow)`
+    SELECT tenant_id, environment_id FROM find_gateway_environment(${connectionId})`);
+  if (found === null) return null;
+  return { tenantId: found.tenant_id, environmentId: found.environment_id };
+}
+
+/** The gateway behind a connection. */
+export async function openGateway(
+  { secretBox, outbound }: GatewayAccess,
+  { secrets: sealed, endpoint_url: endpointUrl }: ConnectionRow,
+): Promise<PaymentGateway> {
+  const box = assertPresent(secretBox, 'the key of secrets, MINUTEBOOK_SECRETS_KEY');
+  // Sealed by an operation that had it as this type.
+  const secrets = JSON.parse(await box.open(sealed)) as StripeSecrets;
+  return createStripeGateway({ secrets, endpointUrl, outbound });
+}

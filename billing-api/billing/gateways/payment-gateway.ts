@@ -1,0 +1,69 @@
+import type { Decimal } from '../../../contract/decimal.js';
+
+/** A payment that a gateway is to take. */
+export type Charge = {
+  /** That of the payment: what is asked for again with it is done once. */
+  readonly paymentId: string;
+  readonly invoiceId: string;
+  readonly invoiceNumber: string | null;
+  readonly amount: Decimal;
+  readonly currency: string;
+  /** Who pays, as the gateway calls them; null when it does not know them. */
+  readonly payerId: string | null;
+  /** With what, as the gateway calls it; null: what the payer has there as default. */
+  readonly methodId: string | null;
+};
+
+/** What became of a charge. */
+export type ChargeOutcome =
+  | { readonly status: 'succeeded'; readonly received: Decimal }
+  | { readonly status: 'processing' }
+  | { readonly status: 'failed'; readonly reason: string };
+
+/** A charge that the gateway knows under an id of its own, or why it will not take it. */
+export type PreparedCharge =
+  | { readonly status: 'prepared'; readonly id: string }
+  | { readonly status: 'failed'; readonly reason: string };
+
+/** What a gateway tells by itself of a charge. */
+export type GatewaySignal = {
+  readonly id: string;
+  readonly type: string;
+  /** The charge, as the gateway calls it. */
+  readonly chargeId: string;
+  readonly outcome: ChargeOutcome;
+  /** What was given back of it in all; null when the signal says nothing of it. */
+  readonly refunded: Decimal | null;
+};
+
+/** The gateway could not be asked, or has no answer yet: what was asked is asked again. */
+export class GatewayUnavailable extends Error {
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+    this.name = 'GatewayUnavailable';
+  }
+}
+
+/**
+ * Takes money of cards and accounts (docs/domain.md 17.3). A charge is prepared first, which takes
+ * nothing, and its id is stored; then it is carried out. The gateway carries one out at most once,
+ * however often it is asked, so a process may be killed between any two steps.
+ * @throws GatewayUnavailable when it is to be asked again.
+ */
+export type PaymentGateway = {
+  readonly prepare: (charge: Charge) => Promise<PreparedCharge>;
+  readonly carryOut: (charge: Charge, id: string) => Promise<ChargeOutcome>;
+  /**
+   * Reads a signal whose signature is that of these bytes: null for one of something else.
+   * @throws UnsignedSignal for any other.
+   */
+  readonly readSignal: (body: Buffer, signature: string) => Promise<GatewaySignal | null>;
+};
+
+/** A signal that does not show that it comes from the gateway. */
+export class UnsignedSignal extends Error {
+  constructor() {
+    super('the signature is not that of the gateway for this body, or it is too old');
+    this.name = 'UnsignedSignal';
+  }
+}

@@ -1,0 +1,183 @@
+import type Stripe from 'stripe';
+import type { OutboundAgents } from '../../../runtime/guarded-agents.js';
+import type { StripeSecrets } from '../../declarations/exports/connection.resource.js';
+import { moneyOfUnits, unitsOfMoney } from '../../domain/payment/gateway-amount.js';
+import {
+  GatewayUnavailable,
+  UnsignedSignal,
+  type Charge,
+  type ChargeOutcome,
+  type GatewaySignal,
+  type PaymentGateway,
+  type PreparedCharge,
+} from './payment-gateway.js';
+
+/** How long Stripe may take to answer. */
+const TIMEOUT_MS = 20_000;
+/** Statuses after which the same request may have another answer; without one there was none. */
+const PASSING = [409, 425, 429];
+
+/** How Stripe is reached. */
+export type StripeAccess = {
+  readonly secrets: StripeSecrets;
+  /** Null: its own address. */
+  readonly endpointUrl: string | null;
+  readonly outbound: OutboundAgents;
+};
+
+/** The client is loaded when it is used: it is large. */
+async function openClient({ secrets, endpointUrl, outbound }: StripeAccess): Promise<Stripe> {
+  const { default: Client } = await import('stripe');
+  const url = new URL(endpointUrl ?? 'https://api.stripe.com');
+  const isHttps = url.protocol === 'https:';
+  const port = url.port === '' ? (isHttps ? 443 : 80) : Number(url.port);
+  return new Client(secrets.secret_key, {
+    ...{ host: url.hostname, port, protocol: isHttps ? 'https' : 'http' },
+    httpClient: Client.createNodeHttpClient(isHttps ? outbound.https : outbound.http),
+    // A job asks again, with the same key.
+    ...{ maxNetworkRetries: 0, timeout: TIMEOUT_MS, telemetry: false },
+  });
+}
+
+/** What of an error of the client is looked at. */
+type StripeFailure = {
+  readonly statusCode?: number;
+  readonly code?: string;
+  readonly message: string;
+};
+
+function failureOf(error: unknown): StripeFailure {
+  return error instanceof Error ? error : { message: String(error) };
+}
+
+/** Why Stripe will not do something. @throws GatewayUnavailable when it may do it later. */
+function refusedBecause(error: unknown): string {
+  const { statusCode = null, message } = failureOf(error);
+  if (statusCode === null || statusCode >= 500 || PASSING.includes(statusCode)) {
+    throw new GatewayUnavailable(`Stripe did not answer: ${message}`, error);
+  }
+  return message;
+}
+
+function idOf(reference: string | { readonly id: string } | null | undefined): string | null {
+  return typeof reference === 'string' ? reference : (reference?.id ?? null);
+}
+
+/** What a PaymentIntent says of itself; one that waits for a person does not succeed here. */
+function outcomeOf(intent: Stripe.PaymentIntent): ChargeOutcome {
+  switch (intent.status) {
+    case 'succeeded':
+      return {
+        status: 'succeeded',
+        received: moneyOfUnits(intent.amount_received, intent.currency),
+      };
+    case 'processing':
+      return { status: 'processing' };
+    default: {
+      const reason = intent.last_payment_error?.message ?? `the payment is ${intent.status}`;
+      return { status: 'failed', reason };
+    }
+  }
+}
+
+/** The payment method that a customer has at Stripe as default. */
+async function defaultMethodOf(client: Stripe, payerId: string): Promise<string | null> {
+  const customer = await client.customers.retrieve(payerId);
+  return customer.deleted === true ? null : idOf(customer.invoice_settings.default_payment_method);
+}
+
+async function prepare(client: Stripe, charge: Charge): Promise<PreparedCharge> {
+  const { amount, currency, payerId, paymentId, invoiceId, invoiceNumber } = charge;
+  const units = unitsOfMoney(amount, currency);
+  if (units === null) return { status: 'failed', reason: 'Stripe has no such amount' };
+  try {
+    const methodId =
+      charge.methodId ?? (payerId === null ? null : await defaultMethodOf(client, payerId));
+    if (methodId === null) {
+      return { status: 'failed', reason: 'the customer has no payment method at Stripe' };
+    }
+    const { id } = await client.paymentIntents.create(
+      {
+        ...{ amount: units, currency, payment_method: methodId },
+        ...(payerId === null ? {} : { customer: payerId }),
+        // Nobody is there whom Stripe could lead to a page.
+        automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+        metadata: { payment_id: paymentId, invoice_id: invoiceId },
+        ...(invoiceNumber === null ? {} : { description: `Invoice ${invoiceNumber}` }),
+      },
+      { idempotencyKey: `${paymentId}:prepare` },
+    );
+    return { status: 'prepared', id };
+  } catch (error) {
+    return { status: 'failed', reason: refusedBecause(error) };
+  }
+}
+
+/** Lets nobody carry out a charge that has failed; that it cannot be cancelled changes nothing. */
+async function giveUp(client: Stripe, id: string): Promise<void> {
+  await client.paymentIntents.cancel(id).catch(() => null);
+}
+
+async function carryOut(client: Stripe, charge: Charge, id: string): Promise<ChargeOutcome> {
+  try {
+    const intent = await client.paymentIntents.confirm(
+      id,
+      { off_session: true, error_on_requires_action: true },
+      { idempotencyKey: `${charge.paymentId}:carry-out` },
+    );
+    const outcome = outcomeOf(intent);
+    if (outcome.status === 'failed') await giveUp(client, id);
+    return outcome;
+  } catch (error) {
+    // It was carried out before, and Stripe has forgotten the key of that.
+    if (failureOf(error).code === 'payment_intent_unexpected_state') {
+      return outcomeOf(await client.paymentIntents.retrieve(id));
+    }
+    const reason = refusedBecause(error);
+    await giveUp(client, id);
+    return { status: 'failed', reason };
+  }
+}
+
+/** What an event says of a charge; null when it is about something else. */
+function signalOf(event: Stripe.Event): GatewaySignal | null {
+  const { id, type } = event;
+  switch (event.type) {
+    case 'payment_intent.succeeded':
+    case 'payment_intent.processing':
+    case 'payment_intent.canceled':
+    case 'payment_intent.payment_failed': {
+      const intent = event.data.object;
+      return { id, type, chargeId: intent.id, outcome: outcomeOf(intent), refunded: null };
+    }
+    case 'charge.refunded': {
+      const charge = event.data.object;
+      const chargeId = idOf(charge.payment_intent);
+      if (chargeId === null) return null;
+      const received = moneyOfUnits(charge.amount_captured, charge.currency);
+      const refunded = moneyOfUnits(charge.amount_refunded, charge.currency);
+      return { id, type, chargeId, outcome: { status: 'succeeded', received }, refunded };
+    }
+    default:
+      return null;
+  }
+}
+
+/** Payments by Stripe, by PaymentIntents: each of them takes money at most once. */
+export function createStripeGateway(access: StripeAccess): PaymentGateway {
+  return {
+    prepare: async (charge) => prepare(await openClient(access), charge),
+    carryOut: async (charge, id) => carryOut(await openClient(access), charge, id),
+    readSignal: async (body, signature) => {
+      const client = await openClient(access);
+      const { webhook_secret: secret } = access.secrets;
+      try {
+        return signalOf(await client.webhooks.constructEventAsync(body, signature, secret));
+      } catch (error) {
+        if (!(error instanceof Error) || !('type' in error)) throw error;
+        if (error.type !== 'StripeSignatureVerificationError') throw error;
+        throw new UnsignedSignal();
+      }
+    },
+  };
+}

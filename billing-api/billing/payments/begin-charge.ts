@@ -1,0 +1,98 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import { PAYMENTS } from '../../declarations/money/payment.resource.js';
+import { updateRecord } from '../../records/change-record.js';
+import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
+import { isRefusal, Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { enqueue } from '../../../sql/jobs/enqueue.js';
+import { findGatewayConnection } from '../gateways/open-gateway.js';
+import { followPayment } from './follow-payment.js';
+import type { HeldPayment } from './held-payment.js';
+import { writePayment } from './settle-invoice.js';
+
+/** As payments name the gateway that takes them. */
+export const GATEWAY = 'stripe';
+
+/** As the job that takes the money of one payment is queued. */
+export const TAKE_PAYMENT = {
+  name: 'take-payment',
+  keyOf: ({ paymentId }: { readonly paymentId: string }): string => paymentId,
+  onceWhileWaiting: true,
+};
+
+/** Whether a payment of an invoice is on its way at a gateway. */
+export function isBeingCharged({ tx }: Unit, invoiceId: string): Promise<boolean> {
+  return tx.exists(sql.type(z.unknown())`
+    SELECT FROM payments
+    WHERE destination_id = ${invoiceId} AND payment_status = 'PROCESSING'
+      AND payment_gateway = ${GATEWAY} AND ${isOfEnvironment}`);
+}
+
+/** Why no gateway takes a payment now; null when one does. */
+async function problemOf(unit: Unit, { payment, invoice }: HeldPayment): Promise<Refusal | null> {
+  const { payment_method_type: method, payment_gateway: gateway } = payment;
+  const isKnown = (method === 'CARD' || method === 'ACH') && (gateway ?? GATEWAY) === GATEWAY;
+  if (!isKnown || (await findGatewayConnection(unit)) === null) {
+    const problem = `no gateway is configured that takes ${method}; report the outcome with PUT /payments/{id}`;
+    return new Refusal('invalid_operation', problem);
+  }
+  if (!(await isBeingCharged(unit, invoice.id))) return null;
+  const problem = 'another payment of the invoice is in process; wait for its outcome';
+  return new Refusal('invalid_operation', problem);
+}
+
+/** An invoice whose payment has failed waits for another one. */
+async function awaitPayment(unit: Unit, invoice: InvoiceRow): Promise<InvoiceRow | Refusal> {
+  if (invoice.payment_status !== 'FAILED') return invoice;
+  return writePayment(unit, invoice, { payment_status: 'PENDING' });
+}
+
+/**
+ * Lets a gateway take a payment, after the unit: the payment and its invoice are in process until
+ * the gateway says what became of it (docs/domain.md 17.3).
+ */
+export async function beginCharge(unit: Unit, held: HeldPayment): Promise<HeldPayment | Refusal> {
+  const problem = await problemOf(unit, held);
+  if (problem !== null) return problem;
+  const invoice = await awaitPayment(unit, held.invoice);
+  if (isRefusal(invoice)) return invoice;
+  const patch = { payment_gateway: GATEWAY };
+  const payment = await updateRecord(unit, PAYMENTS, { row: held.payment, patch });
+  if (isRefusal(payment)) return payment;
+  const begun = await followPayment(unit, { payment, invoice }, 'PROCESSING');
+  if (isRefusal(begun)) return begun;
+  await enqueue(unit, TAKE_PAYMENT, { input: { paymentId: held.payment.id } });
+  return begun;
+}
+
+const methodRow = z.object({
+  invoice_id: z.string(),
+  payment_method_id: z.string().nullable(),
+});
+
+/**
+ * With what invoices can be charged by the gateway of the environment, by their ids: the method of
+ * their subscription, or null for the default of a customer that the gateway knows. Invoices that
+ * it cannot charge are left out.
+ */
+export async function findChargeable(
+  unit: Unit,
+  invoiceIds: readonly string[],
+): Promise<ReadonlyMap<string, string | null>> {
+  const connection = invoiceIds.length === 0 ? null : await findGatewayConnection(unit);
+  if (connection === null) return new Map();
+  const rows = await unit.tx.any(sql.type(methodRow)`
+    SELECT invoice.id AS invoice_id, subscription.gateway_payment_method_id AS payment_method_id
+    FROM invoices AS invoice
+    LEFT JOIN subscriptions AS subscription ON subscription.id = invoice.subscription_id
+      AND ${rowIsOfEnvironment('subscription')}
+    LEFT JOIN integration_mappings AS mapping ON mapping.entity_id = invoice.customer_id
+      AND mapping.entity_type = 'customer' AND mapping.provider_type = ${GATEWAY}
+      AND mapping.status = 'published' AND ${rowIsOfEnvironment('mapping')}
+    WHERE invoice.id = ANY (${sql.array([...invoiceIds], 'text')})
+      AND (subscription.gateway_payment_method_id IS NOT NULL OR mapping.id IS NOT NULL)
+      AND ${rowIsOfEnvironment('invoice')}`);
+  return new Map(rows.map((row) => [row.invoice_id, row.payment_method_id]));
+}

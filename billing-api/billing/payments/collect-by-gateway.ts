@@ -1,0 +1,40 @@
+import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { beginCharge, findChargeable, isBeingCharged } from './begin-charge.js';
+import { newPayment, storePayment } from './take-payment.js';
+
+const isOpen = ({ payment_status: status }: InvoiceRow): boolean =>
+  status === 'PENDING' || status === 'FAILED';
+
+/**
+ * Lets the gateway of the environment charge what is left of locked invoices, each by a payment of
+ * its own. Those that it cannot charge stay as they are (docs/domain.md 17.3).
+ */
+export async function collectByGateway(
+  unit: Unit,
+  invoices: readonly InvoiceRow[],
+): Promise<readonly InvoiceRow[] | Refusal> {
+  const open = invoices.filter(isOpen).map(({ id }) => id);
+  const methods = await findChargeable(unit, open);
+  const after: InvoiceRow[] = [];
+  for (const invoice of invoices) {
+    const method = methods.get(invoice.id);
+    if (method === undefined || (await isBeingCharged(unit, invoice.id))) {
+      after.push(invoice);
+      continue;
+    }
+    const payment = await storePayment(
+      unit,
+      newPayment(invoice, {
+        ...{ payment_method_type: 'CARD', payment_method_id: method },
+        amount: invoice.amount_remaining,
+      }),
+    );
+    if (isRefusal(payment)) return payment;
+    const begun = await beginCharge(unit, { payment, invoice });
+    if (isRefusal(begun)) return begun;
+    after.push(begun.invoice);
+  }
+  return after;
+}

@@ -1,0 +1,402 @@
+import { describe, expect } from 'vitest';
+import { TAKE_BY_GATEWAY } from '../../jobs/take-payments.js';
+import type { JobNeeds } from '../../jobs/job-needs.js';
+import { billingNeeds, billingRunner } from '../../testing/bill-environment.js';
+import type { Answer as HttpAnswer } from '../../testing/billing-harness.js';
+import { test as moneyTest, type Answer } from '../../testing/money-test.js';
+import {
+  startStripeSimulator,
+  type SignedBody,
+  type SimulatedIntent,
+  type StripeSimulator,
+} from '../../testing/stripe-simulator.js';
+import { subscribeMonthly } from '../../testing/subscribe-monthly.js';
+import { invoiceOf, makeWallet, topUp, FREE } from '../../testing/wallet-calls.js';
+import { takeByGateway } from './take-by-gateway.js';
+
+/** The client asks again once by itself when a connection ends without an answer. */
+const LOST = 2;
+const KEY = 'sk_test_an_example_not_a_key';
+
+type Gateway = {
+  readonly stripe: StripeSimulator;
+  readonly connection: Answer;
+  /** Takes the payments that are waiting. */
+  readonly take: () => Promise<void>;
+  /** Tries one payment, and throws what the job would try again for. */
+  readonly tryOnce: (payment: Answer) => Promise<void>;
+  readonly signal: (signed: SignedBody) => Promise<HttpAnswer>;
+  /** The only charge there. */
+  readonly charge: () => SimulatedIntent;
+  readonly paymentsOf: (invoice: Answer) => Promise<Answer[]>;
+};
+
+const CARD = {
+  payment_method_type: 'CARD',
+  payment_method_id: 'pm_card_visa',
+  process_payment: true,
+};
+
+const test = moneyTest.extend<{ gateway: Gateway }>({
+  gateway: async ({ api, database, clickhouse, money }, use) => {
+    expect(money).toBeDefined();
+    const stripe = await startStripeSimulator();
+    const { environment } = api;
+    const engines = { database: database.database, clickHouse: clickhouse.client, environment };
+    const connection = await api.make('/v1/connections', {
+      ...{ name: 'Cards', provider_type: 'stripe', endpoint_url: stripe.url },
+      secrets: { secret_key: KEY, webhook_secret: stripe.webhookSecret },
+    });
+    const needs: JobNeeds = billingNeeds(engines);
+    const runner = billingRunner(engines, [TAKE_BY_GATEWAY]);
+    const actor = { kind: 'job', job: 'take-payment', runId: 'run' } as const;
+    await use({
+      ...{ stripe, connection },
+      take: async () => {
+        await runner.runDue(Date.now());
+      },
+      tryOnce: ({ id }) => takeByGateway(needs, { environment, actor }, id),
+      signal: ({ body, signature }) =>
+        api.call('POST', `/v1/connections/${connection.id}/signals`, {
+          ...{ raw: body, headers: { 'stripe-signature': signature, 'x-api-key': '' } },
+        }),
+      charge: () => {
+        expect(stripe.intents.size).toBe(1);
+        return [...stripe.intents.values()][0] as SimulatedIntent;
+      },
+      paymentsOf: async ({ id }) =>
+        (await api.call('GET', `/v1/payments?destination_id=${id}`)).body.items,
+    });
+    await stripe.close();
+  },
+});
+
+const cardOf = ({ id, amount_due: amount }: Answer, differing: object = {}) => ({
+  ...{ destination_type: 'INVOICE', destination_id: id, amount, currency: 'usd' },
+  ...{ ...CARD, ...differing },
+});
+
+describe('connections to Stripe', () => {
+  test('need its two secrets, which are sealed, and there is one of an environment', async ({
+    api,
+    gateway,
+  }) => {
+    const answers = [gateway.connection, (await api.call('GET', '/v1/connections')).body];
+    expect(JSON.stringify(answers)).not.toContain(KEY);
+    const create = (body: object) => api.call('POST', '/v1/connections', { body });
+    const named = { name: 'Cards', provider_type: 'stripe' };
+    const secrets = { secret_key: KEY, webhook_secret: 'whsec_2' };
+    expect((await create({ ...named, secrets })).status).toBe(409);
+    for (const [body, member] of [
+      [{ ...named, secrets: { secret_key: KEY } }, 'secrets.webhook_secret'],
+      [{ ...named, secrets: { ...secrets, session_token: 'x' } }, 'secrets.session_token'],
+      [{ name: 'Lake', provider_type: 's3', secrets }, 'secrets.access_key_id'],
+      [{ ...named, secrets, endpoint_url: 'no address' }, 'endpoint_url'],
+    ] as const) {
+      const refused = await create(body);
+      expect([refused.status, Object.keys(refused.body.details)]).toEqual([
+        400,
+        expect.arrayContaining([member]),
+      ]);
+    }
+    const path = `/v1/connections/${gateway.connection.id}`;
+    const changed = await api.call('PUT', path, { body: { secrets: { access_key_id: 'x' } } });
+    expect(changed.status).toBe(400);
+    expect((await api.call('DELETE', path)).status).toBe(204);
+    expect((await create({ ...named, secrets })).status).toBe(201);
+  });
+});
+
+describe('card payments', () => {
+  test('are taken by the gateway, and count once', async ({ api, due, gateway, money }) => {
+    const payment = await api.make('/v1/payments', cardOf(due));
+    expect(payment).toMatchObject({ payment_status: 'PROCESSING', gateway_payment_id: null });
+    expect(await money.read(due.id)).toMatchObject({ payment_status: 'PROCESSING' });
+    await gateway.take();
+    await gateway.take();
+    expect(gateway.charge()).toMatchObject({
+      ...{ amount: 12200, currency: 'usd', paymentMethod: 'pm_card_visa', captures: 1 },
+      metadata: { payment_id: payment.id, invoice_id: due.id },
+    });
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ payment_status: 'SUCCEEDED', amount_paid: '122.00', amount_remaining: '0.00' },
+    });
+    const [paid] = await gateway.paymentsOf(due);
+    expect(paid).toMatchObject({ payment_status: 'SUCCEEDED', gateway_payment_id: 'pi_1' });
+    const again = await api.call('POST', `/v1/payments/${payment.id}/process`);
+    expect(again.status).toBe(400);
+  });
+
+  test('are taken once when answers are lost, with one key however often they are tried', async ({
+    api,
+    due,
+    gateway,
+    money,
+  }) => {
+    const payment = await api.make('/v1/payments', cardOf(due));
+    const { stripe } = gateway;
+    const losing = async (faults: Partial<StripeSimulator>) => {
+      Object.assign(stripe, faults);
+      await expect(gateway.tryOnce(payment)).rejects.toThrow(/Stripe did not answer/);
+      expect(await money.read(due.id)).toMatchObject({ payment_status: 'PROCESSING' });
+    };
+    await losing({ loseNext: LOST });
+    await losing({ failNext: 1 });
+    await losing({ loseNext: LOST, losePath: '/confirm' });
+    expect(gateway.charge().captures).toBe(1);
+    await losing({ failNext: 1 });
+    await gateway.tryOnce(payment);
+    expect(gateway.charge().captures).toBe(1);
+    expect(new Set(stripe.keys)).toEqual(
+      new Set([`${payment.id}:prepare`, `${payment.id}:carry-out`]),
+    );
+    expect(await money.read(due.id)).toMatchObject({ payment_status: 'SUCCEEDED' });
+    await gateway.tryOnce(payment);
+    expect(gateway.charge().captures).toBe(1);
+  });
+
+  test('are taken once also when the gateway has forgotten the key', async ({
+    api,
+    due,
+    gateway,
+    money,
+  }) => {
+    const payment = await api.make('/v1/payments', cardOf(due));
+    const { stripe } = gateway;
+    stripe.loseNext = LOST;
+    await expect(gateway.tryOnce(payment)).rejects.toThrow();
+    // Carried out by a process that could not note it, a day ago.
+    const intent = gateway.charge();
+    intent.status = 'succeeded';
+    intent.captures = 1;
+    await gateway.tryOnce(payment);
+    expect(intent.captures).toBe(1);
+    expect(await money.read(due.id)).toMatchObject({ payment_status: 'SUCCEEDED' });
+  });
+
+  test('that are declined say why, and another attempt may succeed', async ({
+    api,
+    due,
+    gateway,
+    money,
+  }) => {
+    const declined = { payment_method_id: 'pm_card_chargeDeclined' };
+    await api.make('/v1/payments', cardOf(due, declined));
+    await gateway.take();
+    const [failed] = await gateway.paymentsOf(due);
+    expect(failed).toMatchObject({
+      ...{ payment_status: 'FAILED', error_message: 'Your card was declined.' },
+      attempts: [{ payment_status: 'FAILED', error_message: 'Your card was declined.' }],
+    });
+    expect(gateway.charge().status).toBe('canceled');
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ payment_status: 'FAILED', amount_paid: '0.00' },
+    });
+    await api.make('/v1/payments', cardOf(due));
+    await gateway.take();
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ payment_status: 'SUCCEEDED', amount_paid: '122.00' },
+    });
+  });
+
+  test('are one at a time, and keep their invoice from being voided', async ({
+    api,
+    due,
+    gateway,
+    money,
+  }) => {
+    await api.make('/v1/payments', cardOf(due));
+    const second = await api.call('POST', '/v1/payments', {
+      body: cardOf(due, { payment_method_id: 'pm_2' }),
+    });
+    expect(second.body.message).toMatch(/another payment of the invoice is in process/);
+    await money.pay(due.id, { amount: '22' });
+    expect((await api.call('POST', `/v1/invoices/${due.id}/void`)).status).toBe(400);
+    const removal = await api.call('DELETE', `/v1/connections/${gateway.connection.id}`);
+    expect(removal.body.message).toMatch(/payments in process/);
+    await gateway.take();
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ payment_status: 'OVERPAID', overpaid_amount: '22.00' },
+    });
+  });
+
+  test('that arrive after a part was given back count too', async ({
+    api,
+    due,
+    gateway,
+    money,
+  }) => {
+    await api.make('/v1/payments', cardOf(due));
+    await money.pay(due.id, { payment_status: 'SUCCEEDED' });
+    const line = { invoice_line_item_id: due.line_items[0].id, amount: '50' };
+    await api.make('/v1/creditnotes', { invoice_id: due.id, line_items: [line] });
+    await gateway.take();
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ payment_status: 'PARTIALLY_REFUNDED', amount_paid: '244.00', refunded_amount: '50.00' },
+    });
+  });
+});
+
+describe('what a gateway charges by itself', () => {
+  const collected = { collection_method: 'charge_automatically' };
+
+  test('is what POST_PAID wallets leave of a finalized invoice', async ({ api, gateway }) => {
+    const wallet = await makeWallet(api, { wallet_type: 'POST_PAID' });
+    await topUp(api, wallet, { credits_to_add: '10', ...FREE });
+    const plan = await api.make('/v1/plans', { name: 'Pro' });
+    const price = { entity_id: plan.id, currency: 'usd', amount: '30' };
+    await api.make('/v1/prices', { ...price, invoice_cadence: 'ADVANCE' });
+    const { latest_invoice: opening } = await api.make('/v1/subscriptions', {
+      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd', ...collected },
+      ...{ billing_period: 'MONTHLY', gateway_payment_method_id: 'pm_of_subscription' },
+    });
+    expect(opening).toMatchObject({ payment_status: 'PROCESSING', amount_paid: '10.00' });
+    await gateway.take();
+    expect(gateway.charge()).toMatchObject({ amount: 2000, paymentMethod: 'pm_of_subscription' });
+    const paid = await api.call('GET', `/v1/invoices/${opening.id}`);
+    expect(paid.body).toMatchObject({ payment_status: 'SUCCEEDED', amount_paid: '30.00' });
+  });
+
+  test('is charged to the default method of a customer that it knows', async ({ api, gateway }) => {
+    gateway.stripe.defaults.set('cus_1', 'pm_default');
+    await api.make('/v1/customers', {
+      ...{ external_id: 'acme', name: 'Acme' },
+      integration_entity_mapping: [{ provider_type: 'stripe', provider_entity_id: 'cus_1' }],
+    });
+    const due = await invoiceOf(api, '12.00');
+    const tried = await api.call('POST', `/v1/invoices/${due.id}/payment/attempt`);
+    expect(tried.body).toMatchObject({ payment_status: 'PROCESSING' });
+    await gateway.take();
+    expect(gateway.charge()).toMatchObject({ customer: 'cus_1', paymentMethod: 'pm_default' });
+  });
+
+  test('is nothing of customers that it does not know, and of others', async ({ api, gateway }) => {
+    const { subscription } = await subscribeMonthly(api, collected);
+    expect(subscription.latest_invoice).toMatchObject({ payment_status: 'PENDING' });
+    const path = `/v1/invoices/${subscription.latest_invoice.id}/payment/attempt`;
+    expect((await api.call('POST', path)).body).toMatchObject({ payment_status: 'PENDING' });
+    await gateway.take();
+    expect(gateway.stripe.intents.size).toBe(0);
+  });
+});
+
+describe('signals of a gateway', () => {
+  const slow = { payment_method_id: 'pm_slow' };
+
+  test('decide a payment once, however often and in whatever order they come', async ({
+    api,
+    due,
+    gateway,
+    money,
+  }) => {
+    await api.make('/v1/payments', cardOf(due, slow));
+    await gateway.take();
+    expect(await money.read(due.id)).toMatchObject({ payment_status: 'PROCESSING' });
+    const intent = gateway.charge();
+    intent.status = 'requires_payment_method';
+    const failed = gateway.stripe.intentEvent(intent, 'payment_intent.payment_failed');
+    Object.assign(intent, { status: 'succeeded', captures: 1 });
+    const succeeded = gateway.stripe.intentEvent(intent, 'payment_intent.succeeded');
+    const answers = await Promise.all(Array.from({ length: 5 }, () => gateway.signal(succeeded)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(answers.map(({ body }) => body.effect).sort()).toEqual([
+      ...['applied', 'repeated', 'repeated', 'repeated', 'repeated'],
+    ]);
+    // The failure was before the success, and comes after it.
+    expect((await gateway.signal(failed)).status).toBe(200);
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ payment_status: 'SUCCEEDED', amount_paid: '122.00' },
+    });
+    expect(await gateway.paymentsOf(due)).toMatchObject([{ payment_status: 'SUCCEEDED' }]);
+  });
+
+  test('of a success after a failure count as money that has come', async ({
+    api,
+    due,
+    gateway,
+    money,
+  }) => {
+    await api.make('/v1/payments', cardOf(due, slow));
+    await gateway.take();
+    const intent = gateway.charge();
+    intent.status = 'requires_payment_method';
+    await gateway.signal(gateway.stripe.intentEvent(intent, 'payment_intent.payment_failed'));
+    expect(await money.read(due.id)).toMatchObject({ payment_status: 'FAILED' });
+    Object.assign(intent, { status: 'succeeded', captures: 1 });
+    await gateway.signal(gateway.stripe.intentEvent(intent, 'payment_intent.succeeded'));
+    expect(await money.read(due.id)).toMatchObject({ payment_status: 'SUCCEEDED' });
+  });
+
+  test('say what was paid: another amount than was asked leaves the rest open', async ({
+    api,
+    due,
+    gateway,
+    money,
+  }) => {
+    await api.make('/v1/payments', cardOf(due, slow));
+    await gateway.take();
+    const intent = Object.assign(gateway.charge(), { status: 'succeeded', captures: 1 });
+    const less = { ...intent, amount: 10000 };
+    await gateway.signal(gateway.stripe.intentEvent(less, 'payment_intent.succeeded'));
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ payment_status: 'PENDING', amount_paid: '100.00', amount_remaining: '22.00' },
+    });
+  });
+
+  test('of refunds made there grow, whatever comes first', async ({ api, due, gateway, money }) => {
+    await api.make('/v1/payments', cardOf(due));
+    await gateway.take();
+    const refunded = (amount: number) =>
+      gateway.stripe.event('charge.refunded', {
+        ...{ id: 'ch_1', object: 'charge', payment_intent: 'pi_1', currency: 'usd' },
+        ...{ amount: 12200, amount_captured: 12200, amount_refunded: amount },
+      });
+    await gateway.signal(refunded(7200));
+    await gateway.signal(refunded(5000));
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '72.00' },
+    });
+    await gateway.signal(refunded(12200));
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ payment_status: 'REFUNDED', refunded_amount: '122.00' },
+    });
+  });
+
+  test('without a right signature are refused, and write nothing', async ({
+    api,
+    due,
+    gateway,
+    money,
+  }) => {
+    await api.make('/v1/payments', cardOf(due, slow));
+    await gateway.take();
+    const intent = Object.assign(gateway.charge(), { status: 'succeeded', captures: 1 });
+    const { body, signature } = gateway.stripe.intentEvent(intent, 'payment_intent.succeeded');
+    const forged = [
+      { body: body.replace('12200', '99900'), signature },
+      { body: `${body} `, signature },
+      { body, signature: '' },
+      { body, signature: signature.replace(/.$/, 'x') },
+      { body, signature: signature.replace(/^t=\d+/, 't=1000000000') },
+    ];
+    for (const one of forged) {
+      const refused = await gateway.signal(one);
+      expect([refused.status, refused.body.code]).toEqual([403, 'permission_denied']);
+    }
+    expect(await money.read(due.id)).toMatchObject({ payment_status: 'PROCESSING' });
+    const path = '/v1/connections/conn_unknown/signals';
+    const headers = { 'stripe-signature': signature };
+    expect((await api.call('POST', path, { raw: body, headers })).status).toBe(404);
+    expect((await gateway.signal({ body, signature })).body).toEqual({ effect: 'applied' });
+  });
+
+  test('of what is not ours are taken, and change nothing', async ({ gateway }) => {
+    const other = gateway.stripe.event('payment_intent.succeeded', {
+      ...{ id: 'pi_other', object: 'payment_intent', status: 'succeeded', currency: 'usd' },
+      amount_received: 500,
+    });
+    expect((await gateway.signal(other)).body).toEqual({ effect: 'ignored' });
+    const unknown = gateway.stripe.event('invoice.paid', { id: 'in_1', object: 'invoice' });
+    expect((await gateway.signal(unknown)).body).toEqual({ effect: 'ignored' });
+  });
+});

@@ -1,0 +1,41 @@
+import { formatInstant } from '../../../contract/instant.js';
+import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import { PAYMENTS, type PaymentRow } from '../../declarations/money/payment.resource.js';
+import { targetRefusal, type ChangeTarget } from '../../records/change-record.js';
+import { lockRecord, readRecord } from '../../records/find-record.js';
+import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { lockFinalized } from './settle-invoice.js';
+
+/** A payment and its invoice, both locked. */
+export type HeldPayment = { readonly payment: PaymentRow; readonly invoice: InvoiceRow };
+
+/** Locks a payment after its invoice, as everything that changes both does. */
+export async function holdPayment(
+  unit: Unit,
+  target: ChangeTarget,
+): Promise<HeldPayment | Refusal> {
+  const read = await readRecord(unit, PAYMENTS, target.id);
+  if (isRefusal(read)) return read;
+  const invoice = await lockFinalized(unit, read.destination_id);
+  if (isRefusal(invoice)) return invoice;
+  const payment = await lockRecord(unit, PAYMENTS, target.id);
+  if (payment === null) return notFound(PAYMENTS.name, target.id);
+  return targetRefusal(PAYMENTS, payment, target) ?? { payment, invoice };
+}
+
+/** The attempts of a payment with one more. */
+export function withAttempt(
+  unit: Unit,
+  payment: PaymentRow,
+  outcome: { readonly status: PaymentRow['payment_status']; readonly error: string | null },
+): PaymentRow['attempts'] {
+  const attempt = {
+    id: unit.newId('attempt'),
+    attempt_number: payment.attempts.length + 1,
+    payment_status: outcome.status,
+    error_message: outcome.error,
+    created_at: formatInstant(unit.now),
+  };
+  return [...payment.attempts, attempt];
+}

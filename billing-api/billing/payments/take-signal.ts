@@ -1,0 +1,90 @@
+import { sql } from 'slonik';
+import { formatInstant } from '../../../contract/instant.js';
+import { noRows } from '../../../sql/columns.js';
+import { CONNECTIONS } from '../../declarations/exports/connection.resource.js';
+import { PAYMENTS } from '../../declarations/money/payment.resource.js';
+import { isOfEnvironment } from '../../records/conditions.js';
+import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { readUnit, writeUnit, type Unit } from '../../records/unit.js';
+import {
+  findGatewayConnection,
+  findGatewayEnvironment,
+  openGateway,
+} from '../gateways/open-gateway.js';
+import { UnsignedSignal, type GatewaySignal } from '../gateways/payment-gateway.js';
+import { GATEWAY } from './begin-charge.js';
+import { noteOutcome } from './note-outcome.js';
+import type { GatewayNeeds } from './take-by-gateway.js';
+
+/** A signal as it came. */
+export type RawSignal = {
+  readonly connectionId: string;
+  readonly body: Buffer;
+  readonly signature: string;
+  readonly requestId: string;
+};
+
+/** What was done with a signal. */
+export type SignalEffect = 'applied' | 'repeated' | 'ignored';
+
+/** Notes a signal of a payment; false when it was noted before. */
+async function isFirst(
+  { tx, environment: { tenantId, environmentId }, now }: Unit,
+  { connectionId, signal, paymentId }: SignalOfPayment,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(sql.type(noRows)`
+    INSERT INTO gateway_signals (tenant_id, environment_id, connection_id, signal_id, signal_type,
+      payment_id, received_at)
+    VALUES (${tenantId}, ${environmentId}, ${connectionId}, ${signal.id}, ${signal.type},
+      ${paymentId}, ${formatInstant(now)}::timestamptz)
+    ON CONFLICT DO NOTHING`);
+  return rowCount === 1;
+}
+
+type SignalOfPayment = {
+  readonly connectionId: string;
+  readonly signal: GatewaySignal;
+  readonly paymentId: string;
+};
+
+async function apply(
+  unit: Unit,
+  { connectionId, signal }: { readonly connectionId: string; readonly signal: GatewaySignal },
+): Promise<SignalEffect | Refusal> {
+  const payment = await unit.tx.maybeOne(sql.type(PAYMENTS.row)`
+    SELECT * FROM payments
+    WHERE gateway_payment_id = ${signal.chargeId} AND payment_gateway = ${GATEWAY} AND ${isOfEnvironment}`);
+  // The account has charges of others too.
+  if (payment === null) return 'ignored';
+  const told = { connectionId, signal, paymentId: payment.id };
+  if (!(await isFirst(unit, told))) return 'repeated';
+  const after = await noteOutcome(unit, payment.id, signal);
+  return isRefusal(after) ? after : 'applied';
+}
+
+/**
+ * POST /connections/{id}/signals: what a gateway tells of a payment. Only a body with the signature
+ * of the gateway counts, and each signal once (docs/domain.md 17.6).
+ */
+export async function takeSignal(
+  needs: GatewayNeeds,
+  { connectionId, body, signature, requestId }: RawSignal,
+): Promise<SignalEffect | Refusal> {
+  const unknown = notFound(CONNECTIONS.name, connectionId);
+  const environment = await findGatewayEnvironment(needs.database, connectionId);
+  if (environment === null) return unknown;
+  const connection = await readUnit(needs, { environment }, findGatewayConnection);
+  if (connection?.id !== connectionId) return unknown;
+  try {
+    const gateway = await openGateway(needs, connection);
+    const signal = await gateway.readSignal(body, signature);
+    if (signal === null) return 'ignored';
+    const actor = { kind: 'job', job: 'gateway-signal', runId: requestId } as const;
+    return await writeUnit(needs, { environment, actor }, (unit) =>
+      apply(unit, { connectionId, signal }),
+    );
+  } catch (error) {
+    if (error instanceof UnsignedSignal) return new Refusal('permission_denied', error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,29 @@
+import { decimalOfCount, type Decimal } from '../../../contract/decimal.js';
+
+/**
+ * Digits after the point of what Stripe calls the smallest unit, where they are not 2. Some
+ * currencies differ from ISO 4217: isk and ugx have none there, but amounts in hundredths here.
+ */
+const DIGITS: ReadonlyMap<string, number> = new Map([
+  ...of('bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf', 0),
+  ...of('bhd jod kwd omr tnd', 3),
+]);
+
+function of(codes: string, digits: number): (readonly [string, number])[] {
+  return codes.split(' ').map((code) => [code, digits] as const);
+}
+
+const digitsOf = (currency: string): number => DIGITS.get(currency.toLowerCase()) ?? 2;
+
+/** An amount as Stripe takes it; null when it cannot be said there. */
+export function unitsOfMoney(amount: Decimal, currency: string): number | null {
+  const units = amount.times(decimalOfCount(10).pow(digitsOf(currency)));
+  // With three digits, the last one must be 0 there.
+  const isWhole = digitsOf(currency) === 3 ? units.modulo(10).isZero() : units.isInteger();
+  return isWhole && units.lessThanOrEqualTo(Number.MAX_SAFE_INTEGER) ? units.toNumber() : null;
+}
+
+/** The amount of money that Stripe says. */
+export function moneyOfUnits(units: number, currency: string): Decimal {
+  return decimalOfCount(units).dividedBy(decimalOfCount(10).pow(digitsOf(currency)));
+}

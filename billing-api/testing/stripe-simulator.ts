@@ -1,0 +1,200 @@
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What the simulator knows of a PaymentIntent. */
+export type SimulatedIntent = {
+  readonly id: string;
+  readonly amount: number;
+  readonly currency: string;
+  readonly customer: string | null;
+  readonly paymentMethod: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  status:
+    'requires_confirmation' | 'processing' | 'succeeded' | 'requires_payment_method' | 'canceled';
+  /** How often money was taken by it: more than once is a fault. */
+  captures: number;
+};
+
+/** A Stripe that knows the few requests that are made here, with keys of idempotency. */
+export type StripeSimulator = {
+  readonly url: string;
+  readonly webhookSecret: string;
+  readonly intents: Map<string, SimulatedIntent>;
+  /** Keys of idempotency, in the order in which requests came with them. */
+  readonly keys: string[];
+  /** Default payment methods by customer. */
+  readonly defaults: Map<string, string>;
+  /** So many of the next requests are carried out, and their answers lost. */
+  loseNext: number;
+  /** Of requests whose path ends so. */
+  losePath: string;
+  /** So many of the next requests are answered by 500, and nothing is done. */
+  failNext: number;
+  /** A body as Stripe would send it, and its signature. */
+  readonly event: (type: string, object: object, id?: string) => SignedBody;
+  /** As `event`, of a PaymentIntent as it stands or as it is said to. */
+  readonly intentEvent: (intent: SimulatedIntent, type: string, id?: string) => SignedBody;
+  readonly close: () => Promise<void>;
+};
+
+export type SignedBody = { readonly body: string; readonly signature: string };
+
+type Answer = { readonly status: number; readonly body: object };
+
+const SECRET = 'whsec_simulated';
+
+/** Cards of tests, as Stripe names them. */
+const DECLINED = 'pm_card_chargeDeclined';
+const SLOW = 'pm_slow';
+
+const error = (status: number, members: object): Answer => ({ status, body: { error: members } });
+
+function answerOf(intent: SimulatedIntent): object {
+  const { captures, paymentMethod, ...rest } = intent;
+  return {
+    ...rest,
+    object: 'payment_intent',
+    payment_method: paymentMethod,
+    amount_received: captures > 0 ? intent.amount : 0,
+    last_payment_error:
+      intent.status === 'requires_payment_method'
+        ? { message: 'Your card was declined.', code: 'card_declined' }
+        : null,
+  };
+}
+
+function metadataOf(form: URLSearchParams): Record<string, string> {
+  const found = [...form].flatMap(([name, value]) => {
+    const key = /^metadata\[(\w+)\]$/.exec(name)?.[1];
+    return key === undefined ? [] : [[key, value] as const];
+  });
+  return Object.fromEntries(found);
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+function sign(body: string): string {
+  const at = Math.floor(Date.now() / 1_000);
+  const signature = createHmac('sha256', SECRET).update(`${at}.${body}`).digest('hex');
+  return `t=${at},v1=${signature}`;
+}
+
+/** What the simulator does, without HTTP. */
+class Account {
+  readonly intents = new Map<string, SimulatedIntent>();
+  readonly defaults = new Map<string, string>();
+
+  do(method: string, path: string, form: URLSearchParams): Answer {
+    const [, , kind, id = '', action] = path.split('/');
+    if (kind === 'customers' && method === 'GET') {
+      const body = { default_payment_method: this.defaults.get(id) ?? null };
+      return { status: 200, body: { id, object: 'customer', invoice_settings: body } };
+    }
+    if (kind === 'payment_intents' && id === '') return this.#create(form);
+    const intent = this.intents.get(id);
+    if (intent === undefined) {
+      return error(404, { type: 'invalid_request_error', message: `No such ${kind}: ${id}` });
+    }
+    if (action === 'confirm') return this.#confirm(intent);
+    if (action === 'cancel') intent.status = 'canceled';
+    return { status: 200, body: answerOf(intent) };
+  }
+
+  #create(form: URLSearchParams): Answer {
+    const intent: SimulatedIntent = {
+      id: `pi_${this.intents.size + 1}`,
+      amount: Number(form.get('amount')),
+      currency: form.get('currency') ?? '',
+      customer: form.get('customer'),
+      paymentMethod: form.get('payment_method') ?? '',
+      metadata: metadataOf(form),
+      ...{ status: 'requires_confirmation', captures: 0 },
+    };
+    this.intents.set(intent.id, intent);
+    return { status: 200, body: answerOf(intent) };
+  }
+
+  #confirm(intent: SimulatedIntent): Answer {
+    if (intent.status !== 'requires_confirmation' && intent.status !== 'requires_payment_method') {
+      const message = `This PaymentIntent is ${intent.status}.`;
+      const code = 'payment_intent_unexpected_state';
+      return error(400, { type: 'invalid_request_error', code, message });
+    }
+    if (intent.paymentMethod === DECLINED) {
+      intent.status = 'requires_payment_method';
+      const message = 'Your card was declined.';
+      return error(402, { type: 'card_error', code: 'card_declined', message });
+    }
+    if (intent.paymentMethod === SLOW) intent.status = 'processing';
+    else {
+      intent.status = 'succeeded';
+      intent.captures += 1;
+    }
+    return { status: 200, body: answerOf(intent) };
+  }
+}
+
+/** Starts a simulator on a free port of this machine. */
+export async function startStripeSimulator(): Promise<StripeSimulator> {
+  const account = new Account();
+  const known = new Map<string, { readonly asked: string; readonly answer: Answer }>();
+  const state = { loseNext: 0, losePath: '', failNext: 0 };
+  const keys: string[] = [];
+
+  /** The same key is answered as before, and refused for another request. */
+  const answerTo = (request: IncomingMessage, text: string): Answer => {
+    const { method = 'GET', url = '/' } = request;
+    const key = request.headers['idempotency-key'] as string | undefined;
+    const asked = `${method} ${url} ${text}`;
+    if (key !== undefined) keys.push(key);
+    const before = key === undefined ? undefined : known.get(key);
+    if (before !== undefined) {
+      if (before.asked === asked) return before.answer;
+      return error(400, { type: 'idempotency_error', message: 'another request had this key' });
+    }
+    const path = new URL(url, 'http://stripe').pathname;
+    const answer = account.do(method, path, new URLSearchParams(text));
+    if (key !== undefined) known.set(key, { asked, answer });
+    return answer;
+  };
+
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const text = await bodyOf(request);
+    const isFailing = state.failNext > 0;
+    if (isFailing) state.failNext -= 1;
+    const failure = error(500, { type: 'api_error', message: 'try again' });
+    const { status, body } = isFailing ? failure : answerTo(request, text);
+    if (!isFailing && state.loseNext > 0 && (request.url ?? '').endsWith(state.losePath)) {
+      state.loseNext -= 1;
+      request.socket.destroy();
+      return;
+    }
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
+  };
+
+  const server: Server = createServer((request, response) => void respond(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  let events = 0;
+  const event = (type: string, object: object, id = `evt_${(events += 1)}`): SignedBody => {
+    const body = JSON.stringify({ id, object: 'event', type, data: { object } });
+    return { body, signature: sign(body) };
+  };
+  return Object.assign(state, {
+    ...{ url: `http://127.0.0.1:${port}`, webhookSecret: SECRET, keys, event },
+    ...{ intents: account.intents, defaults: account.defaults },
+    intentEvent: (intent: SimulatedIntent, type: string, id?: string) =>
+      event(type, answerOf(intent), id),
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  });
+}
