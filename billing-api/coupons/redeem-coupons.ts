@@ -21,9 +21,11 @@ export type RequestedCoupon = {
   readonly code: string;
   /** Null for a coupon on the whole invoice. */
   readonly lineItemId: string | null;
+  /** When it discounts; from the start of its holder on when absent. */
+  readonly validity?: { readonly startMs: InstantMs; readonly endMs: InstantMs | null };
 };
 
-/** The subscription that gets coupons. */
+/** The subscription that gets coupons; from `startMs` on where a coupon has no time of its own. */
 export type CouponHolder = {
   readonly subscriptionId: string;
   readonly currency: string;
@@ -58,9 +60,10 @@ function problemOf(
 
 function newAssociation(
   coupon: CouponRow,
-  { lineItemId }: RequestedCoupon,
-  { subscriptionId, startMs, every }: CouponHolder,
+  { lineItemId, validity }: RequestedCoupon,
+  { subscriptionId, startMs: start, every }: CouponHolder,
 ): NewCouponAssociation {
+  const { startMs, endMs } = validity ?? { startMs: start, endMs: null };
   const periods = coupon.duration_in_periods;
   return {
     coupon_id: coupon.id,
@@ -68,7 +71,7 @@ function newAssociation(
     subscription_line_item_id: lineItemId,
     subscription_phase_id: null,
     start_date: startMs,
-    end_date: periods === null ? null : repeatedCouponEnd(every, startMs, periods),
+    end_date: endMs ?? (periods === null ? null : repeatedCouponEnd(every, startMs, periods)),
   };
 }
 
@@ -116,7 +119,7 @@ export async function redeemForInvoice(
 }
 
 /**
- * Attaches coupons to a new subscription, each counted as one redemption (docs/domain.md 14.2,
+ * Attaches coupons to a subscription, each counted as one redemption (docs/domain.md 14.2,
  * 14.3), in the order of the request. A refusal must end the unit.
  */
 export async function redeemCoupons(

@@ -32,7 +32,8 @@ export async function createTaxedCustomer(
   const customer = await createRecord(unit, CUSTOMERS, values);
   if (isRefusal(customer)) return customer;
   const entity = { type: 'customer', id: customer.id } as const;
-  return (await storeTaxOverrides(unit, entity, taxes ?? [])) ?? customer;
+  const stored = await storeTaxOverrides(unit, entity, taxes ?? []);
+  return isRefusal(stored) ? stored : customer;
 }
 
 /** Changes the tax rates of a customer, whose record is locked. A refusal must end the unit. */

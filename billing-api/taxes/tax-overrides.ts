@@ -58,16 +58,15 @@ async function newAssociations(
   });
 }
 
-/** Gives a new customer or subscription its tax rates. A refusal must end the unit. */
+/** Gives a customer or subscription more tax rates. A refusal must end the unit. */
 export async function storeTaxOverrides(
   unit: Unit,
   entity: TaxedEntity,
   overrides: readonly TaxOverride[],
-): Promise<Refusal | null> {
+): Promise<readonly TaxAssociationRow[] | Refusal> {
   const items = await newAssociations(unit, entity, overrides);
   if (isRefusal(items)) return items;
-  const stored = await createRecords(unit, TAX_ASSOCIATIONS, { items, isBulk: false });
-  return isRefusal(stored) ? stored : null;
+  return createRecords(unit, TAX_ASSOCIATIONS, { items, isBulk: false });
 }
 
 /** The members that say when and how a rate of an entity is taken. */

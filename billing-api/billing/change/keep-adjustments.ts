@@ -46,13 +46,19 @@ function isLeft({ association, coupon }: AttachedCoupon, applied: number, now: n
   }
 }
 
+/** The line item that a coupon discounts now: the last one that continues that of the coupon. */
+function lastOf(id: string | null, lineItems: readonly LineItemRow[]): LineItemRow | undefined {
+  const next = lineItems.find(({ predecessor_id: of }) => of !== null && of === id);
+  return next === undefined ? lineItems.find((item) => item.id === id) : lastOf(next.id, lineItems);
+}
+
 /** The new line that is charged by the price of an old one; null when none is. */
 function lineLike(
   { association }: AttachedCoupon,
   before: readonly LineItemRow[],
   after: readonly LineItemRow[],
 ): string | null {
-  const old = before.find(({ id }) => id === association.subscription_line_item_id);
+  const old = lastOf(association.subscription_line_item_id, before);
   return after.find(({ price_id: id }) => id === old?.price_id)?.id ?? null;
 }
 

@@ -8,6 +8,7 @@ import type {
   TaxAssociation,
   TaxRateTerms,
 } from '../../domain/adjustments/adjustments.js';
+import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import type { AssociatedTax } from '../../declarations/taxes/tax-association.resource.js';
 import type { TaxRateRow } from '../../declarations/taxes/tax-rate.resource.js';
 
@@ -22,19 +23,28 @@ export function couponTermsFrom(row: CouponRow): CouponTerms {
   return { ...terms, type: 'percentage', percentageOff: new Decimal(percentage) };
 }
 
+/** The line items that continue this one, in their order. */
+function successorsOf(id: string | null, lineItems: readonly LineItemRow[]): readonly string[] {
+  const next = lineItems.find(({ predecessor_id: of }) => of !== null && of === id);
+  return next === undefined ? [] : [next.id, ...successorsOf(next.id, lineItems)];
+}
+
 /**
- * A coupon of a subscription as its invoices are computed with it, whatever became of it since, and
- * on how many of them it was applied.
+ * A coupon of a subscription with these line items as its invoices are computed with it, whatever
+ * became of it since, and on how many of them it was applied.
  */
 export function couponFrom(
   { association, coupon }: AttachedCoupon,
+  lineItems: readonly LineItemRow[],
   applicationCount: number,
 ): CouponAssociation {
-  const { start_date: startMs, end_date: end } = association;
+  const { start_date: startMs, end_date: end, subscription_line_item_id: lineItemId } = association;
+  const successorIds = successorsOf(lineItemId, lineItems);
   return {
     id: association.id,
     coupon: couponTermsFrom(coupon),
-    lineItemId: association.subscription_line_item_id,
+    lineItemId,
+    ...(successorIds.length === 0 ? {} : { successorIds }),
     validity: { startMs, endMs: end ?? Infinity },
     applicationCount,
   };

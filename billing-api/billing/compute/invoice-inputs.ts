@@ -19,7 +19,7 @@ export function invoiceInputsOf({ plan, usage, query, records }: InvoiceFacts): 
   const { couponApplicationCounts: counts, priorCommitments, wallets, dueDays } = query.purpose;
   const { unused = [], segmentsBefore: charged = [] } = query.purpose;
   const earlierSegments = segmentsBefore(query.loaded.terms, query.period, charged);
-  const { coupons } = query.loaded.related;
+  const { coupons, lineItems } = query.loaded.related;
   const { payer, usageOf } = records;
   const isOwnUsage = usageOf.every(({ customerId, spans }) => {
     return customerId === payer.id && spans === undefined;
@@ -29,8 +29,10 @@ export function invoiceInputsOf({ plan, usage, query, records }: InvoiceFacts): 
     usage,
     asOfMs: query.now,
     priorCommitments,
-    // Absent means zero: a coupon that no invoice has was not applied yet.
-    coupons: coupons.map((coupon) => couponFrom(coupon, counts.get(coupon.association.id) ?? 0)),
+    coupons: coupons.map((coupon) =>
+      // Absent means zero: a coupon that no invoice has was not applied yet.
+      couponFrom(coupon, lineItems, counts.get(coupon.association.id) ?? 0),
+    ),
     taxes: records.taxes.map(taxFrom),
     wallets,
     dueDays,

@@ -49,19 +49,12 @@ type Settlement = Pick<RestOfPeriod, 'period' | 'proration'> & {
 };
 
 function lineRefusal(held: HeldLine, { members, quantity, atMs }: NewQuantity): Refusal | null {
-  const { row, loaded } = held;
+  const { row } = held;
   if (row.price_type !== 'FIXED' || row.billing_period === 'ONETIME') {
     const problem = 'only recurring fixed line items have a quantity that changes';
     return new Refusal('invalid_operation', problem);
   }
   if (quantity.isNegative()) return invalid({ [members.quantity]: 'must be 0 or more' });
-  const coupons = loaded.related.coupons.filter(
-    ({ association }) => association.subscription_line_item_id === row.id,
-  );
-  if (coupons.length > 0) {
-    const problem = 'a coupon is on the line item; changing its quantity then is planned';
-    return new Refusal('invalid_operation', problem);
-  }
   return instantRefusal(held, members.at, atMs);
 }
 

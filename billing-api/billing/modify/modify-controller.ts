@@ -13,7 +13,9 @@ import type { Request as HttpRequest } from 'express';
 import { formatInstant } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { walletTransactionToDto } from '../../declarations/money/wallet-transaction.resource.js';
+import { couponAssociationToDto } from '../../declarations/coupons/coupon-association.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
+import { taxAssociationToDto } from '../../declarations/taxes/tax-association.resource.js';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions } from '../../edge/versions.js';
@@ -25,12 +27,15 @@ import type { InvoiceDocument } from '../document/invoice-document.js';
 import type { ChangedQuantity } from '../lines/change-quantity.js';
 import { documentOf } from '../stored/document-parts.js';
 import type {
+  ModifiedCouponDto,
   ModifiedDto,
   ModifiedInvoiceDto,
   ModifiedLineDto,
   ModifiedSubscriptionDto,
+  ModifiedTaxDto,
   ModifySubscriptionBody,
 } from './modify-dto.js';
+import type { ModifiedAdjustments } from './modify-adjustments.js';
 import { modifySubscription, type Modified } from './modify-subscription.js';
 import type { MovedTrial } from './move-trial-end.js';
 
@@ -73,7 +78,26 @@ function trialToDto({ subscription: row }: MovedTrial): ModifiedSubscriptionDto 
   };
 }
 
-function modifiedToDto({ subscription, quantities, trial }: Modified): ModifiedDto {
+function couponToDto({
+  attached,
+  action,
+}: ModifiedAdjustments['coupons'][number]): ModifiedCouponDto {
+  return { ...couponAssociationToDto(attached), change_action: action };
+}
+
+function taxToDto({ attached, action }: ModifiedAdjustments['taxes'][number]): ModifiedTaxDto {
+  return { ...taxAssociationToDto(attached), change_action: action };
+}
+
+/** What was done to coupons and taxes; nothing by a modification of another type. */
+function adjustmentsToDto(adjustments: ModifiedAdjustments | null) {
+  return {
+    coupon_associations: adjustments === null ? [] : adjustments.coupons.map(couponToDto),
+    tax_associations: adjustments === null ? [] : adjustments.taxes.map(taxToDto),
+  };
+}
+
+function modifiedToDto({ subscription, quantities, trial, adjustments }: Modified): ModifiedDto {
   const opening = trial?.invoice ?? null;
   return {
     subscription: loadedSubscriptionToDto(subscription),
@@ -87,6 +111,7 @@ function modifiedToDto({ subscription, quantities, trial }: Modified): ModifiedD
         ...quantities.flatMap(settledBy),
         ...(opening === null ? [] : [createdInvoice(documentOf(opening.row, opening.parts))]),
       ],
+      ...adjustmentsToDto(adjustments),
     },
   };
 }
@@ -99,8 +124,8 @@ export class ModifyController extends Controller {
   }
 
   /**
-   * What a modification would do now: the line items that end and begin, and what is charged or
-   * given back. Nothing is stored.
+   * What a modification would do now: what ends and begins, and what is charged or given back.
+   * Nothing is stored.
    * @summary Preview a modification of a subscription
    */
   @Post('{id}/modify/preview')
@@ -126,7 +151,7 @@ export class ModifyController extends Controller {
 
   /**
    * Gives line items another quantity inside the running period, and settles what was charged in
-   * advance; or moves the end of a trial.
+   * advance; moves the end of a trial; or attaches and ends coupons or tax rates.
    * @summary Modify a subscription
    */
   @Post('{id}/modify/execute')

@@ -13,6 +13,7 @@ import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import { changeQuantity, type ChangedQuantity } from '../lines/change-quantity.js';
 import { holdLine } from '../lines/held-line.js';
 import type { ModifySubscriptionBody, QuantityOfLineBody } from './modify-dto.js';
+import { modifyCoupons, modifyTaxes, type ModifiedAdjustments } from './modify-adjustments.js';
 import { moveTrialEnd, type MovedTrial } from './move-trial-end.js';
 
 /** What a modification has done, or would do. */
@@ -20,6 +21,7 @@ export type Modified = {
   readonly subscription: LoadedSubscription;
   readonly quantities: readonly ChangedQuantity[];
   readonly trial: MovedTrial | null;
+  readonly adjustments: ModifiedAdjustments | null;
 };
 
 type Wanted = { readonly target: ChangeTarget; readonly body: ModifySubscriptionBody };
@@ -64,6 +66,8 @@ function paramsRefusal(body: ModifySubscriptionBody): Refusal | null {
   const params = {
     quantity_change: body.quantity_change_params,
     trial_end: body.trial_end_params,
+    coupon: body.coupon_params,
+    tax: body.tax_params,
   };
   for (const [type, given] of Object.entries(params)) {
     const isOwn = type === body.type;
@@ -75,20 +79,34 @@ function paramsRefusal(body: ModifySubscriptionBody): Refusal | null {
   return null;
 }
 
-type Done = Pick<Modified, 'quantities' | 'trial'>;
+type Done = Omit<Modified, 'subscription'>;
 
+const NOTHING: Done = { quantities: [], trial: null, adjustments: null };
+
+/** Does what the type of a request says, whose member is there. */
 async function carryOut(
   unit: Unit,
   row: SubscriptionRow,
-  { quantity_change_params: quantity, trial_end_params: trialEnd }: ModifySubscriptionBody,
+  body: ModifySubscriptionBody,
 ): Promise<Done | Refusal> {
-  const trial = trialEnd === undefined ? null : await moveTrialEnd(unit, row.id, trialEnd);
-  if (isRefusal(trial)) return trial;
-  if (quantity === undefined) return { quantities: [], trial };
-  const quantities = await changeQuantities(unit, row.id, quantity.line_items);
+  const { trial_end_params: trialEnd, coupon_params: coupons, tax_params: taxes } = body;
+  if (trialEnd !== undefined) {
+    const trial = await moveTrialEnd(unit, row.id, trialEnd);
+    return isRefusal(trial) ? trial : { ...NOTHING, trial };
+  }
+  if (coupons !== undefined) {
+    const adjustments = await modifyCoupons(unit, row.id, coupons);
+    return isRefusal(adjustments) ? adjustments : { ...NOTHING, adjustments };
+  }
+  if (taxes !== undefined) {
+    const adjustments = await modifyTaxes(unit, row.id, taxes);
+    return isRefusal(adjustments) ? adjustments : { ...NOTHING, adjustments };
+  }
+  const { line_items: lines } = assertPresent(body.quantity_change_params, 'new quantities');
+  const quantities = await changeQuantities(unit, row.id, lines);
   if (isRefusal(quantities)) return quantities;
   await announceUpdated(unit, row);
-  return { quantities, trial };
+  return { ...NOTHING, quantities };
 }
 
 async function modify(unit: Unit, { target, body }: Wanted): Promise<Modified | Refusal> {
@@ -98,9 +116,8 @@ async function modify(unit: Unit, { target, body }: Wanted): Promise<Modified | 
   if (refusal !== null) return refusal;
   const done = await carryOut(unit, row, body);
   if (isRefusal(done)) return done;
-  const { trial, quantities } = done;
-  const subscription = await withRelated(unit, trial?.subscription ?? row);
-  return { subscription, quantities, trial };
+  const after = done.trial?.subscription ?? done.adjustments?.subscription;
+  return { ...done, subscription: await withRelated(unit, after ?? row) };
 }
 
 /** POST /subscriptions/{id}/modify/preview and /execute: a preview is undone. */

@@ -185,8 +185,8 @@ export async function storeCouponsAndTaxes(
     requestedCoupon(one, stored),
   );
   if (isRefusal(requested)) return requested;
-  const refusal = await storeTaxOverrides(unit, { type: 'subscription', id }, taxes);
-  if (refusal !== null) return refusal;
+  const taxed = await storeTaxOverrides(unit, { type: 'subscription', id }, taxes);
+  if (isRefusal(taxed)) return taxed;
   const { billing_period: billingPeriod, billing_period_count: billingPeriodCount } = subscription;
   const every = { billingPeriod, billingPeriodCount, timezone };
   return redeemCoupons(unit, { subscriptionId: id, currency, startMs, every }, requested);

@@ -2,6 +2,7 @@ import { assertPresent } from '../../../runtime/failure.js';
 import { findAttachedCoupons } from '../../coupons/coupons-store.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import type { ReadUnit, Unit } from '../../records/unit.js';
+import { findLineItems } from '../../subscriptions/subscriptions-store.js';
 import { findTaxesOf, type TaxedEntity } from '../../taxes/taxes-store.js';
 import { couponFrom, taxFrom } from '../compute/adjustment-inputs.js';
 import type { DocumentLine } from '../document/invoice-document.js';
@@ -32,9 +33,10 @@ async function couponsOf(unit: ReadUnit, row: InvoiceRow) {
     since: assertPresent(row.period_end, 'the end of its period'),
   });
   const { couponApplicationCounts: counts } = priorOf(row.subscription_id);
+  const lineItems = await findLineItems(unit.tx, [row.subscription_id]);
   const counted = attached.map((coupon) =>
     // Absent means zero: no other invoice has it.
-    couponFrom(coupon, counts.get(coupon.association.id) ?? 0),
+    couponFrom(coupon, lineItems, counts.get(coupon.association.id) ?? 0),
   );
   return { attached, counted };
 }

@@ -19,6 +19,8 @@ export type CouponAssociation = {
   readonly coupon: CouponTerms;
   /** Null for a coupon on the whole invoice. */
   readonly lineItemId: string | null;
+  /** Line items that continue that one, which it discounts as well; absent where there are none. */
+  readonly successorIds?: readonly string[];
   /** `Infinity` without an end. */
   readonly validity: Interval;
   /** Applications on other invoices that are neither VOIDED nor SKIPPED (docs/domain.md 14.4). */

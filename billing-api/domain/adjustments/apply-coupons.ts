@@ -73,11 +73,12 @@ function leftOf<C extends string>({ amount, lineItem, invoice }: LineDiscounts<C
 
 /** Whether a coupon applies to a line; never to a line of 0 or less (docs/domain.md 14.5). */
 function isTarget<C extends string>(
-  { lineItemId }: CouponAssociation,
+  { lineItemId, successorIds = [] }: CouponAssociation,
   { amount, lineItem }: AdjustedLine<C>,
 ): boolean {
   if (!amount.isAboveZero()) return false;
-  return lineItemId === null || lineItem?.id === lineItemId;
+  if (lineItemId === null || lineItem === null) return lineItemId === null;
+  return lineItem.id === lineItemId || successorIds.includes(lineItem.id);
 }
 
 type Taken<C extends string> = { readonly base: Money<C>; readonly discount: Money<C> };
