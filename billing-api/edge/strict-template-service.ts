@@ -172,7 +172,7 @@ class StrictValidationService extends ValidationService {
 
   /**
    * tsoa leaves the path of the list out of an element's name, and checks every element of a list
-   * that is too long.
+   * that is too long. In a query, a name that is given once is a list of one.
    */
   override validateArray(
     name: string,
@@ -184,11 +184,12 @@ class StrictValidationService extends ValidationService {
     parent = '',
   ): unknown[] | undefined {
     const path = `${parent}${name}`;
-    const isList = Array.isArray(value) && schema !== undefined;
-    const problem = isList ? lengthProblem(value.length, validators) : 'must be a list';
+    const given: unknown = isBodyParam || typeof value !== 'string' ? value : [value];
+    const isList = Array.isArray(given) && schema !== undefined;
+    const problem = isList ? lengthProblem(given.length, validators) : 'must be a list';
     if (problem !== null) fieldErrors[path] = { message: problem, value };
     if (!isList || problem !== null) return undefined;
-    return value.map((element, index) =>
+    return given.map((element, index) =>
       this.ValidateParam(schema, element, `$${index}`, fieldErrors, isBodyParam, `${path}.`),
     );
   }

@@ -16,7 +16,7 @@ export const STORED_INVOICES: Readonly<Record<string, Sample>> = {
     },
   }),
   SearchInvoices: (ids) => ({ body: { subscription_id: ids.subscription } }),
-  ReadInvoice: (ids) => ({ path: { id: ids.invoice } }),
+  ReadInvoice: (ids) => ({ path: { id: ids.recalculated }, query: { group_by: 'source' } }),
   ChangeInvoice: (ids) => ({
     path: { id: ids.invoice },
     body: { due_date: '2026-02-15T00:00:00Z', metadata: { order: '4711' } },

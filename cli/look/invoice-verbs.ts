@@ -25,8 +25,11 @@ function titleOf({ id, invoice_number: number, invoice_status: status }: Invoice
   return `Invoice ${number ?? id ?? ''}, ${status},`;
 }
 
-async function show(id: string): Promise<void> {
-  const path = `/invoices/${encodeURIComponent(id)}`;
+type ShowOptions = { readonly groupBy: readonly string[] };
+
+async function show(id: string, { groupBy }: ShowOptions): Promise<void> {
+  const groups = new URLSearchParams(groupBy.map((name): [string, string] => ['group_by', name]));
+  const path = `/invoices/${encodeURIComponent(id)}?${groups.toString()}`;
   const invoice = await askProduct(process.env, (api) => api.get<InvoiceDto>(path));
   print(previewLines(invoice, titleOf(invoice)));
 }
@@ -143,7 +146,11 @@ async function verify(id: string | undefined, options: VerifyOptions): Promise<v
 /** Adds the verbs about stored invoices. They ask a running product, but for `--bundle`. */
 export function addInvoiceVerbs(program: Command): void {
   const invoice = program.command('invoice').description('show or bundle a stored invoice');
-  invoice.command('show').argument('<id>', 'of the invoice').action(show);
+  invoice
+    .command('show')
+    .argument('<id>', 'of the invoice')
+    .option('--group-by <names...>', 'split usage, by source or properties.<name>', [])
+    .action(show);
   invoice
     .command('bundle')
     .description('write an invoice and what it was computed from into one file')

@@ -2,7 +2,6 @@ import {
   Body,
   Controller,
   Extension,
-  Get,
   Path,
   Post,
   Put,
@@ -14,7 +13,7 @@ import {
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
-import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
+import { expectedVersions, tagVersion } from '../../edge/versions.js';
 import { pageToDto } from '../../records/search-records.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
@@ -23,7 +22,6 @@ import { changeInvoice, type ChangeInvoiceBody } from './change-invoice.js';
 import { createInvoice } from './create-invoice.js';
 import type { CreateInvoiceBody } from './given-invoice-request.js';
 import type { SearchInvoicesBody } from './invoice-search.js';
-import { readInvoice } from './read-invoice.js';
 import { searchInvoices } from './search-invoices.js';
 
 @Route('v1/invoices')
@@ -60,21 +58,6 @@ export class InvoicesController extends Controller {
   ): Promise<InvoiceListDto> {
     const page = accepted(await searchInvoices(this.dependencies, occasionOf(request), body));
     return pageToDto(page, (document) => invoiceToDto(document, null));
-  }
-
-  /**
-   * A stored invoice with its lines, coupons and taxes.
-   * @summary Read an invoice
-   */
-  @Get('{id}')
-  @Extension('x-operation', { entity: 'invoice', access: 'read', versioned: true })
-  public async readInvoice(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<InvoiceDto> {
-    const document = accepted(await readInvoice(this.dependencies, occasionOf(request), id));
-    tagReadVersion(this, request, document.header.version);
-    return invoiceToDto(document, null);
   }
 
   /**

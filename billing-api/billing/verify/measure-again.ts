@@ -13,7 +13,7 @@ import type { CellQuery } from '../../usage/store/cell-query.js';
 import type { UsageReader } from '../../usage/store/usage-reader.js';
 import { usageOfOwners, type UsageReadDependencies } from '../../usage/usage-customers.js';
 import { NO_GROUPING } from '../../usage/usage-grouping.js';
-import { readLineUsage } from '../compute/read-line-usage.js';
+import { readLineUsage, type LinesQuery, type UsageOfLines } from '../compute/read-line-usage.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import { storedMeter } from './stored-meter.js';
 import { usageOwnersOf } from './usage-owners.js';
@@ -28,23 +28,26 @@ function readerOfEvents(usage: UsageReader, { ends }: UsageWatermark): Pick<Usag
   };
 }
 
+/** A stored invoice whose usage was read from a log, with what it was computed from. */
+export type MeasuredInvoice = {
+  readonly document: InvoiceDocument;
+  readonly snapshot: InvoiceSnapshot & { readonly watermark: UsageWatermark };
+};
+
 /**
- * Measures the usage of a stored invoice again, from the raw events below its watermark and by the
- * meters of that time, and prices it. Nothing of the stored usage is used.
+ * Reads the usage of a stored invoice again, from the raw events below its watermark and by the
+ * meters of that time, split into groups where these are asked for.
  * @returns a refusal when events that it counted have been removed since.
  */
-export async function measureAgain(
+export async function readUsageAgain(
   dependencies: UsageReadDependencies,
   environment: Environment,
   {
     document,
-    snapshot,
-  }: {
-    readonly document: InvoiceDocument;
-    readonly snapshot: InvoiceSnapshot & { readonly watermark: UsageWatermark };
-  },
-): Promise<InvoiceResult | Refusal> {
-  const { inputs, watermark } = snapshot;
+    snapshot: { inputs, watermark },
+    ...groups
+  }: MeasuredInvoice & Pick<LinesQuery, 'grouping' | 'featureIds'>,
+): Promise<UsageOfLines | Refusal> {
   const lines = selectLines(inputs);
   const lineItems = new Map(lines.map(({ lineItem }) => [lineItem.id, lineItem]));
   const meterIds = lines.flatMap(({ meter }) => (meter === null ? [] : [meter.id]));
@@ -57,12 +60,25 @@ export async function measureAgain(
     if (meter === null) throw new TypeError(`usage line ${lineItem.id} has no meter`);
     return { requirement, lineItem, meter: storedMeter(meter, watermark, now) };
   });
-  const asked = {
-    ...{ customers: usageOfOwners(usageOwnersOf(document, inputs)), lines: queries },
-    ...{ grouping: NO_GROUPING, featureIds: new Map<string, string>() },
-  };
+  const customers = usageOfOwners(usageOwnersOf(document, inputs));
   const reader = readerOfEvents(dependencies.usage, watermark);
-  const [usage] = await readLineUsage(reader, environment, [asked]);
-  const measured = assertPresent(usage, 'the usage of an invoice');
-  return isRefusal(measured) ? measured : priceInvoice(lines, { ...inputs, usage: measured });
+  const [usage] = await readLineUsage(reader, environment, [
+    { customers, lines: queries, ...groups },
+  ]);
+  return assertPresent(usage, 'the usage of an invoice');
+}
+
+/**
+ * Measures the usage of a stored invoice again, and prices it. Nothing of the stored usage is used.
+ * @returns a refusal when events that it counted have been removed since.
+ */
+export async function measureAgain(
+  dependencies: UsageReadDependencies,
+  environment: Environment,
+  invoice: MeasuredInvoice,
+): Promise<InvoiceResult | Refusal> {
+  const ungrouped = { grouping: NO_GROUPING, featureIds: new Map<string, string>() };
+  const usage = await readUsageAgain(dependencies, environment, { ...invoice, ...ungrouped });
+  const { inputs } = invoice.snapshot;
+  return isRefusal(usage) ? usage : priceInvoice(selectLines(inputs), { ...inputs, usage });
 }

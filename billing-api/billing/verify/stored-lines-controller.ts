@@ -1,12 +1,16 @@
 import { Controller, Extension, Get, Path, Query, Request, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
+import { tagReadVersion } from '../../edge/versions.js';
+import { invoiceToDto } from '../answer/invoice-answer.js';
+import type { InvoiceDto } from '../answer/invoice-dto.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { explanationToDto } from '../explain/explanation-answer.js';
 import type { ExplanationDto } from '../explain/explanation-dto.js';
 import { readInvoice } from '../invoices/read-invoice.js';
 import { lineEventsToDto, type LineEventsDto } from '../line-events/line-events-dto.js';
 import type { LineEventReadDependencies } from '../line-events/read-line-events.js';
+import { readInvoiceWithGroups } from './group-usage.js';
 import { lineOfInvoice } from './line-of-invoice.js';
 import { readStoredEvents } from './read-stored-events.js';
 import { verificationToDto, type VerificationDto } from './verification-dto.js';
@@ -20,6 +24,30 @@ const PAGE_DEFAULT = 100;
 export class StoredLinesController extends Controller {
   constructor(private readonly dependencies: LineEventReadDependencies) {
     super();
+  }
+
+  /**
+   * A stored invoice with its lines, coupons and taxes. Groups split the cost of usage lines, from
+   * the events behind them, and never change.
+   * @summary Read an invoice
+   * @param group_by `source` fills usage_analytics; `feature_id` and `properties.<name>` fill
+   *   usage_breakdown. Several are given by naming the parameter several times.
+   * @maxItems group_by 10
+   */
+  @Get('{id}')
+  @Extension('x-operation', { entity: 'invoice', access: 'read', versioned: true })
+  public async readInvoice(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Query() group_by?: string[],
+  ): Promise<InvoiceDto> {
+    // Absent means none: nothing is split.
+    const asked = { id, groupBy: group_by ?? [] };
+    const document = accepted(
+      await readInvoiceWithGroups(this.dependencies, occasionOf(request), asked),
+    );
+    tagReadVersion(this, request, document.header.version);
+    return invoiceToDto(document, null);
   }
 
   /**
