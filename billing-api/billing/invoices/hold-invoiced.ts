@@ -4,6 +4,7 @@ import { assertPresent } from '../../../runtime/failure.js';
 import { PLANS } from '../../declarations/catalog/plan.resource.js';
 import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import {
+  payerOf,
   SUBSCRIPTIONS,
   subscriptionToDto,
   type SubscriptionDto,
@@ -36,9 +37,9 @@ function ownerRefusal(
     return new Refusal('invalid_operation', `the subscription is ${status}; ${remedy}`);
   }
   const problems = {
-    ...(row.customer_id === customerId
+    ...(payerOf(row) === customerId
       ? {}
-      : { customer_id: `must be ${row.customer_id}, the customer of the subscription` }),
+      : { customer_id: `must be ${payerOf(row)}, who pays the invoices of the subscription` }),
     ...(row.currency === currency
       ? {}
       : { currency: `must be ${row.currency}, as the subscription has` }),
