@@ -3,6 +3,7 @@ import type { ClickHouseQueries, QueryParameters } from '../../clickhouse/client
 import type { Environment } from '../../contract/environment.js';
 import type { InstantMs, Interval } from '../../contract/instant.js';
 import type { MeterFilter } from '../../contract/meter.js';
+import { EVENT_TIMESTAMP_END_MS } from '../../contract/usage-event.js';
 import { integerColumn } from '../../sql/columns.js';
 import { findEventPositions, type CountedPosition, type EventPosition } from './event-positions.js';
 import type { PartitionEnd } from '../domain/usage/watermark.js';
@@ -30,6 +31,11 @@ export type EventQuery = {
   readonly window: Interval;
   /** Null for everybody. */
   readonly customerKeys: readonly string[] | null;
+  /** The times in which events of some of these keys are wanted; absent for all. */
+  readonly limited?: readonly {
+    readonly keys: readonly string[];
+    readonly spans: readonly Interval[];
+  }[];
   readonly eventName: string | null;
   readonly eventId: string | null;
   readonly source: string | null;
@@ -123,6 +129,28 @@ function parametersOf(question: EventQuery, offsets: readonly number[]): QueryPa
   };
 }
 
+type Spans = { readonly text: string; readonly parameters: QueryParameters };
+
+/** The condition that events of limited keys lie in their times. */
+function spansOf({ limited = [] }: EventQuery): Spans {
+  if (limited.length === 0) return { text: '', parameters: {} };
+  const parameters: Record<string, QueryParameters[string]> = {
+    limitedKeys: limited.flatMap(({ keys }) => keys),
+  };
+  const within = limited.map(({ keys, spans }, place) => {
+    parameters[`limited${place}`] = keys;
+    const times = spans.map(({ startMs, endMs }, at) => {
+      const [from, to] = [`from${place}s${at}`, `to${place}s${at}`];
+      parameters[from] = startMs;
+      parameters[to] = Math.min(endMs, EVENT_TIMESTAMP_END_MS);
+      return `toUnixTimestamp64Milli(e.timestamp) >= {${from}:Int64} AND toUnixTimestamp64Milli(e.timestamp) < {${to}:Int64}`;
+    });
+    return `(e.customer_key IN {limited${place}:Array(String)} AND (${times.join(' OR ')}))`;
+  });
+  const isFree = 'e.customer_key NOT IN {limitedKeys:Array(String)}';
+  return { text: `AND (${isFree} OR ${within.join(' OR ')})`, parameters };
+}
+
 /** Values of the order's columns at a place, as parameters named with a prefix. */
 function placeTuple(sort: EventOrder['sort'], prefix: string): string {
   const name = sort === 'event_name' ? [`{${prefix}Name:String}`] : [];
@@ -205,10 +233,12 @@ export function createEventStore(clickHouse: ClickHouseQueries) {
     list: async (question: EventQuery, cut: EventCut): Promise<readonly StoredEvent[]> => {
       const offsets = await offsetsOf(question);
       if (offsets === null) return [];
-      const { statement, parameters } = statementOf(question, COLUMNS, tailOf(cut));
+      const spans = spansOf(question);
+      const tail = `${spans.text}\n${tailOf(cut)}`;
+      const { statement, parameters } = statementOf(question, COLUMNS, tail);
       const all = {
         ...parametersOf(question, offsets),
-        ...parameters,
+        ...{ ...parameters, ...spans.parameters },
         ...placeParameters(cut.behind, 'behind'),
         ...placeParameters(cut.inFrontOf, 'front'),
         limit: cut.limit,

@@ -1,6 +1,6 @@
 import { assertPresent } from '../../runtime/failure.js';
 import { lockRecordForRemoval, lockRecords } from '../records/find-record.js';
-import { notFound, type Refusal } from '../records/refusal.js';
+import { notFound, Refusal } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
 import {
   SUBSCRIPTIONS,
@@ -48,6 +48,10 @@ function ownerFound({ id, type }: NamedOwner, found: FoundOwners): OwnerRecord |
   const addon = isOf('ADDON') ? publishedIn(found.ADDON, id) : null;
   if (addon !== null) return { entityType: 'ADDON', id, row: addon };
   const subscription = isOf('SUBSCRIPTION') ? publishedIn(found.SUBSCRIPTION, id) : null;
+  if (subscription?.subscription_type === 'inherited') {
+    const problem = `subscription ${id} is inherited and has what its parent has`;
+    return new Refusal('invalid_operation', problem);
+  }
   if (subscription !== null) return { entityType: 'SUBSCRIPTION', id, row: subscription };
   return notFound(type === null ? 'plan, addon or subscription' : NOUNS[type], id);
 }

@@ -10,6 +10,7 @@ import { findEntitlementsOf } from '../entitlements/entitlements-store.js';
 import { recordsByOwner } from '../records/records-by-owner.js';
 import type { ReadUnit } from '../records/unit.js';
 import type { AddonAssociationRow } from '../declarations/subscriptions/addon-association.resource.js';
+import { ruledBy } from './children-store.js';
 import { findAddonAssociations } from './addon-associations-store.js';
 import type { SubscriptionRow } from '../declarations/subscriptions/subscription.resource.js';
 
@@ -65,12 +66,20 @@ export type SubscriptionSources = {
   readonly features: ReadonlyMap<string, FeatureRow>;
 };
 
-/** Every entitlement of these subscriptions, by their plans, by their addons or of their own. */
+type Entitled = Pick<
+  SubscriptionRow,
+  'id' | 'plan_id' | 'subscription_type' | 'parent_subscription_id'
+>;
+
+/**
+ * Every entitlement of these subscriptions, by their plans, by their addons or of their own. An
+ * inherited one has those of its parent (docs/domain.md 29.1).
+ */
 export async function findSourcesOfSubscriptions(
   { tx }: ReadUnit,
-  subscriptions: readonly Pick<SubscriptionRow, 'id' | 'plan_id'>[],
+  subscriptions: readonly Entitled[],
 ): Promise<SubscriptionSources> {
-  const ids = subscriptions.map(({ id }) => id);
+  const ids = subscriptions.map(ruledBy);
   const associations = await findAddonAssociations(tx, ids);
   const addonIds = associations.map((association) => association.addon_id);
   const owners = [...ids, ...subscriptions.map((row) => row.plan_id), ...addonIds];
@@ -81,10 +90,12 @@ export async function findSourcesOfSubscriptions(
   );
   const addonsOf = groupBy(associations, (association) => association.subscription_id);
   const ownedBy = recordsByOwner(rows, (row) => row.entity_id);
-  const sources = subscriptions.map(({ id, plan_id: planId }) => {
+  const sources = subscriptions.map((subscription) => {
+    const { id, plan_id: planId } = subscription;
+    const ruling = ruledBy(subscription);
     // Absent means none: the subscription has no addons.
-    const ofAddons = addonsOf.get(id) ?? [];
-    const owners = [planId, id, ...ofAddons.map((association) => association.addon_id)];
+    const ofAddons = addonsOf.get(ruling) ?? [];
+    const owners = [planId, ruling, ...ofAddons.map((association) => association.addon_id)];
     return ownedBy(owners)
       .flatMap((row) => datedEntitlements(row, ofAddons))
       .map((dated) => ({
@@ -102,7 +113,7 @@ export async function findSourcesOfSubscriptions(
  */
 export async function findEntitlementSources(
   unit: ReadUnit,
-  subscriptions: readonly Pick<SubscriptionRow, 'id' | 'plan_id'>[],
+  subscriptions: readonly Entitled[],
 ): Promise<readonly (readonly EntitlementSource[])[]> {
   const { sources } = await findSourcesOfSubscriptions(unit, subscriptions);
   // An invoice keeps its inputs, so they have nothing but what it is computed from.

@@ -16,6 +16,7 @@ import {
   type ReadUnit,
   type StatementUnit,
 } from '../records/unit.js';
+import { ruledBy } from './children-store.js';
 import { subscriptionCommitmentFrom } from './lines/stored-commitments.js';
 import { findPeriods } from './periods/periods-store.js';
 import {
@@ -102,7 +103,7 @@ export async function loadBilledSubscriptions(
   const found = await findRecords({ tx }, SUBSCRIPTIONS, ids);
   const rows = [...found.values()];
   const records = await findBilledRecords(tx, rows);
-  const periods = await findPeriods(tx, [...found.keys()]);
+  const periods = await findPeriods(tx, rows.map(ruledBy));
   const lineItems = groupBy(records.lineItems, (item) => item.subscription_id);
   const coupons = groupBy(records.coupons, (coupon) => coupon.association.subscription_id);
   const paused = await findPauses({ tx }, [...found.keys()]);
@@ -112,7 +113,7 @@ export async function loadBilledSubscriptions(
       const { id } = subscription;
       // Absent means none: the subscription has no line items or no coupons.
       const parts = { lineItems: lineItems.get(id) ?? [], coupons: coupons.get(id) ?? [] };
-      const ledger = ledgerFrom(subscription, periods.get(id));
+      const ledger = ledgerFrom(subscription, periods.get(ruledBy(subscription)));
       const terms = billingTermsOf(subscription, records, ledger);
       // Absent means none: it was never paused.
       const own = pauses.get(id) ?? [];

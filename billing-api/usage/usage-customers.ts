@@ -4,7 +4,7 @@ import { findUnknownCustomerKeys, type UsageCustomer } from '../customers/custom
 import type { KnownCustomers } from '../customers/known-customers.js';
 import type { ReadDataUntil } from './watermark/data-until.js';
 import { type ReadDependencies, readUnit } from '../records/unit.js';
-import type { UsageCustomers } from './store/cell-query.js';
+import type { NamedCustomers, UsageCustomers } from './store/cell-query.js';
 import type { UsageReader } from './store/usage-reader.js';
 import type { Occasion } from '../records/occasion.js';
 import {
@@ -36,10 +36,15 @@ export function usageOfCustomers(
 }
 
 /** The usage that an invoice counts. */
-export function usageOfOwners(owners: readonly UsageOwner[]): UsageCustomers {
-  return usageOfCustomers(
-    owners.map(({ customerId: id, externalId }) => ({ id, external_id: externalId })),
+export function usageOfOwners(owners: readonly UsageOwner[]): NamedCustomers {
+  const keyed = owners.map(({ customerId: id, externalId, spans }) => ({
+    ...{ keys: customerKeysOf({ id, externalId }), spans },
+  }));
+  const limited = keyed.flatMap(({ keys, spans }) =>
+    spans === undefined ? [] : [{ keys, spans }],
   );
+  const keys = keyed.flatMap((owner) => owner.keys);
+  return { kind: 'only', keys, ...(limited.length === 0 ? {} : { limited }) };
 }
 
 async function unknownOf(

@@ -24,6 +24,8 @@ import {
   pausedUntil,
   type BilledSubscription,
 } from '../../subscriptions/loaded-subscription.js';
+import { withChildren } from '../../subscriptions/follow-parent.js';
+import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
 import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import { creditWallet } from '../proration/credit-wallet.js';
@@ -65,6 +67,8 @@ export type Cancelled = {
 
 /** What stands in the way of a cancellation of this type; null when nothing does. */
 function stateRefusal(row: SubscriptionRow, type: CancellationType): Refusal | null {
+  const inherited = refuseInherited(row, 'is not cancelled by itself');
+  if (inherited !== null) return inherited;
   const problem = problemOfMove(SUBSCRIPTION, 'cancel', row.subscription_status);
   if (problem !== null) return new Refusal('invalid_operation', problem);
   if (['draft', 'paused'].includes(row.subscription_status) && type === 'immediate') return null;
@@ -181,7 +185,7 @@ async function defer(
     previous: previousOf(row),
   });
   if (isRefusal(schedule)) return schedule;
-  const after = await updateRecord(unit, SUBSCRIPTIONS, { row, patch });
+  const after = await withChildren(unit, await updateRecord(unit, SUBSCRIPTIONS, { row, patch }));
   if (!isRefusal(after)) await announceUpdated(unit, after);
   return after;
 }

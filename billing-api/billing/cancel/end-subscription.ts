@@ -19,6 +19,7 @@ import { closeSchedule } from '../../subscriptions/schedules-store.js';
 import { closePause } from '../pauses/end-pause.js';
 import { endLines } from '../../subscriptions/lines/end-lines.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
+import { withChildren } from '../../subscriptions/follow-parent.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 
 /** Ends what belongs to a subscription where it ends: its lines and its addons. */
@@ -58,16 +59,17 @@ export async function endSubscription(
   const refusal =
     (await closePause(unit, id, atMs)) ?? (await closeSchedule(unit, id, endedAs ?? null));
   if (refusal !== null) return refusal;
-  return moveRecord(unit, SUBSCRIPTIONS, {
+  const ended = await moveRecord(unit, SUBSCRIPTIONS, {
     ...{ target: { id }, lifecycle: SUBSCRIPTION, move: 'cancel', to: 'cancelled' },
     patch: ({ metadata, current_period_start: start }) => ({
       ...{ cancel_at: atMs, end_date: atMs, cancelled_at: unit.now, cancel_at_period_end: false },
-      ...{ pause_status: 'none', active_pause_id: null },
+      ...{ pause_status: 'none' as const, active_pause_id: null },
       ...(atMs > start ? { current_period_end: atMs } : {}),
       metadata: metadataOf(metadata),
     }),
     told: (changed) => toldOfSubscription(unit, changed),
   });
+  return withChildren(unit, ended);
 }
 
 /** Where a subscription ends, and what it says of that. */

@@ -11,13 +11,14 @@ import type { ChangeType } from '../../domain/proration/change-type.js';
 import { updateRecord } from '../../records/change-record.js';
 import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { computeThenStore } from '../../records/compute-then-store.js';
-import { lockRecord, readRecord } from '../../records/find-record.js';
+import { lockRecord, lockRecordsForChange, readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { announce } from '../../records/recorded-change.js';
 import { resultOf, undone } from '../../records/dry-run.js';
 import type { Refusal } from '../../records/refusal.js';
 import { isRefusal } from '../../records/refusal.js';
 import { readUnit, type Unit } from '../../records/unit.js';
+import { lockChildren } from '../../subscriptions/children-store.js';
 import { findRelatedRecords } from '../../subscriptions/related-records.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 import { endSubscription } from '../cancel/end-subscription.js';
@@ -67,11 +68,16 @@ async function hold(unit: Unit, { change, final }: Computed): Promise<Held | nul
   return held === undefined ? null : { row: held.subscription, held };
 }
 
-/** Ends the old subscription, whose record is archived: the new one is what counts from now on. */
+/**
+ * Ends the old subscription, whose record is archived: the new one is what counts from now on. So
+ * are those that inherit from it.
+ */
 async function endOld(
   unit: Unit,
   { loaded, atMs, plans, isAtPeriodEnd }: PlanChange,
 ): Promise<SubscriptionRow | Refusal> {
+  const { id } = loaded.subscription;
+  const children = await lockChildren(unit, [id], 'inherited');
   const ended = await endSubscription(unit, loaded, {
     atMs,
     ...(isAtPeriodEnd ? { endedAs: 'plan_change' as const } : {}),
@@ -83,6 +89,18 @@ async function endOld(
     }),
   });
   if (isRefusal(ended)) return ended;
+  const after = await lockRecordsForChange(
+    unit,
+    SUBSCRIPTIONS,
+    children.map((child) => child.id),
+  );
+  for (const row of after.values()) {
+    const archived = await updateRecord(unit, SUBSCRIPTIONS, {
+      row,
+      patch: { status: 'archived' },
+    });
+    if (isRefusal(archived)) return archived;
+  }
   return updateRecord(unit, SUBSCRIPTIONS, { row: ended, patch: { status: 'archived' } });
 }
 

@@ -15,6 +15,7 @@ import { findRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
+import { findHeirs } from '../../subscriptions/children-store.js';
 import { findAddonAssociations } from '../../subscriptions/addon-associations-store.js';
 import {
   loadBilledSubscription,
@@ -42,14 +43,15 @@ export type PlanChange = {
   readonly isChargedAtOnce: boolean;
 };
 
+const CHANGEABLE: ReadonlySet<string> = new Set(['standalone', 'delegated_invoicing', 'parent']);
+
 /** Why a subscription cannot change its plan now (docs/domain.md 25.1); null when it can. */
 function stateProblem(row: SubscriptionRow, targetPlanId: string): string | null {
   const { subscription_status: status, subscription_type: type } = row;
   if (status !== 'active') {
     return `the subscription is ${status}; only the plan of an active one can be changed`;
   }
-  if (type !== 'standalone' && type !== 'delegated_invoicing')
-    return `the plan of a subscription of type ${type} cannot be changed`;
+  if (!CHANGEABLE.has(type)) return `the plan of a subscription of type ${type} cannot be changed`;
   if (row.plan_id === targetPlanId) return 'the subscription has this plan already';
   if (row.cancel_at !== null) {
     return 'the subscription is about to be cancelled; a change of its plan would have no use';
@@ -87,7 +89,10 @@ function requestedAddons(associations: readonly AddonAssociationRow[], atMs: Ins
 function requestOf(
   row: SubscriptionRow,
   body: ChangeSubscriptionBody,
-  known: Pick<SubscriptionRequest, 'addons'> & { readonly atMs: InstantMs },
+  known: Pick<SubscriptionRequest, 'addons'> & {
+    readonly atMs: InstantMs;
+    readonly heirs: readonly string[];
+  },
 ): SubscriptionRequest {
   return {
     ...{ customerId: row.customer_id, externalCustomerId: null, planId: body.target_plan_id },
@@ -99,7 +104,7 @@ function requestOf(
     ...{ trialDays: 0, isDraft: false },
     ...{ overrides: [], addedLines: [], commitments: [], entitlements: [] },
     adjustments: { coupons: [], taxes: [], grants: [] },
-    inheritance: paidBy(row.invoicing_customer_id),
+    inheritance: { ...paidBy(row.invoicing_customer_id), heirs: known.heirs },
     leftAllowances: new Map(),
     kept: {
       lookup_key: row.lookup_key,
@@ -180,7 +185,9 @@ export async function readChange(
   if (isRefusal(plan)) return plan;
   const atMs = unit.now;
   const associations = await findAddonAssociations(unit.tx, [row.id]);
-  const request = requestOf(row, body, { atMs, addons: requestedAddons(associations, atMs) });
+  const heirs = await findHeirs(unit, row.id);
+  const addons = requestedAddons(associations, atMs);
+  const request = requestOf(row, body, { atMs, addons, heirs });
   const isCharged = await isChargedAtOnce(unit, request);
   if (isRefusal(isCharged)) return isCharged;
   const isProrated = request.prorationBehavior === 'create_prorations';

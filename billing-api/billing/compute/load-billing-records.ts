@@ -7,6 +7,7 @@ import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import { recordsByOwner } from '../../records/records-by-owner.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { findMetering, type Metering } from '../../subscriptions/lines/metering.js';
+import { findUsageOwners } from '../../subscriptions/children-store.js';
 import { findEntitlementSources } from '../../subscriptions/entitlement-sources.js';
 import { payerOf } from '../../declarations/subscriptions/subscription.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
@@ -100,16 +101,19 @@ export async function loadBillingRecords(
   );
   const { ends } = await findCheckpoints(unit.tx);
   const subscriptions = queries.map(({ loaded }) => loaded.subscription);
+  const owners = await findUsageOwners(
+    unit,
+    subscriptions.map(({ id }) => id),
+  );
   const entitlements = await findEntitlementSources(unit, subscriptions);
   const taxes = await findTaxes(unit, queries);
   const featureIds = await findFeatureIds(unit, queries);
   return zip(queries, zip(entitlements, taxes)).map(([query, [own, ofOne]]) => {
     const { subscription, related } = query.loaded;
-    const customer = mustGet(related.customers, subscription.customer_id, 'the customer');
     const metering = meteringOf(all, query.lineItems);
     return {
       payer: mustGet(related.customers, payerOf(subscription), 'the customer who pays'),
-      usageOf: [{ customerId: customer.id, externalId: customer.external_id }],
+      usageOf: mustGet(owners, subscription.id, 'the owners of usage'),
       metering,
       entitlements: own,
       taxes: ofOne,

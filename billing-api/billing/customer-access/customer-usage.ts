@@ -1,5 +1,6 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
+import { mustGet } from '../../../runtime/failure.js';
 import { findEffectiveMeters } from '../../catalog/meters/effective-meters.js';
 import {
   customerNameFrom,
@@ -9,9 +10,10 @@ import {
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit } from '../../records/unit.js';
-import { readUsage } from '../../usage/read-usage.js';
+import { readUsageOfMany } from '../../usage/read-usage.js';
 import { tooManyCells, wholeOf } from '../../usage/usage-answer.js';
-import { usageOfCustomers, type UsageReadDependencies } from '../../usage/usage-customers.js';
+import type { NamedCustomers } from '../../usage/store/cell-query.js';
+import { usageOfOwners, type UsageReadDependencies } from '../../usage/usage-customers.js';
 import { featureQueriesOf } from './feature-queries.js';
 import {
   loadCustomerAccess,
@@ -34,6 +36,19 @@ export type CustomerUsage = {
   readonly now: InstantMs;
   readonly dataUntil: InstantMs | null;
 };
+
+/** That of the customer, and of all who share what its subscriptions give (docs/domain.md 29.1). */
+function usageOfEntitlement(
+  { usageOf, customer }: CustomerAccess,
+  { sources }: AccessEntitlement,
+): NamedCustomers {
+  const owners = sources.flatMap(({ subscriptionId }) =>
+    mustGet(usageOf, subscriptionId, 'the owners of usage'),
+  );
+  const itself = { customerId: customer.id, externalId: customer.external_id };
+  const byId = new Map(owners.map((owner) => [owner.customerId, owner]));
+  return usageOfOwners(byId.size === 0 ? [itself] : [...byId.values()]);
+}
 
 /** GET /customers/usage (docs/domain.md 10.3). */
 export async function readCustomerUsage(
@@ -60,12 +75,10 @@ export async function readCustomerUsage(
   const queries = featureQueriesOf(access, meters, now);
   if (isRefusal(queries)) return queries;
   const { environment } = occasion;
-  const owner = { environment, customers: usageOfCustomers([access.customer]) };
-  const answers = await readUsage(
-    dependencies.usage,
-    owner,
-    queries.map(({ query }) => query),
-  );
+  const asked = queries.map(({ entitlement, query }) => ({
+    ...{ customers: usageOfEntitlement(access, entitlement), queries: [query] },
+  }));
+  const answers = await readUsageOfMany(dependencies.usage, environment, asked);
   if (answers === null) return tooManyCells({ buckets: null });
   const features = queries.map(({ entitlement, window, query }) => {
     const { value } = wholeOf(answers.get(query)?.get('whole'));

@@ -2,6 +2,7 @@ import { lifeOf } from '../../domain/periods/ledger-periods.js';
 import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
 import { Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
+import { ruledBy } from '../../subscriptions/children-store.js';
 import { findPeriods } from '../../subscriptions/periods/periods-store.js';
 import { ledgerFrom } from '../../subscriptions/subscription-terms.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
@@ -28,10 +29,7 @@ export async function findSubscriptionsInForce(
     const problem = `the customer has more than ${SUBSCRIPTIONS_MAX} subscriptions in force`;
     return new Refusal('invalid_operation', `${problem}, too many for one answer`);
   }
-  const periods = await findPeriods(
-    tx,
-    rows.map(({ id }) => id),
-  );
-  const live = rows.map((row) => ({ row, ledger: ledgerFrom(row, periods.get(row.id)) }));
+  const periods = await findPeriods(tx, rows.map(ruledBy));
+  const live = rows.map((row) => ({ row, ledger: ledgerFrom(row, periods.get(ruledBy(row))) }));
   return live.filter(({ ledger }) => now < lifeOf(ledger).endMs);
 }

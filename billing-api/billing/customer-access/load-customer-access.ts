@@ -13,6 +13,9 @@ import {
   findSourcesOfSubscriptions,
   type SubscriptionSource,
 } from '../../subscriptions/entitlement-sources.js';
+import { findUsageOwners, ruledBy } from '../../subscriptions/children-store.js';
+import { mustGet } from '../../../runtime/failure.js';
+import type { UsageOwner } from '../../domain/usage/usage-owner.js';
 import { findSubscriptionsInForce, type LiveSubscription } from './live-subscriptions.js';
 
 export type AccessEntitlement = CustomerEntitlement<SubscriptionSource>;
@@ -26,6 +29,8 @@ export type CustomerAccess = {
   /** Those that give an entitlement. */
   readonly addons: ReadonlyMap<string, AddonRow>;
   readonly entitlements: readonly AccessEntitlement[];
+  /** Whose usage counts for each subscription (docs/domain.md 29.1). */
+  readonly usageOf: ReadonlyMap<string, readonly UsageOwner[]>;
   /** Those of the entitlements. */
   readonly features: ReadonlyMap<string, FeatureRow>;
 };
@@ -55,5 +60,9 @@ export async function loadCustomerAccess(
   const given = sources.flat().filter(({ row }) => row.entity_type === 'ADDON');
   const addonIds = given.map(({ row }) => row.entity_id);
   const addons = await findRecords(unit, ADDONS, addonIds);
-  return { customer, subscriptions, plans, addons, entitlements, features };
+  const owners = await findUsageOwners(unit, rows.map(ruledBy));
+  const usageOf = new Map(
+    rows.map((row) => [row.id, mustGet(owners, ruledBy(row), 'the owners of usage')]),
+  );
+  return { customer, subscriptions, plans, addons, entitlements, features, usageOf };
 }

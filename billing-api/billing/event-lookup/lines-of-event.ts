@@ -36,7 +36,9 @@ export async function findLinesOfEvent(
   event: StoredEvent,
   by: { readonly customerIds: readonly string[]; readonly meterIds: readonly string[] },
 ): Promise<readonly EventLine[]> {
-  const lines = await findMeteredLines(transaction, by.customerIds, by.meterIds);
+  const lines = await findMeteredLines(transaction, by.customerIds, {
+    ...{ meterIds: by.meterIds, atMs: event.timestampMs },
+  });
   const prices = await findPrices(
     transaction,
     lines.map(({ item }) => item.price_id),

@@ -1,11 +1,12 @@
 import { sql } from 'slonik';
+import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
 import { findPeriods } from '../../subscriptions/periods/periods-store.js';
 import { ledgerFrom } from '../../subscriptions/subscription-terms.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import { findLineItems } from '../../subscriptions/subscriptions-store.js';
 import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
-import { isOfEnvironment } from '../../records/conditions.js';
+import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import { CUSTOMERS, type CustomerRow } from '../../declarations/customers/customer.resource.js';
 import type { Transaction } from '../../records/unit.js';
 
@@ -28,16 +29,26 @@ export type MeteredLine = {
   readonly item: LineItemRow;
 };
 
-/** The line items of these customers' subscriptions that price one of these meters. */
+/**
+ * The line items that price one of these meters: of these customers' subscriptions, and of those
+ * that they inherit from at an instant (docs/domain.md 29.1).
+ */
 export async function findMeteredLines(
   transaction: Transaction,
   customerIds: readonly string[],
-  meterIds: readonly string[],
+  { meterIds, atMs }: { readonly meterIds: readonly string[]; readonly atMs: InstantMs },
 ): Promise<readonly MeteredLine[]> {
   if (customerIds.length === 0 || meterIds.length === 0) return [];
+  const customers = sql.array([...customerIds], 'text');
+  const at = formatInstant(atMs);
   const subscriptions = await transaction.any(sql.type(SUBSCRIPTIONS.row)`
     SELECT * FROM subscriptions
-    WHERE customer_id = ANY (${sql.array([...customerIds], 'text')})
+    WHERE (customer_id = ANY (${customers}) OR id IN (
+        SELECT child.parent_subscription_id FROM subscriptions AS child
+        WHERE child.customer_id = ANY (${customers}) AND child.subscription_type = 'inherited'
+          AND child.start_date <= ${at}::timestamptz
+          AND (child.end_date IS NULL OR child.end_date > ${at}::timestamptz)
+          AND ${rowIsOfEnvironment('child')}))
       AND status = 'published' AND subscription_status <> 'draft' AND ${isOfEnvironment}
     ORDER BY created_at, id`);
   const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));

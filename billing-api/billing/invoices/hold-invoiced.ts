@@ -16,6 +16,7 @@ import { isOfEnvironment } from '../../records/conditions.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
 import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
+import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
 import { findRevisions } from '../stored/revisions.js';
 import type { GivenInvoiceRequest, NamedSubscription } from './given-invoice-request.js';
 
@@ -31,6 +32,8 @@ function ownerRefusal(
   { customerId, currency }: GivenInvoiceRequest,
   { billingPeriod }: NamedSubscription,
 ): Refusal | null {
+  const inherited = refuseInherited(row, 'has no invoices');
+  if (inherited !== null) return inherited;
   const { subscription_status: status } = row;
   if (!isIn(SUBSCRIPTION, 'begun', status)) {
     const remedy = 'activate it before it is invoiced';

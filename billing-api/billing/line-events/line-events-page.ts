@@ -8,7 +8,7 @@ import { windowAt } from '../../domain/calendar/usage-windows.js';
 import { formatEventPageKey, type EventPageKey } from '../../events/event-page-key.js';
 import type { EventQuery, EventStore, StoredEvent } from '../../events/events-store.js';
 import type { LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
-import type { UsageCustomers } from '../../usage/store/cell-query.js';
+import type { NamedCustomers } from '../../usage/store/cell-query.js';
 
 /** An event behind a line, with what it adds to the quantity. */
 export type LineEvent = {
@@ -96,7 +96,7 @@ export async function readLineEventsPage(
   events: EventStore,
   environment: Environment,
   page: CountedEvents & {
-    readonly customers: UsageCustomers;
+    readonly customers: NamedCustomers;
     readonly filterValues: Readonly<Record<string, readonly string[]>>;
     readonly after: EventPageKey | null;
     readonly limit: number;
@@ -108,6 +108,7 @@ export async function readLineEventsPage(
     environment,
     window,
     customerKeys: isShown(meter) ? customers.keys : [],
+    ...(customers.limited === undefined ? {} : { limited: customers.limited }),
     eventName: meter.eventName,
     eventId: null,
     source: null,

@@ -7,6 +7,7 @@ import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.res
 import { lockRecord, readRecord } from '../../records/find-record.js';
 import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
+import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
 import {
   loadBilledSubscription,
   type BilledSubscription,
@@ -22,6 +23,8 @@ export async function holdSubscription(
 ): Promise<BilledSubscription | Refusal> {
   const row = await lockRecord(unit, SUBSCRIPTIONS, id);
   if (row?.status !== 'published') return notFound(SUBSCRIPTIONS.name, id);
+  const inherited = refuseInherited(row, 'has no lines');
+  if (inherited !== null) return inherited;
   const { subscription_status: status, current_period_end: end } = row;
   if (status !== 'active') {
     const problem = `the subscription is ${status}; only lines of an active one are changed`;

@@ -16,6 +16,7 @@ import { walletTransactionToDto } from '../../declarations/money/wallet-transact
 import { couponAssociationToDto } from '../../declarations/coupons/coupon-association.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import { taxAssociationToDto } from '../../declarations/taxes/tax-association.resource.js';
+import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions } from '../../edge/versions.js';
@@ -71,8 +72,18 @@ function settledBy({ invoice, transaction }: ChangedQuantity): ModifiedInvoiceDt
 
 function trialToDto({ subscription: row }: MovedTrial): ModifiedSubscriptionDto {
   const isActive = row.subscription_status === 'active';
+  return memberToDto({ row, action: isActive ? 'activated' : 'updated' });
+}
+
+function memberToDto({
+  row,
+  action,
+}: {
+  readonly row: SubscriptionRow;
+  readonly action: ModifiedSubscriptionDto['action'];
+}): ModifiedSubscriptionDto {
   return {
-    ...{ id: row.id, action: isActive ? 'activated' : 'updated', status: row.subscription_status },
+    ...{ id: row.id, action, status: row.subscription_status },
     trial_end: instantToDto(row.trial_end),
     current_period_end: formatInstant(row.current_period_end),
   };
@@ -97,7 +108,13 @@ function adjustmentsToDto(adjustments: ModifiedAdjustments | null) {
   };
 }
 
-function modifiedToDto({ subscription, quantities, trial, adjustments }: Modified): ModifiedDto {
+function modifiedToDto({
+  subscription,
+  quantities,
+  trial,
+  adjustments,
+  members,
+}: Modified): ModifiedDto {
   const opening = trial?.invoice ?? null;
   return {
     subscription: loadedSubscriptionToDto(subscription),
@@ -106,7 +123,7 @@ function modifiedToDto({ subscription, quantities, trial, adjustments }: Modifie
         lineToDto(before, 'ended'),
         lineToDto(after, 'created'),
       ]),
-      subscriptions: trial === null ? [] : [trialToDto(trial)],
+      subscriptions: [...(trial === null ? [] : [trialToDto(trial)]), ...members.map(memberToDto)],
       invoices: [
         ...quantities.flatMap(settledBy),
         ...(opening === null ? [] : [createdInvoice(documentOf(opening.row, opening.parts))]),
@@ -151,7 +168,8 @@ export class ModifyController extends Controller {
 
   /**
    * Gives line items another quantity inside the running period, and settles what was charged in
-   * advance; moves the end of a trial; or attaches and ends coupons or tax rates.
+   * advance; moves the end of a trial; attaches and ends coupons or tax rates; or changes who
+   * belongs to a hierarchy.
    * @summary Modify a subscription
    */
   @Post('{id}/modify/execute')

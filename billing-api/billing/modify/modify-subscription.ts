@@ -10,6 +10,7 @@ import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusa
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { withRelated, type LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
 import { announceUpdated } from '../../subscriptions/subscription-events.js';
+import { modifyInheritance, type ChangedMember } from '../hierarchies/modify-inheritance.js';
 import { changeQuantity, type ChangedQuantity } from '../lines/change-quantity.js';
 import { holdLine } from '../lines/held-line.js';
 import type { ModifySubscriptionBody, QuantityOfLineBody } from './modify-dto.js';
@@ -22,6 +23,8 @@ export type Modified = {
   readonly quantities: readonly ChangedQuantity[];
   readonly trial: MovedTrial | null;
   readonly adjustments: ModifiedAdjustments | null;
+  /** Subscriptions of its hierarchy that were changed, itself included. */
+  readonly members: readonly ChangedMember[];
 };
 
 type Wanted = { readonly target: ChangeTarget; readonly body: ModifySubscriptionBody };
@@ -68,6 +71,7 @@ function paramsRefusal(body: ModifySubscriptionBody): Refusal | null {
     trial_end: body.trial_end_params,
     coupon: body.coupon_params,
     tax: body.tax_params,
+    inheritance: body.inheritance_params,
   };
   for (const [type, given] of Object.entries(params)) {
     const isOwn = type === body.type;
@@ -81,7 +85,7 @@ function paramsRefusal(body: ModifySubscriptionBody): Refusal | null {
 
 type Done = Omit<Modified, 'subscription'>;
 
-const NOTHING: Done = { quantities: [], trial: null, adjustments: null };
+const NOTHING: Done = { quantities: [], trial: null, adjustments: null, members: [] };
 
 /** Does what the type of a request says, whose member is there. */
 async function carryOut(
@@ -102,11 +106,24 @@ async function carryOut(
     const adjustments = await modifyTaxes(unit, row.id, taxes);
     return isRefusal(adjustments) ? adjustments : { ...NOTHING, adjustments };
   }
+  if (body.inheritance_params !== undefined) {
+    const members = await modifyInheritance(unit, row.id, body.inheritance_params);
+    return isRefusal(members) ? members : { ...NOTHING, members };
+  }
   const { line_items: lines } = assertPresent(body.quantity_change_params, 'new quantities');
   const quantities = await changeQuantities(unit, row.id, lines);
   if (isRefusal(quantities)) return quantities;
   await announceUpdated(unit, row);
   return { ...NOTHING, quantities };
+}
+
+/** The subscription as it is now. */
+function changedRow(
+  { trial, adjustments, members }: Done,
+  before: SubscriptionRow,
+): SubscriptionRow {
+  const member = members.find((one) => one.row.id === before.id);
+  return trial?.subscription ?? adjustments?.subscription ?? member?.row ?? before;
 }
 
 async function modify(unit: Unit, { target, body }: Wanted): Promise<Modified | Refusal> {
@@ -116,8 +133,7 @@ async function modify(unit: Unit, { target, body }: Wanted): Promise<Modified | 
   if (refusal !== null) return refusal;
   const done = await carryOut(unit, row, body);
   if (isRefusal(done)) return done;
-  const after = done.trial?.subscription ?? done.adjustments?.subscription;
-  return { ...done, subscription: await withRelated(unit, after ?? row) };
+  return { ...done, subscription: await withRelated(unit, changedRow(done, row)) };
 }
 
 /** POST /subscriptions/{id}/modify/preview and /execute: a preview is undone. */

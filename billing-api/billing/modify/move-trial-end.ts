@@ -15,6 +15,8 @@ import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
+import { withChildren } from '../../subscriptions/follow-parent.js';
+import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
 import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import { computeWithoutUsage } from '../compute/compute-invoice.js';
 import { tasksAfterTrials } from '../run/due-tasks.js';
@@ -89,7 +91,10 @@ export async function moveTrialEnd(
 ): Promise<MovedTrial | Refusal> {
   const row = await lockRecord(unit, SUBSCRIPTIONS, id);
   if (row?.status !== 'published') return notFound(SUBSCRIPTIONS.name, id);
-  const atMs = stateRefusal(row) ?? endOf(unit, row, params);
+  const atMs =
+    refuseInherited(row, 'has the trial of its parent') ??
+    stateRefusal(row) ??
+    endOf(unit, row, params);
   if (isRefusal(atMs)) return atMs;
   const loaded = await loadBilledSubscription(unit, id);
   if (isRefusal(loaded)) return loaded;
@@ -97,7 +102,7 @@ export async function moveTrialEnd(
   await replaceLastPeriod(unit, { subscriptionId: id, period: { ...trial, endMs: atMs } });
   await moveGrants(unit, id, { from: trial.endMs, to: atMs });
   const patch = { trial_end: atMs, current_period_end: atMs };
-  const moved = await updateRecord(unit, SUBSCRIPTIONS, { row, patch });
+  const moved = await withChildren(unit, await updateRecord(unit, SUBSCRIPTIONS, { row, patch }));
   if (isRefusal(moved)) return moved;
   await announceUpdated(unit, moved);
   if (params.action === 'scheduled_date') return { subscription: moved, invoice: null };

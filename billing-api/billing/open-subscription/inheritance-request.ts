@@ -5,32 +5,91 @@ import type { CreateSubscriptionBody } from './create-subscription-body.js';
 export interface InheritanceBody {
   /** Another customer, who receives and pays the invoices of the subscription. @maxLength 255 */
   invoicing_customer_external_id?: string;
+  /** The subscription inherits from this one, which bills its customer's usage. */
+  parent_subscription_id?: string;
+  /**
+   * Customers who get a subscription that inherits from this one, by their external ids.
+   * @maxItems 1000
+   */
+  external_customer_ids_to_inherit_subscription?: string[];
 }
 
 /** What a request says of other subscriptions and customers. */
 export type RequestedInheritance = {
   /** Who pays, by its id or its external id; null where the customer pays itself. */
   readonly payer: { readonly id: string | null; readonly externalId: string | null } | null;
+  readonly parentId: string | null;
+  /** Customers who inherit, by their external ids. */
+  readonly heirs: readonly string[];
 };
 
-export const STANDALONE: RequestedInheritance = { payer: null };
+export const STANDALONE: RequestedInheritance = { payer: null, parentId: null, heirs: [] };
 
 /** A subscription whose invoices another customer pays, or one that pays its own. */
 export function paidBy(payerId: string | null): RequestedInheritance {
-  return payerId === null ? STANDALONE : { payer: { id: payerId, externalId: null } };
+  return payerId === null
+    ? STANDALONE
+    : { ...STANDALONE, payer: { id: payerId, externalId: null } };
+}
+
+/** What a request that names a parent may give; all else is that of the parent. */
+const OF_CHILD = new Set([
+  ...['customer_id', 'external_customer_id', 'plan_id', 'currency', 'billing_period'],
+  ...['billing_period_count', 'billing_cadence', 'billing_cycle', 'proration_behavior'],
+  ...['lookup_key', 'metadata', 'inheritance'],
+]);
+
+/** Members of `inheritance` that stand alone. */
+const ALONE = ['parent_subscription_id', 'invoicing_customer_external_id'];
+
+/** What does not go with the members of `inheritance` that are given. */
+function checkBeside(
+  reader: MemberReader,
+  body: CreateSubscriptionBody,
+  names: readonly string[],
+): void {
+  if (body.auto_invoice_threshold !== undefined) {
+    const problem = 'goes with standalone subscriptions only; leave out inheritance';
+    reader.note('auto_invoice_threshold', problem);
+  }
+  for (const name of ALONE.filter((one) => names.includes(one) && names.length > 1)) {
+    reader.note(`inheritance.${name}`, 'cannot be combined with the other members');
+  }
+  if (body.subscription_status === 'draft' && !names.includes('invoicing_customer_external_id')) {
+    reader.note('subscription_status', 'must be absent: what has others with it is no draft');
+  }
+}
+
+function checkChild(reader: MemberReader, body: CreateSubscriptionBody): void {
+  for (const [name, value] of Object.entries(body)) {
+    const isAbsent = value === undefined || value === false;
+    if (!isAbsent && !OF_CHILD.has(name)) {
+      reader.note(name, 'must be absent: an inherited subscription has what its parent has');
+    }
+  }
+}
+
+function checkMembers(reader: MemberReader, body: CreateSubscriptionBody): void {
+  const given = Object.entries(body.inheritance ?? {}).filter(([, value]) => value !== undefined);
+  const names = given.map(([name]) => name);
+  if (names.length > 0) checkBeside(reader, body, names);
+  if (names.includes('parent_subscription_id')) checkChild(reader, body);
 }
 
 export function readInheritance(
   reader: MemberReader,
   body: CreateSubscriptionBody,
 ): RequestedInheritance {
-  const { invoicing_customer_external_id: externalId } = body.inheritance ?? {};
-  if (externalId === undefined) return STANDALONE;
-  if (body.auto_invoice_threshold !== undefined) {
-    reader.note(
-      'auto_invoice_threshold',
-      'goes with standalone subscriptions only; leave out inheritance',
-    );
+  checkMembers(reader, body);
+  const {
+    invoicing_customer_external_id: externalId,
+    parent_subscription_id: parentId = null,
+    external_customer_ids_to_inherit_subscription: heirs = [],
+  } = body.inheritance ?? {};
+  if (new Set(heirs).size < heirs.length) {
+    const member = 'inheritance.external_customer_ids_to_inherit_subscription';
+    reader.note(member, 'must name each customer once');
   }
-  return { payer: { id: null, externalId } };
+  const payer = externalId === undefined ? null : { id: null, externalId };
+  return { payer, parentId, heirs };
 }

@@ -30,6 +30,8 @@ import type { CreateSubscriptionBody } from './create-subscription-body.js';
 import { storeEntitlements } from './entitlements.js';
 import { findNewLines, type NewLines } from './lines.js';
 import { findTrialEnd } from './trial.js';
+import { lockCustomers, refuseBesideInherited, storeChildren } from '../hierarchies/inherit.js';
+import { joinParent, type JoinRequest } from '../hierarchies/join-parent.js';
 import { storeOpeningInvoice } from './opening-invoice.js';
 import { readSubscriptionBody, type SubscriptionRequest } from './subscription-request.js';
 
@@ -48,10 +50,14 @@ export async function openSubscription(
     // Read and stored at one instant: what begins with the subscription begins exactly then.
     const request = readSubscriptionBody(body, unit.now);
     if (isRefusal(request)) return request;
-    const subscription = await storeSubscription(unit, request);
+    const { parentId } = request.inheritance;
+    const subscription =
+      parentId === null
+        ? await storeSubscription(unit, request)
+        : await joinParent(unit, joinRequestOf(request, parentId));
     if (isRefusal(subscription)) return subscription;
     const related = await findRelatedRecords(unit.tx, [subscription]);
-    if (request.isDraft) return { subscription, related, latestInvoice: null };
+    if (request.isDraft || parentId !== null) return { subscription, related, latestInvoice: null };
     const { lineItems } = related;
     const opening = await storeOpeningInvoice(unit, { subscription, lineItems });
     if (isRefusal(opening)) return opening;
@@ -78,7 +84,30 @@ export async function storeSubscription(
   await insertPeriods(unit, [{ subscriptionId: id, period: ledger.periods[0] }]);
   await announceNewSubscription(unit, subscription);
   const refusal = await storeParts(unit, request, { subscription, held, ledger, lines });
-  return refusal ?? subscription;
+  if (refusal !== null) return refusal;
+  return storeHeirs(unit, subscription, held.heirs);
+}
+
+/** Stores the subscriptions of customers who inherit from a new one (docs/domain.md 29.1). */
+async function storeHeirs(
+  unit: Unit,
+  subscription: SubscriptionRow,
+  heirs: readonly CustomerRow[],
+): Promise<SubscriptionRow | Refusal> {
+  if (heirs.length === 0) return subscription;
+  const children = heirs.map(({ id: customerId }) => ({ customerId }));
+  const startMs = subscription.start_date;
+  const stored = await storeChildren(unit, subscription, { children, startMs });
+  return isRefusal(stored) ? stored : stored.parent;
+}
+
+function joinRequestOf(request: SubscriptionRequest, parentId: string): JoinRequest {
+  const { customerId, externalCustomerId, planId, currency, billingPeriod, kept } = request;
+  return {
+    ...{ parentId, customerId, externalCustomerId, planId, currency, billingPeriod },
+    billingPeriodCount: request.billingPeriodCount,
+    ...{ lookupKey: kept.lookup_key, metadata: kept.metadata ?? {} },
+  };
 }
 
 /** A subscription that is stored, with what its parts are made from. */
@@ -130,6 +159,8 @@ type CustomerAndPlan = {
   readonly addons: readonly HeldAddon[];
   /** Another customer, who pays; null where the customer pays itself. */
   readonly payer: CustomerRow | null;
+  /** Locked customers who inherit. */
+  readonly heirs: readonly CustomerRow[];
 };
 
 /** The customer who pays the invoices of another one's subscription. */
@@ -159,8 +190,12 @@ async function holdCustomerAndPlan(
     const name = assertPresent(customerId ?? externalCustomerId, 'the name of the customer');
     return notFound('customer', name);
   }
+  const beside = await refuseBesideInherited(unit, customer.id);
+  if (beside !== null) return beside;
   const payer = await holdPayer(unit, request, customer);
   if (isRefusal(payer)) return payer;
+  const heirs = await lockCustomers(unit, request.inheritance.heirs);
+  if (isRefusal(heirs)) return heirs;
   const plan = await holdPublishedPlan(unit.tx, planId);
   if (plan === null) return notFound('plan', planId);
   const matching = await findMatchingPrices(unit, request, [plan.id]);
@@ -170,7 +205,7 @@ async function holdCustomerAndPlan(
   const planPrices = pricesFrom(matching, request.startMs ?? unit.now);
   // Behind the plan, as whoever gives them entitlements locks them.
   const addons = await holdAddons(unit, request);
-  return isRefusal(addons) ? addons : { customer, payer, plan, planPrices, addons };
+  return isRefusal(addons) ? addons : { customer, payer, heirs, plan, planPrices, addons };
 }
 
 /** The ledger of the new subscription, with its first period. */

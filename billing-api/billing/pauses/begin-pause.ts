@@ -7,6 +7,7 @@ import { PAUSE, SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecyc
 import { moveRecord } from '../../records/move-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
+import { withChildren } from '../../subscriptions/follow-parent.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 
 /** A subscription with its pause that is to come or under way. */
@@ -29,12 +30,13 @@ export async function enterPause(
   unit: Unit,
   pause: PauseRow,
 ): Promise<PausedSubscription | Refusal> {
-  const subscription = await moveRecord(unit, SUBSCRIPTIONS, {
+  const paused = await moveRecord(unit, SUBSCRIPTIONS, {
     ...{ target: { id: pause.subscription_id }, lifecycle: SUBSCRIPTION },
     ...{ move: 'pause', to: 'paused' },
     patch: () => ({ pause_status: 'active' as const, active_pause_id: pause.id }),
     told: (after) => toldOfSubscription(unit, after),
   });
+  const subscription = await withChildren(unit, paused);
   return isRefusal(subscription) ? subscription : { subscription, pause };
 }
 

@@ -13,6 +13,7 @@ import type { Unit } from '../../records/unit.js';
 import { loadBilledSubscription, pausedUntil } from '../../subscriptions/loaded-subscription.js';
 import { lockLivePause } from '../../subscriptions/periods/pauses-store.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
+import { withChildren } from '../../subscriptions/follow-parent.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 import { storeOpeningInvoice } from '../open-subscription/opening-invoice.js';
 import { moveSchedule } from '../../subscriptions/schedules-store.js';
@@ -48,11 +49,12 @@ export async function endPause(
     patch: () => ({ resumed_at: atMs, resume_mode: mode, ends_at: null }),
   });
   if (isRefusal(completed)) return completed;
-  const subscription = await moveRecord(unit, SUBSCRIPTIONS, {
+  const resumed = await moveRecord(unit, SUBSCRIPTIONS, {
     ...{ target: { id: paused.id }, lifecycle: SUBSCRIPTION, move: 'resume', to: 'active' },
     patch: (row) => resumedMembers(terms, row),
     told: (after) => toldOfSubscription(unit, after),
   });
+  const subscription = await withChildren(unit, resumed);
   if (isRefusal(subscription)) return subscription;
   await moveSchedule(unit, paused.id, subscription.current_period_end);
   if (pause.pause_mode === 'period_end') {

@@ -5,6 +5,7 @@ import {
 import { updateRecord } from '../../records/change-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
+import { withChildren } from '../../subscriptions/follow-parent.js';
 import { announceUpdated } from '../../subscriptions/subscription-events.js';
 
 /** Says of a locked subscription that a pause is to come, or that none is any more. */
@@ -15,7 +16,8 @@ export async function notePause(
 ): Promise<SubscriptionRow | Refusal> {
   const status = pauseId === null ? ('none' as const) : ('scheduled' as const);
   const patch = { pause_status: status, active_pause_id: pauseId };
-  const subscription = await updateRecord(unit, SUBSCRIPTIONS, { row, patch });
+  const noted = await updateRecord(unit, SUBSCRIPTIONS, { row, patch });
+  const subscription = await withChildren(unit, noted);
   if (isRefusal(subscription)) return subscription;
   await announceUpdated(unit, subscription);
   return subscription;

@@ -13,6 +13,7 @@ import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
 import type { Unit, WriteDependencies } from '../../records/unit.js';
+import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
 import { endOfPause, enterPause, type PausedSubscription } from './begin-pause.js';
 import { answerPause, type AnsweredPause } from './answered-pause.js';
 import { notePause } from './note-pause.js';
@@ -22,6 +23,8 @@ type Dates = { readonly startMs: InstantMs; readonly endMs: InstantMs | null };
 
 /** What stands in the way of a pause; null when nothing does. */
 function stateRefusal(unit: Unit, row: SubscriptionRow): Refusal | null {
+  const inherited = refuseInherited(row, 'pauses with its parent');
+  if (inherited !== null) return inherited;
   const problem = problemOfMove(SUBSCRIPTION, 'pause', row.subscription_status);
   if (problem !== null) return new Refusal('invalid_operation', problem);
   if (row.active_pause_id !== null) {

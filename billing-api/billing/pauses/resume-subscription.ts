@@ -12,6 +12,7 @@ import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
 import type { Unit, WriteDependencies } from '../../records/unit.js';
 import { lockLivePause } from '../../subscriptions/periods/pauses-store.js';
+import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
 import { answerPause, type AnsweredPause } from './answered-pause.js';
 import { endOfPause, type PausedSubscription } from './begin-pause.js';
 import { endPause } from './end-pause.js';
@@ -86,6 +87,8 @@ async function resume(
   const metadata = body.metadata;
   const row = await lockForChange(unit, SUBSCRIPTIONS, target);
   if (isRefusal(row)) return row;
+  const inherited = refuseInherited(row, 'is resumed with its parent');
+  if (inherited !== null) return inherited;
   const live = await lockLivePause(unit, row.id);
   if (live === null) {
     const state = `the subscription is ${row.subscription_status}, and no pause is to come`;

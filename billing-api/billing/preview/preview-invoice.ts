@@ -19,6 +19,7 @@ import {
   loadBilledSubscriptions,
   type BilledSubscription,
 } from '../../subscriptions/loaded-subscription.js';
+import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
@@ -92,6 +93,8 @@ export async function findPreviewQueries(
     const { subscription_id: id } = request;
     const loaded = found.get(id);
     if (loaded === undefined) return notFound('subscription', id);
+    const inherited = refuseInherited(loaded.subscription, 'has no invoices');
+    if (inherited !== null) return inherited;
     const days = dueDays.get(id);
     if (days !== undefined) return queryFrom(request, { loaded, dueDays: days, now: unit.now });
     const problem = `the subscription is ${loaded.subscription.subscription_status}, so it has no invoice to preview`;

@@ -54,6 +54,7 @@ export async function findEndedPeriods(
   const rows = await unit.tx.any(sql.type(subscriptionRow)`
     SELECT id, subscription_status, current_period_start, current_period_end FROM subscriptions
     WHERE status = 'published' AND ${rowIsIn(['subscription_status'], SUBSCRIPTION, 'running')}
+      AND subscription_type NOT IN ('inherited', 'grouped_invoicing')
       AND current_period_end <= ${formatInstant(unit.now)}::timestamptz
       AND NOT EXISTS (SELECT FROM subscription_pauses AS pause
         WHERE pause.subscription_id = subscriptions.id AND pause.pause_status = 'scheduled'

@@ -8,6 +8,7 @@ import { moveRecords, updateRecords } from '../../records/change-records.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { insertPeriods } from '../../subscriptions/periods/periods-store.js';
+import { followParents } from '../../subscriptions/follow-parent.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 import type { ComputedTask } from '../stored/compute-tasks.js';
 import { asComputed, finalizeDrafts } from '../finalize/finalize-drafts.js';
@@ -84,7 +85,8 @@ async function beginPeriods(unit: Unit, renewals: readonly Renewal[]): Promise<R
     })),
     told: (after) => toldOfSubscription(unit, after),
   });
-  return isRefusal(cancelled) ? cancelled : null;
+  if (isRefusal(cancelled)) return cancelled;
+  return followParents(unit, [...renewed, ...activated, ...cancelled]);
 }
 
 /**

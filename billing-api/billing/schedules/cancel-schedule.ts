@@ -17,6 +17,7 @@ import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
+import { withChildren } from '../../subscriptions/follow-parent.js';
 import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import { markCancelled } from '../../subscriptions/schedules-store.js';
 
@@ -55,7 +56,7 @@ async function restore(
     ...{ cancel_at: null, cancel_at_period_end: false, end_date: endDate },
     ...{ current_period_end: end, metadata: previous.metadata },
   };
-  return updateRecord(unit, SUBSCRIPTIONS, { row, patch });
+  return withChildren(unit, await updateRecord(unit, SUBSCRIPTIONS, { row, patch }));
 }
 
 async function cancel(unit: Unit, { id }: ChangeTarget): Promise<ScheduleRow | Refusal> {

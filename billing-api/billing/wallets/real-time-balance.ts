@@ -82,6 +82,7 @@ async function currentUsage(
       SELECT id FROM subscriptions
       WHERE ((customer_id = ${wallet.customer_id} AND invoicing_customer_id IS NULL)
           OR invoicing_customer_id = ${wallet.customer_id})
+        AND subscription_type NOT IN ('inherited', 'grouped_invoicing')
         AND currency = ${wallet.currency} AND subscription_status = 'active' AND status = 'published' AND ${isOfEnvironment}
       ORDER BY id`);
     const requests = rows.map(({ id }) => ({ subscription_id: id }));

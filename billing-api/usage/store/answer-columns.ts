@@ -73,6 +73,9 @@ export function answerColumns(names: readonly AnswerName[], filled: AnswerSql): 
 /** Of a minute, in milliseconds, as slots are. */
 export const MINUTE_INSTANT = 'toInt64(u.minute) * 1000';
 
+/** Of an event, in milliseconds. */
+export const EVENT_INSTANT = 'toUnixTimestamp64Milli(e.timestamp)';
+
 /** The values that minutes of a type are read for. */
 export function minuteValuesOf(type: AggregationType): readonly AddedValueName[] {
   const { values } = AGGREGATIONS[type];

@@ -27,10 +27,20 @@ export function subjectOf(meter: EffectiveMeter): UsageSubject {
   return { eventName, filters, aggregation, minutes: { meterId, generations }, ends };
 }
 
-/** Customers whose usage is read: these keys (customerKeysOf), or all but these. */
+/** Keys of a customer whose events count in these times only. */
+export type KeySpans = { readonly keys: readonly string[]; readonly spans: readonly Interval[] };
+
+/** These keys (customerKeysOf), some of them perhaps in a part of the time only. */
+export type NamedCustomers = {
+  readonly kind: 'only';
+  readonly keys: readonly string[];
+  /** For some of the keys; absent where all events of all keys count. */
+  readonly limited?: readonly KeySpans[];
+};
+
+/** Customers whose usage is read: these keys, or all but these. */
 export type UsageCustomers =
-  | { readonly kind: 'only'; readonly keys: readonly string[] }
-  | { readonly kind: 'all-but'; readonly keys: readonly string[] };
+  NamedCustomers | { readonly kind: 'all-but'; readonly keys: readonly string[] };
 
 /** One query to the usage tables: what a window holds of a subject, by slot. */
 export type CellQuery = {

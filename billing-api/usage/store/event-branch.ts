@@ -4,7 +4,7 @@ import type { Interval } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
 import type { PartitionEnd } from '../../domain/usage/watermark.js';
-import type { AnswerSql } from './answer-columns.js';
+import { EVENT_INSTANT, type AnswerSql } from './answer-columns.js';
 import { answeredQueries, customersOf, tellsApart } from './branch-customers.js';
 import { readTemplate } from './sql-template.js';
 import type { StatementBuilder } from './statement-builder.js';
@@ -14,8 +14,6 @@ const READ_EVENTS = readTemplate('read-usage-events');
 
 /** The server hashes the texts of a COUNT_UNIQUE, in a branch of their own. */
 const HASHED_IN_THE_SERVER = (): string => '';
-
-export const EVENT_MS = 'toUnixTimestamp64Milli(e.timestamp)';
 
 /** A stretch of time as a condition that the primary key answers. */
 export function timestampRange(
@@ -77,7 +75,7 @@ export function endsPiece(
 function intervalPiece({ bindings }: StatementBuilder, intervals: readonly Interval[]): string {
   const stretches = intervals.map(
     ({ startMs, endMs }) =>
-      `${EVENT_MS} >= ${bindings.integer(startMs)} AND ${EVENT_MS} < ${bindings.integer(endMs)}`,
+      `${EVENT_INSTANT} >= ${bindings.integer(startMs)} AND ${EVENT_INSTANT} < ${bindings.integer(endMs)}`,
   );
   return `(${stretches.join(' OR ')})`;
 }
@@ -99,7 +97,7 @@ export function eventPieces(
     intervals: intervalPiece(builder, parts.events),
     filters: conditionsOf(builder, subject.filters),
     ends: endsPiece(builder, ends),
-    slot: builder.slot(query, EVENT_MS),
+    slot: builder.slot(query, EVENT_INSTANT),
   };
 }
 
@@ -121,7 +119,7 @@ export function eventKeyColumns(
 const KEYS = ['slot_ms', 'source_text', 'group_text', 'texts', 'value_texts'] as const;
 
 /** The latest event, in the order of contract/minute-values.ts: timestamp, receipt, id. */
-const GREATEST_EVENT = `max((${EVENT_MS}, toUnixTimestamp64Milli(e.received_at), e.event_id))`;
+const GREATEST_EVENT = `max((${EVENT_INSTANT}, toUnixTimestamp64Milli(e.received_at), e.event_id))`;
 const LATEST_EVENT = `[toString(tupleElement(${GREATEST_EVENT}, 1)),
     toString(tupleElement(${GREATEST_EVENT}, 2)), tupleElement(${GREATEST_EVENT}, 3)]`;
 
@@ -163,7 +161,7 @@ function tallyColumns({ bindings }: StatementBuilder, rule: ValueRule): AnswerSq
       counts === 'text'
         ? `CAST([${isThere.join(', ')}], 'Array(Nullable(String))')`
         : valueTextsOf(keys),
-    timeSum: values.includes('valueTimeSum') ? `toString(sum(toInt128(${EVENT_MS})))` : `'0'`,
+    timeSum: values.includes('valueTimeSum') ? `toString(sum(toInt128(${EVENT_INSTANT})))` : `'0'`,
     ...(values.includes('latest') ? { latestEvent: LATEST_EVENT } : {}),
   };
 }

@@ -2,7 +2,8 @@ import type { Interval } from '../../../contract/instant.js';
 import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { CellQueryBatch } from './cell-query.js';
-import { endsPiece, EVENT_MS, timestampRange } from './event-branch.js';
+import { EVENT_INSTANT } from './answer-columns.js';
+import { endsPiece, timestampRange } from './event-branch.js';
 import { fillTemplate, readTemplate, type Bindings } from './sql-template.js';
 import { answeredQueries, customersOf, tellsApart } from './branch-customers.js';
 import { StatementBuilder } from './statement-builder.js';
@@ -54,7 +55,7 @@ export function lateEventsStatementOf(
       query: bindings.integer(index),
       customer: isTold ? 'e.customer_key' : `''`,
       groupBy: isTold ? 'GROUP BY e.customer_key' : '',
-      eventMs: EVENT_MS,
+      eventMs: EVENT_INSTANT,
       eventName: `e.event_name = ${bindings.text(query.subject.eventName)}`,
       bounds: timestampRange(builder, minutesOf(first)),
       least: bindings.integer(Math.min(...ends.map(({ countedBelow }) => countedBelow))),

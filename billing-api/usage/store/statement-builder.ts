@@ -2,6 +2,8 @@ import type { InstantMs } from '../../../contract/instant.js';
 import { zip } from '../../../runtime/failure.js';
 import {
   answerColumns,
+  EVENT_INSTANT,
+  MINUTE_INSTANT,
   columnsFilledBy,
   type AnswerName,
   type AnswerSql,
@@ -119,6 +121,22 @@ export class StatementBuilder {
     return `customer_key ${isOnly ? 'IN' : 'NOT IN'} (${this.bindings.list(keys, 'String')})`;
   }
 
+  /** The times in which events of limited customers count, at an instant in milliseconds. */
+  #isInSpans(customers: UsageCustomers, instant: string): string {
+    const { bindings } = this;
+    if (customers.kind !== 'only' || customers.limited === undefined) return '';
+    const keysOf = (keys: readonly string[]) => bindings.list(keys, 'String');
+    const free = keysOf(customers.limited.flatMap(({ keys }) => keys));
+    const within = customers.limited.map(({ keys, spans }) => {
+      const times = spans.map(({ startMs, endMs }) => {
+        const from = `${instant} >= ${bindings.integer(startMs)}`;
+        return endMs === Infinity ? from : `${from} AND ${instant} < ${bindings.integer(endMs)}`;
+      });
+      return `(customer_key IN (${keysOf(keys)}) AND (${times.join(' OR ')}))`;
+    });
+    return ` AND (customer_key NOT IN (${free}) OR ${within.join(' OR ')})`;
+  }
+
   /** The rows of a branch, whose queries have their sources in common. */
   conditions(alias: string, branch: readonly PlacedQuery[]): Readonly<Record<string, string>> {
     const { bindings } = this;
@@ -126,7 +144,9 @@ export class StatementBuilder {
     const { sources } = query;
     const ofSources =
       sources === null ? '' : ` AND ${alias}.source IN (${bindings.list(sources, 'String')})`;
-    const customers = this.#isOneOf(customersOf(branch).all);
+    const { all } = customersOf(branch);
+    const instant = alias === 'u' ? MINUTE_INSTANT : EVENT_INSTANT;
+    const customers = `${this.#isOneOf(all)}${this.#isInSpans(all, instant)}`;
     return { environment: this.#environment, customers: `${customers}${ofSources}` };
   }
 

@@ -38,9 +38,13 @@ export function firstOf(branch: readonly PlacedQuery[]): PlacedQuery {
   return assertPresent(branch[0], 'a query of a branch');
 }
 
-/** Named customers can share a branch; everybody but some cannot. */
-function customersKind({ customers: { kind, keys } }: CellQuery): string | readonly string[] {
-  return kind === 'only' ? kind : keys;
+/**
+ * Named customers can share a branch; everybody but some cannot, nor can customers that count in a
+ * part of the time, which may be another one for another query.
+ */
+function customersKind({ customers }: CellQuery): unknown {
+  const isShared = customers.kind === 'only' && customers.limited === undefined;
+  return isShared ? customers.kind : customers;
 }
 
 /**

@@ -7,6 +7,7 @@ import type { StatementPart } from './statement-parts.js';
 import { addUniquesBranch, uniquesBranchesOf } from './uniques-branch.js';
 import type { PlacedQuery, UsageBranch } from './usage-branch.js';
 import { AGGREGATIONS } from '../../../contract/aggregation.js';
+import type { InstantMs } from '../../../contract/instant.js';
 import { isSplit } from '../../domain/usage/aggregation-spec.js';
 import { nearerEnds } from '../../domain/usage/watermark.js';
 import type { CellQuery, CellQueryBatch, UsageBound } from './cell-query.js';
@@ -25,15 +26,23 @@ export type UsageStatement = {
   readonly isOfMinutes: boolean;
 };
 
+/** Where minutes of a query may be cut: at its slots, and where customers begin or end to count. */
+function cutsOf({ slots, customers }: CellQuery): readonly InstantMs[] {
+  const ofSlots = slots === null ? [] : slots;
+  if (customers.kind !== 'only' || customers.limited === undefined) return ofSlots;
+  const spans = customers.limited.flatMap((one) => one.spans);
+  return [...ofSlots, ...spans.flatMap(({ startMs, endMs }) => [startMs, endMs])];
+}
+
 function placed(query: CellQuery, index: number, bound: UsageBound | null): PlacedQuery {
-  const { subject, narrowedBy, split, slots } = query;
+  const { subject, narrowedBy, split } = query;
   const window = clampedWindow(query.window);
   const isOfEvents =
     subject.minutes === null || narrowedBy.length > 0 || split.properties.length > 0;
   const events = window.startMs < window.endMs ? [window] : [];
   const parts = isOfEvents
     ? { minutes: null, events }
-    : partsOf(window, slots === null ? [] : slots, bound?.eventsFrom.get(query));
+    : partsOf(window, cutsOf(query), bound?.eventsFrom.get(query));
   return { query, index, parts, ends: nearerEnds(subject.ends, bound?.ends ?? null) };
 }
 
