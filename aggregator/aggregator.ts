@@ -125,7 +125,9 @@ export class Aggregator {
     const { database, clickhouse, log, logger } = this.dependencies;
     await this.#server.begin();
     await useLogToCount(database, log.identity.logId);
-    const { unusedPartitions = 0 } = log.identity;
+    // Absent means none: only a log in Kafka has any of these.
+    const { unusedPartitions = 0, warnings = [] } = log.identity;
+    for (const warning of warnings) logger.warn({ warning }, 'the log should be changed');
     if (unusedPartitions > 0) {
       logger.warn(
         { unusedPartitions },

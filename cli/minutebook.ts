@@ -8,6 +8,7 @@ import { addClickHouseVerb } from './operator/clickhouse-verb.js';
 import { addCustomersVerb } from './operator/customers-verb.js';
 import { addKeysVerb } from './operator/keys-verb.js';
 import { addLogVerb } from './operator/log-verb.js';
+import { addBillingVerb } from './look/billing-verb.js';
 import { addInvoiceVerbs } from './look/invoice-verbs.js';
 import { addLookVerbs } from './look/look-verbs.js';
 import { runDemoVerb } from './demo/demo-verb.js';
@@ -48,6 +49,7 @@ addCustomersVerb(program);
 addBackupVerbs(program);
 addLookVerbs(program);
 addInvoiceVerbs(program);
+addBillingVerb(program);
 
 /** One sentence for what an operator can mend; everything for a bug. */
 function endWith(error: unknown): never {

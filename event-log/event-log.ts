@@ -46,8 +46,11 @@ export type ReadRequest = {
   readonly signal?: AbortSignal;
 };
 
-/** The largest value of a record. The largest legal bulk request stays far below it. */
-export const RECORD_BYTES_MAX = 48 * 1024 * 1024;
+/**
+ * The largest value of a record. Those of events have at most 440 Ki characters
+ * (`contract/records-of-events.ts`), of three bytes each.
+ */
+export const RECORD_BYTES_MAX = 2 * 1024 * 1024;
 
 /**
  * Which log this is. The number of partitions is fixed at creation. `logId` changes whenever an
@@ -59,6 +62,8 @@ export type LogIdentity = {
   readonly partitionCount: number;
   /** Partitions that were added after the log was first opened, and stay empty. */
   readonly unusedPartitions?: number;
+  /** What an operator should change about the log, which serves nevertheless. */
+  readonly warnings?: readonly string[];
 };
 
 /**

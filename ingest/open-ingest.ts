@@ -76,6 +76,9 @@ export async function openIngest(opening: IngestOpening): Promise<OpenedIngest> 
   // Events that were accepted into another log would wait there for ever.
   const { logId } = writer.identity;
   await useLog(database, logId);
+  for (const warning of writer.identity.warnings ?? []) {
+    log.warn({ warning }, 'the log should be changed');
+  }
   const probes = {
     postgres: () => database.ping(),
     schema: () => assertMigrated(database),

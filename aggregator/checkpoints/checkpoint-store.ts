@@ -33,6 +33,7 @@ const listPreviousLogs = statement(
   z.object({ log: z.string(), partition_count: integerColumn }),
 );
 const takeBegunBatch = statement('take-begun-batch', checkpointRow);
+const awaitIntents = statement('await-intents', z.unknown());
 const intendBatches = statement('intend-batches', writtenRow);
 const finishBatches = statement('finish-batches', writtenRow);
 
@@ -123,13 +124,17 @@ export function createCheckpointStore(database: Database, { log, memberId }: Hol
     rawEventsBegin: (): Promise<InstantMs | null> => readRawEventsBegin(database),
     read: async (partition: number): Promise<Checkpoint> =>
       checkpointFromRow(await slonik.one(readCheckpoint(at(partition)))),
-    /** One statement. Resolves to the partitions whose intents are recorded. */
+    /**
+     * One statement for all, once nobody holds intents. Resolves to the partitions of those
+     * recorded.
+     */
     intend: async (batches: readonly IntendedBatch[]): Promise<ReadonlySet<number>> => {
       const values = batches.map(({ partition, epoch, start, intent, isReplacement }) => ({
         ...{ partition, epoch, start, end_offset: intent.end, digest: intent.digest },
         ...{ catalog_version: intent.catalogVersion, fold_version: intent.foldVersion },
         is_replacement: isReplacement,
       }));
+      await slonik.query(awaitIntents({}));
       const rows = await slonik.any(intendBatches({ log, batches: JSON.stringify(values) }));
       return new Set(rows.map(({ partition }) => partition));
     },

@@ -31,6 +31,6 @@ describe('minutebook customers erase, as an operator runs it', () => {
       1,
       [expect.stringMatching(/^cust_x is no customer of env_1; /), ''],
     ]);
-    expect((await run('--yes')).said).toContain('by its id or by --external-id');
+    expect((await run('--yes')).said).toContain('by their ids or by --external-id');
   });
 });

@@ -4,30 +4,44 @@ import { VerbRefused } from '../verb-refused.js';
 import { eraseCustomer } from './erase/erase-customer.js';
 import { withErasureStores, type ErasureStores } from './erase/erasure-stores.js';
 import { listUnfinished } from './erase/erasures-store.js';
-import { findErasedCustomer, type CustomerName } from './erase/named-customer.js';
+import { findErasedCustomers, type CustomerName } from './erase/named-customer.js';
 import { countEvents } from './erase/stored-rows.js';
 import { operatorsOccasion } from './as-operator.js';
 
 type EraseOptions = {
   readonly environment: string;
-  readonly externalId?: string;
+  readonly externalId: readonly string[];
   readonly yes?: true;
 };
 
-function nameFrom(id: string | undefined, externalId: string | undefined): CustomerName {
-  if (id !== undefined && externalId === undefined) return { kind: 'id', id };
-  if (id === undefined && externalId !== undefined) return { kind: 'external_id', externalId };
-  throw new VerbRefused('name the customer by its id or by --external-id, and not by both');
+/** Their references travel in the address of each request to ClickHouse. */
+const CUSTOMERS_MAX = 100;
+
+function namesFrom(
+  ids: readonly string[],
+  externalIds: readonly string[],
+): readonly CustomerName[] {
+  if ((ids.length === 0) === (externalIds.length === 0)) {
+    throw new VerbRefused('name the customers by their ids or by --external-id, and not by both');
+  }
+  const names = [
+    ...ids.map((id) => ({ kind: 'id', id }) as const),
+    ...externalIds.map((externalId) => ({ kind: 'external_id', externalId }) as const),
+  ];
+  if (names.length > CUSTOMERS_MAX) {
+    throw new VerbRefused(`name at most ${CUSTOMERS_MAX} customers, and the others later`);
+  }
+  return names;
 }
 
 async function erase(
   stores: ErasureStores,
-  named: CustomerName,
+  named: readonly CustomerName[],
   { environment: environmentId, yes }: EraseOptions,
 ): Promise<void> {
   const occasion = await operatorsOccasion(stores.database, { environmentId });
   const { environment } = occasion;
-  const customer = await findErasedCustomer(stores.database, environment, named);
+  const customer = await findErasedCustomers(stores.database, environment, named);
   const references = [...customer.externalIds, ...customer.ids].join(', ');
   if (yes !== true) {
     const events = await countEvents(stores.clickhouse, { environment, customer });
@@ -47,16 +61,21 @@ async function erase(
 
 /** Adds `minutebook customers erase` for operators, also while the product runs. */
 export function addCustomersVerb(program: Command): void {
-  const verb = program.command('customers').description('erase the events of a customer');
+  const verb = program.command('customers').description('erase the events of customers');
   verb
     .command('erase')
-    .description('remove all events that were accepted of a customer, and their usage, for ever')
-    .argument('[id]', 'our id of the customer')
-    .option('--external-id <id>', 'instead: the id by which events name the customer')
-    .requiredOption('--environment <id>', 'where the customer is')
+    .description('remove all events that were accepted of customers, and their usage, for ever')
+    .argument('[ids...]', 'our ids of the customers')
+    .option(
+      '--external-id <id>',
+      'instead: the id by which events name the customer; may be given several times',
+      (id: string, ids: readonly string[]) => [...ids, id],
+      [],
+    )
+    .requiredOption('--environment <id>', 'where the customers are')
     .option('--yes', 'erase, instead of saying how many events there are')
-    .action(async (id: string | undefined, options: EraseOptions) => {
-      const named = nameFrom(id, options.externalId);
+    .action(async (ids: readonly string[], options: EraseOptions) => {
+      const named = namesFrom(ids, options.externalId);
       await withErasureStores(process.env, (stores) => erase(stores, named, options));
     });
 }

@@ -1,11 +1,11 @@
-import { RECORD_BYTES_MAX } from '../event-log.js';
-
 /** What the driver fetches ahead, for all partitions of a reader together: a third of a second. */
 const PREFETCH_KBYTES = 4 * 1024;
 /** Of each partition in one answer, as it was compressed: unpacked it is several times as much. */
 const PARTITION_FETCH_BYTES = 256 * 1024;
 const PREFETCH_RECORDS = 20_000;
 const MEBIBYTE = 1024 * 1024;
+/** A topic may hold larger records than are appended now, of earlier releases for instance. */
+const RECORD_READ_BYTES_MAX = 48 * MEBIBYTE;
 /**
  * The broker answers when it has so many bytes for us, or when a record has waited for the time
  * below. It is what one partition may give: were it more, and only one partition had records left,
@@ -56,8 +56,8 @@ export function consumerSettings(access: DriverAccess, group: string): Settings 
     'fetch.queue.backoff.ms': 10,
     'fetch.error.backoff.ms': 100,
     // A response may hold a record of the largest size beside others.
-    'fetch.max.bytes': RECORD_BYTES_MAX + 2 * MEBIBYTE,
-    'receive.message.max.bytes': 2 * RECORD_BYTES_MAX + 4 * MEBIBYTE,
+    'fetch.max.bytes': RECORD_READ_BYTES_MAX + 2 * MEBIBYTE,
+    'receive.message.max.bytes': 2 * RECORD_READ_BYTES_MAX + 4 * MEBIBYTE,
   };
 }
 

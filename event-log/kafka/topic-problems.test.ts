@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { problemsOfTopic, type FoundTopic } from './topic-problems.js';
+import { problemsOfTopic, warningsOfTopic, type FoundTopic } from './topic-problems.js';
 
 const at = { brokers: 'kafka-1:9092', topic: 'usage.events.v1' };
 const SETTINGS = {
   'message.timestamp.type': 'LogAppendTime',
   'cleanup.policy': 'delete',
   'unclean.leader.election.enable': 'false',
+  'max.message.bytes': '2162688',
 };
 
 function found(
@@ -28,6 +29,7 @@ describe('an existing topic', () => {
     ['three replicas, two of them in sync', undefined, found(5, 3, insync(2))],
     ['three replicas while two brokers are away', undefined, found(1, 3, insync(2))],
     ['one replica by setting', 1, found(3, 1, insync(1))],
+    ['two replicas when a third broker joins', undefined, found(3, 2, insync(1))],
     ['two replicas that must both be in sync', undefined, found(2, 2, insync(2))],
   ])('serves as the log with %s', (_name, replicas, topic) => {
     expect(problemsOfTopic({ ...at, replicas }, topic)).toEqual([]);
@@ -58,6 +60,14 @@ describe('an existing topic', () => {
       ['so it takes no record', `${COMMAND}min.insync.replicas=1`],
     ],
     [
+      'the largest record does not fit, as with the default of Kafka',
+      {
+        topic: found(1, 1, { ...insync(1), 'max.message.bytes': '1048588' }),
+        replicas: undefined,
+      },
+      [`${COMMAND}max.message.bytes=2162688`],
+    ],
+    [
       'a replica that lags may lead',
       {
         topic: found(1, 1, { ...insync(1), 'unclean.leader.election.enable': 'true' }),
@@ -73,5 +83,13 @@ describe('an existing topic', () => {
   ])('is refused when %s', (_name, { topic, replicas }, texts) => {
     const problems = problemsOfTopic({ ...at, replicas }, topic).join('\n');
     for (const text of [...texts, 'topic usage.events.v1']) expect(problems).toContain(text);
+  });
+
+  test('is warned about when a third broker joins', () => {
+    const [warning, ...others] = warningsOfTopic(at, found(3, 2, insync(1)));
+    expect(warning).toContain('has 2 replicas, but there are 3 brokers');
+    expect(others).toEqual([]);
+    expect(warningsOfTopic(at, found(2, 2, insync(1)))).toEqual([]);
+    expect(warningsOfTopic(at, found(5, 3, insync(2)))).toEqual([]);
   });
 });

@@ -1,7 +1,14 @@
+import { RECORD_BYTES_MAX } from '../event-log.js';
 import type { KafkaTopic } from './topic.js';
 
 /** Three replicas survive the loss of one broker while another one is being replaced. */
 const REPLICAS_MAX = 3;
+
+/** Space for the key and the headers of record and batch, beside the largest value. */
+const RECORD_OVERHEAD_BYTES = 64 * 1024;
+
+/** `max.message.bytes` of the topic: room for the largest record. */
+export const MESSAGE_BYTES_WANTED = RECORD_BYTES_MAX + RECORD_OVERHEAD_BYTES;
 
 /** Settings of an existing topic that are checked. */
 export const CHECKED_SETTINGS = [
@@ -9,6 +16,7 @@ export const CHECKED_SETTINGS = [
   'cleanup.policy',
   'unclean.leader.election.enable',
   'min.insync.replicas',
+  'max.message.bytes',
 ] as const;
 
 /** An existing topic, as the brokers describe it. */
@@ -55,20 +63,40 @@ function settingProblems(at: KafkaTopic, { settings }: FoundTopic): string[] {
   });
 }
 
+/** A smaller limit would refuse some requests of legal events for ever. */
+function messageSizeProblems(at: KafkaTopic, { settings }: FoundTopic): string[] {
+  const found = settings.get('max.message.bytes') ?? 'unknown';
+  if (Number(found) >= MESSAGE_BYTES_WANTED) return [];
+  const remedy = alter(at, `max.message.bytes=${MESSAGE_BYTES_WANTED}`);
+  return [
+    `topic ${at.topic} has max.message.bytes=${found}, which is less than one record may have; alter it to ${MESSAGE_BYTES_WANTED}: ${remedy}`,
+  ];
+}
+
+/** The sentence for a topic with fewer replicas than it should have; null when it has enough. */
+function tooFewReplicas(at: KafkaTopic, { brokerCount, replicas }: FoundTopic): string | null {
+  const { topic, brokers } = at;
+  if (replicas >= replicasWanted(at, brokerCount)) return null;
+  const reason =
+    at.replicas === undefined
+      ? `there are ${brokerCount} brokers`
+      : `MINUTEBOOK_LOG_REPLICAS is ${at.replicas}`;
+  return `topic ${topic} has ${replicas} replicas, but ${reason}: add replicas with "kafka-reassign-partitions.sh --bootstrap-server ${brokers} --execute --reassignment-json-file FILE" (docs/operations.md 3 has the file), or set MINUTEBOOK_LOG_REPLICAS=${replicas} to do with fewer copies`;
+}
+
+/** Whether the topic keeps two copies at least, and only a broker that joined wants a third. */
+function isOnlyBrokerJoined(at: KafkaTopic, { replicas }: FoundTopic): boolean {
+  return at.replicas === undefined && replicas > 1;
+}
+
 /** Whether an acknowledged record is on as many brokers as it should be. */
 function replicaProblems(at: KafkaTopic, found: FoundTopic): string[] {
-  const { topic, brokers } = at;
-  const wanted = replicasWanted(at, found.brokerCount);
+  const { topic } = at;
   const problems: string[] = [];
-  if (found.replicas < wanted) {
-    const reason =
-      at.replicas === undefined
-        ? `there are ${found.brokerCount} brokers`
-        : `MINUTEBOOK_LOG_REPLICAS is ${at.replicas}`;
-    problems.push(
-      `topic ${topic} has ${found.replicas} replicas, but ${reason}: add replicas with "kafka-reassign-partitions.sh --bootstrap-server ${brokers} --execute --reassignment-json-file FILE" (docs/operations.md 3 has the file), or set MINUTEBOOK_LOG_REPLICAS=${found.replicas} to do with fewer copies`,
-    );
-  }
+  const tooFew = tooFewReplicas(at, found);
+  const isTolerated = isOnlyBrokerJoined(at, found);
+  if (tooFew !== null && !isTolerated) problems.push(tooFew);
+  const wanted = isTolerated ? found.replicas : replicasWanted(at, found.brokerCount);
   const text = found.settings.get('min.insync.replicas') ?? 'unknown';
   const insync = Number(text);
   const insyncWanted = insyncReplicasWanted(wanted);
@@ -87,7 +115,11 @@ function replicaProblems(at: KafkaTopic, found: FoundTopic): string[] {
 
 /** What is wrong with an existing topic as the log, each with what to do. */
 export function problemsOfTopic(at: KafkaTopic, found: FoundTopic): readonly string[] {
-  const problems = [...settingProblems(at, found), ...replicaProblems(at, found)];
+  const problems = [
+    ...settingProblems(at, found),
+    ...messageSizeProblems(at, found),
+    ...replicaProblems(at, found),
+  ];
   const { partitionCount } = found;
   if (at.partitionCount !== undefined && at.partitionCount !== partitionCount) {
     problems.push(
@@ -95,4 +127,10 @@ export function problemsOfTopic(at: KafkaTopic, found: FoundTopic): readonly str
     );
   }
   return problems;
+}
+
+/** What should be changed about a topic that serves as the log as it is. */
+export function warningsOfTopic(at: KafkaTopic, found: FoundTopic): readonly string[] {
+  const tooFew = tooFewReplicas(at, found);
+  return tooFew !== null && isOnlyBrokerJoined(at, found) ? [tooFew] : [];
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../../runtime/config.js';
 import { DependencyError } from '../../runtime/failure.js';
-import { RECORD_BYTES_MAX, type LogIdentity } from '../event-log.js';
+import type { LogIdentity } from '../event-log.js';
 import type { AgreePartitions } from './agree-partitions.js';
 import type { BrokerAccess } from './ask-brokers.js';
 import { describeTopic, topicSettings, type TopicDescription } from './describe-topic.js';
@@ -11,8 +11,11 @@ import { driverSecurity } from './security.js';
 import {
   CHECKED_SETTINGS,
   insyncReplicasWanted,
+  MESSAGE_BYTES_WANTED,
   problemsOfTopic,
   replicasWanted,
+  warningsOfTopic,
+  type FoundTopic,
 } from './topic-problems.js';
 
 /** The topic that is the log. */
@@ -34,8 +37,6 @@ const NO_TOPIC_ID = 'AAAAAAAAAAAAAAAAAAAAAA';
 /** How long to wait for a new topic, of which brokers learn one after another. */
 const CREATED_WITHIN_MS = 10_000;
 const CREATED_POLL_MS = 50;
-/** Space for the key and the headers of record and batch, beside the largest value. */
-export const RECORD_OVERHEAD_BYTES = 64 * 1024;
 /** Long enough for an aggregator that is down over a weekend. */
 const RETENTION_MS = 7 * 24 * 3_600_000;
 
@@ -50,7 +51,7 @@ async function createTopic(rdkafka: RdKafka, at: KafkaTopic, brokerCount: number
       'cleanup.policy': 'delete',
       'message.timestamp.type': 'LogAppendTime',
       'min.insync.replicas': String(insyncReplicasWanted(replicas)),
-      'max.message.bytes': String(RECORD_BYTES_MAX + RECORD_OVERHEAD_BYTES),
+      'max.message.bytes': String(MESSAGE_BYTES_WANTED),
       'retention.ms': String(RETENTION_MS),
       'unclean.leader.election.enable': 'false',
     },
@@ -96,17 +97,16 @@ function describeCreated(at: KafkaTopic): Promise<TopicDescription> {
   });
 }
 
-/** What is wrong with the topic: each problem says what to change. */
-async function problemsOf(
+/** The topic with its settings. */
+async function findTopic(
   at: KafkaTopic,
   partitionCount: number,
   { brokerCount, topic }: TopicDescription,
-): Promise<string[]> {
+): Promise<FoundTopic> {
   const settings = await askUntilKnown(at, () =>
     topicSettings(at, CHECKED_SETTINGS, ADMIN_TIMEOUT_MS),
   );
-  const replicas = topic?.replicas ?? 0;
-  return [...problemsOfTopic(at, { brokerCount, partitionCount, replicas, settings })];
+  return { brokerCount, partitionCount, replicas: topic?.replicas ?? 0, settings };
 }
 
 /** The log id of a topic: the ids of cluster and topic, in the alphabet of log ids. */
@@ -139,11 +139,17 @@ export async function openKafkaTopic(rdkafka: RdKafka, at: KafkaTopic): Promise<
     await createTopic(rdkafka, at, description.brokerCount);
     description = await describeCreated(at);
   }
-  const { topicId = '', partitionCount: found = 0 } = description.topic ?? {};
+  const { topicId = '', partitionCount: count = 0 } = description.topic ?? {};
   const logId = kafkaLogId(description.clusterId, topicId);
-  const partitionCount = (await at.agreePartitions?.(logId, found)) ?? found;
-  const problems = await problemsOf(at, partitionCount, description);
+  const partitionCount = (await at.agreePartitions?.(logId, count)) ?? count;
+  const found = await findTopic(at, partitionCount, description);
+  const problems = [...problemsOfTopic(at, found)];
   if (topicId === NO_TOPIC_ID) problems.push(`topic ${at.topic} has no id: use Kafka 2.8 or later`);
   if (problems.length > 0) throw new ConfigError(problems);
-  return { logId, partitionCount, unusedPartitions: Math.max(0, found - partitionCount) };
+  return {
+    logId,
+    partitionCount,
+    unusedPartitions: Math.max(0, count - partitionCount),
+    warnings: warningsOfTopic(at, found),
+  };
 }

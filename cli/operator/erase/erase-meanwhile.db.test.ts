@@ -119,6 +119,33 @@ describe('an erasure that is repeated under another name', () => {
   });
 });
 
+describe('an erasure of several customers', () => {
+  test('is one, and ends what an erasure of one of them had begun, but not of two', async ({
+    erasing: world,
+  }) => {
+    await createMeter(world.database, '[]');
+    await world.startAggregator();
+    await sendOf(world, environment, [
+      ...idsOf('a', 5).map(eventsOf('acme')),
+      ...idsOf('b', 4).map(eventsOf('bolt')),
+      ...idsOf('c', 3).map(eventsOf('cora')),
+    ]);
+    const { failing } = failingAt(world.clickhouse, 4, 'before');
+    await expect(world.erase('acme', { clickhouse: failing })).rejects.toThrow('killed');
+    const again = failingAt(world.clickhouse, 4, 'before');
+    await expect(world.erase('bolt', { clickhouse: again.failing })).rejects.toThrow('killed');
+    await expect(world.erase(['acme', 'bolt'])).rejects.toThrow('for each of: acme; bolt');
+    await world.erase('acme');
+    expect(await world.erase(['acme', 'bolt', 'unknown'])).toMatchObject({ events: 4 });
+    expect(await usageByCustomer(world)).toEqual([
+      { customer: 'tenant_1 e:cora', events: 3, usage: 3 },
+    ]);
+    expect(await erasedEvents(world)).toBe(9);
+    expect(await differenceOf(world)).toBe(0);
+    expect(await listUnfinished(world.owner, environment)).toEqual([]);
+  }, 60_000);
+});
+
 describe('an erasure beside', () => {
   test('a load with repeats, and partitions that are taken again all the time, loses and doubles nothing', async ({
     erasing: world,

@@ -6,6 +6,7 @@ import type { InstantMs } from '../../../contract/instant.js';
 import { createId } from '../../../runtime/ids.js';
 import { instantColumn, integerColumn, noRows } from '../../../sql/columns.js';
 import type { Database } from '../../../sql/pool.js';
+import { VerbRefused } from '../../verb-refused.js';
 import { customerOfKeys, keysOf, type ErasedCustomer } from './named-customer.js';
 import type { BatchEvents, Bound, HourEvents } from './stored-rows.js';
 
@@ -29,6 +30,7 @@ const boundsColumn = z.array(
 );
 const erasureRow = z.object({
   id: z.string(),
+  customer: z.string(),
   started_at: instantColumn,
   customer_keys: z.array(z.string()),
   bounds: boundsColumn.nullable(),
@@ -47,10 +49,23 @@ async function overtakeBackfills(
     WHERE tenant_id = ${tenantId} AND environment_id = ${environmentId} AND status <> 'completed'`);
 }
 
+/** Each must go on with what it has noted itself, else some events would be noted twice. */
+function refuseSeveral(
+  interrupted: z.output<typeof erasureRow> | undefined,
+  others: readonly z.output<typeof erasureRow>[],
+): void {
+  if (interrupted === undefined || others.length === 0) return;
+  const names = [interrupted, ...others].map(({ customer }) => customer).join('; ');
+  throw new VerbRefused(
+    `several erasures of these customers were cut short, which have to be ended one by one: run the command again for each of: ${names}`,
+  );
+}
+
 /**
  * Begins an erasure, or finds the one of the same events that was interrupted; another customer may
  * have got the external id since. From now until its end no backfill of
  * the environment begins or is completed.
+ * @throws VerbRefused when several erasures of these customers were interrupted.
  */
 export async function beginErasure(
   database: Database,
@@ -60,11 +75,12 @@ export async function beginErasure(
   const { tenantId, environmentId } = environment;
   const keys = sql.array([...keysOf(customer)], 'text');
   return database.transaction(async (transaction) => {
-    const interrupted = await transaction.maybeOne(sql.type(erasureRow)`
-      SELECT id, started_at, customer_keys, bounds FROM event_erasures
+    const [interrupted, ...others] = await transaction.any(sql.type(erasureRow)`
+      SELECT id, customer, started_at, customer_keys, bounds FROM event_erasures
       WHERE tenant_id = ${tenantId} AND environment_id = ${environmentId}
         AND finished_at IS NULL AND customer_keys && ${keys}
-      ORDER BY id LIMIT 1`);
+      ORDER BY id`);
+    refuseSeveral(interrupted, others);
     const row =
       interrupted ??
       (await transaction.one(sql.type(erasureRow)`
@@ -72,7 +88,7 @@ export async function beginErasure(
           (id, tenant_id, environment_id, customer, customer_keys, started_at)
         VALUES (${createId('erasure')}, ${tenantId}, ${environmentId}, ${customer.name}, ${keys},
           now())
-        RETURNING id, started_at, customer_keys, bounds`));
+        RETURNING id, customer, started_at, customer_keys, bounds`));
     await overtakeBackfills(transaction, environment);
     const eventsBeginMs = await readRawEventsBegin({ slonik: transaction });
     const { id, started_at: startedAt, customer_keys: notedKeys, bounds } = row;

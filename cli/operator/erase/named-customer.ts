@@ -73,3 +73,19 @@ export async function findErasedCustomer(
   }
   return { name: customer.id, externalIds: [externalId], ids: [customer.id] };
 }
+
+/** The references of several customers, whose events are erased together, each named once. */
+export async function findErasedCustomers(
+  database: Database,
+  environment: Environment,
+  named: readonly CustomerName[],
+): Promise<ErasedCustomer> {
+  const found: ErasedCustomer[] = [];
+  for (const name of named) found.push(await findErasedCustomer(database, environment, name));
+  const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
+  return {
+    name: unique(found.map(({ name }) => name)).join(', '),
+    externalIds: unique(found.flatMap(({ externalIds }) => externalIds)),
+    ids: unique(found.flatMap(({ ids }) => ids)),
+  };
+}

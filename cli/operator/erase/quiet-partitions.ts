@@ -11,6 +11,11 @@ const LOCK_NOT_AVAILABLE = '55P03';
 const LOCK_TIMEOUT_MS = 2_000;
 const POLL_MS = 20;
 const QUIET_WITHIN_MS = 120_000;
+/** Longer than a flush takes on a busy machine, and short enough for what waits meanwhile. */
+const HOLD_MS = 10_000;
+/** In which what has waited is counted, when some batch did not end within the time above. */
+const PAUSE_MS = 5_000;
+const HOLD = `hashtextextended('minutebook:hold-intents', 0)`;
 
 const checkpointRow = z.object({
   log: z.string(),
@@ -72,11 +77,27 @@ async function tryWhileQuiet<T>(
   }
 }
 
+/** Attempts until `deadlineMs`; null when a batch was under way at each. */
+async function tryUntil<T>(
+  session: Client,
+  work: (partitions: QuietPartitions) => Promise<T>,
+  deadlineMs: number,
+): Promise<{ readonly result: T } | null> {
+  do {
+    // Asked without the lock first, so that the batches under way are not held up.
+    const done = (await isBusy(session)) ? null : await tryWhileQuiet(session, work);
+    if (done !== null) return done;
+    await delay(POLL_MS * (0.5 + Math.random()));
+  } while (performance.now() < deadlineMs);
+  return null;
+}
+
 /**
  * Runs `work` at a moment at which no batch of any partition is under way, and none can begin: the
- * stored events and the minutes are those of the finished batches, and nothing else. Aggregators go
- * on when it has ended; it should take seconds at most.
- * @throws VerbRefused when there is no such moment for two minutes.
+ * stored events and the minutes are those of the finished batches, and nothing else. New intents
+ * wait until it has ended (`await-intents.sql`), so that it need not find such a moment by luck; it
+ * should take seconds at most.
+ * @throws VerbRefused when a batch does not end for two minutes.
  */
 export async function whileQuiet<T>(
   session: Client,
@@ -85,12 +106,16 @@ export async function whileQuiet<T>(
 ): Promise<T> {
   const deadlineMs = performance.now() + withinMs;
   while (performance.now() < deadlineMs) {
-    // Asked without the lock first, so that the batches under way are not held up.
-    const done = (await isBusy(session)) ? null : await tryWhileQuiet(session, work);
-    if (done !== null) return done.result;
-    await delay(POLL_MS * (0.5 + Math.random()));
+    await session.query(`SELECT pg_advisory_lock(${HOLD})`);
+    try {
+      const done = await tryUntil(session, work, Math.min(deadlineMs, performance.now() + HOLD_MS));
+      if (done !== null) return done.result;
+    } finally {
+      await session.query(`SELECT pg_advisory_unlock(${HOLD})`).catch(() => undefined);
+    }
+    await delay(Math.min(PAUSE_MS, Math.max(0, deadlineMs - performance.now())));
   }
   throw new VerbRefused(
-    `a batch was under way at every look for ${withinMs / 1000} s, or a backup or migration holds the checkpoints: run the command again at a quieter time, or stop the sending for a minute; or stop the aggregators in order once it says that everything is counted`,
+    `a batch was under way at every look for ${withinMs / 1000} s, or a backup or migration holds the checkpoints: look whether ClickHouse takes inserts (GET /readyz of the aggregators) and run the command again`,
   );
 }

@@ -21,16 +21,18 @@ import { integerColumn } from '../../../sql/columns.js';
 import type { Database } from '../../../sql/pool.js';
 import { eraseCustomer, type Erased } from '../erase/erase-customer.js';
 import type { ErasureStores } from '../erase/erasure-stores.js';
-import { findErasedCustomer } from '../erase/named-customer.js';
+import { findErasedCustomers } from '../erase/named-customer.js';
 import { operatorsOccasion } from '../as-operator.js';
 
 const run = sql.type(z.unknown());
 
+type ExternalIds = string | readonly string[];
+
 export type ErasureWorld = World & {
   readonly owner: Database;
   readonly stores: ErasureStores;
-  /** Erases what events name by this external id, in the first environment. */
-  readonly erase: (externalId: string, stores?: Partial<ErasureStores>) => Promise<Erased>;
+  /** Erases what events name by these external ids, in the first environment. */
+  readonly erase: (externalIds: ExternalIds, stores?: Partial<ErasureStores>) => Promise<Erased>;
 };
 
 /** Another tenant, whose customers have the same external ids. */
@@ -46,11 +48,13 @@ export const test = base.extend<{ readonly erasing: ErasureWorld }>({
       clickhouse: world.clickhouse,
       openLog: () => Promise.resolve(world.reader),
     };
-    const erase: ErasureWorld['erase'] = async (externalId, others = {}) => {
+    const erase: ErasureWorld['erase'] = async (externalIds, others = {}) => {
       const { environmentId } = environment;
       const occasion = await operatorsOccasion(owner, { environmentId });
-      const named = { kind: 'external_id', externalId } as const;
-      const customer = await findErasedCustomer(owner, environment, named);
+      const named = [externalIds].flat().map((externalId) => ({
+        ...{ kind: 'external_id' as const, externalId },
+      }));
+      const customer = await findErasedCustomers(owner, environment, named);
       return eraseCustomer({ ...stores, ...others }, occasion, customer);
     };
     await use({ ...world, owner, stores, erase });
