@@ -42,8 +42,7 @@ export class AlertSettingsController extends Controller {
   }
 
   /**
-   * What a subscription, one of its line items or a group spends is to be watched. Nothing
-   * evaluates alerts yet.
+   * What a subscription, one of its line items or a group spends is watched, every five minutes.
    * @summary Create an alert setting
    */
   @Post()

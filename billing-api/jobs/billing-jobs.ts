@@ -4,7 +4,12 @@ import { BILL_ENVIRONMENTS } from './bill-environments.js';
 import { CANCEL_OVERDUE_ONE } from './cancel-overdue.js';
 import { DELIVER_WEBHOOKS, QUEUE_WEBHOOKS } from './deliver-webhooks.js';
 import { EXPORT_ONE_WINDOW, QUEUE_EXPORTS } from './export-jobs.js';
-import { RECOMPUTE_JOBS, THRESHOLD_JOBS } from './page-jobs.js';
+import {
+  RECOMPUTE_JOBS,
+  SPEND_ALERT_JOBS,
+  THRESHOLD_JOBS,
+  WALLET_ALERT_JOBS,
+} from './page-jobs.js';
 import { RECALCULATE } from './recalculate-invoice.js';
 import { RECONCILE_USAGE } from './reconcile-usage.js';
 import { REMOVE_EXPIRED_KEYS } from './remove-expired-keys.js';
@@ -26,6 +31,8 @@ export const BILLING_JOBS = [
   ADVANCE_TEST_CLOCK,
   ...THRESHOLD_JOBS,
   ...RECOMPUTE_JOBS,
+  ...WALLET_ALERT_JOBS,
+  ...SPEND_ALERT_JOBS,
   RECALCULATE,
   QUEUE_EXPORTS,
   EXPORT_ONE_WINDOW,

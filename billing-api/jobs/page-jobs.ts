@@ -3,6 +3,8 @@ import { MINUTE_MS } from '../../contract/instant.js';
 import { enqueue } from '../../sql/jobs/enqueue.js';
 import { defineJob } from '../../sql/jobs/job.js';
 import type { Schedule } from '../../sql/jobs/schedule.js';
+import { evaluateSpend } from '../billing/alerts/evaluate-spend.js';
+import { evaluateWallets } from '../billing/alerts/evaluate-wallets.js';
 import { findEnvironmentsWith, type EnvironmentWork } from '../billing/run/environments-due.js';
 import { invoiceThresholds } from '../billing/run/invoice-thresholds.js';
 import { recomputeDrafts } from '../billing/run/recompute-drafts.js';
@@ -58,6 +60,18 @@ function pagedJobs({ name, work, schedule, doPage }: PagedWork) {
 /** Every five minutes, invoices what has reached the threshold of a subscription. */
 export const THRESHOLD_JOBS = pagedJobs({
   ...{ name: 'invoice-thresholds', work: 'thresholds', doPage: invoiceThresholds },
+  schedule: { everyMs: 5 * MINUTE_MS },
+});
+
+/** Every five minutes, evaluates the alerts of wallets and features. */
+export const WALLET_ALERT_JOBS = pagedJobs({
+  ...{ name: 'evaluate-wallet-alerts', work: 'wallet-alerts', doPage: evaluateWallets },
+  schedule: { everyMs: 5 * MINUTE_MS },
+});
+
+/** Every five minutes, evaluates the alerts of what subscriptions spend. */
+export const SPEND_ALERT_JOBS = pagedJobs({
+  ...{ name: 'evaluate-spend-alerts', work: 'spend-alerts', doPage: evaluateSpend },
   schedule: { everyMs: 5 * MINUTE_MS },
 });
 

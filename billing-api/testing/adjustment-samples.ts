@@ -51,6 +51,7 @@ export const ADJUSTMENTS: Readonly<Record<string, Sample>> = {
       },
     },
   }),
+  SearchAlerts: () => ({ body: { entity_type: 'wallet' } }),
   SearchAlertSettings: () => ({
     body: { filters: [{ field: 'entity_type', value: { string: 'subscription' } }] },
   }),

@@ -71,7 +71,34 @@ async function makeExports(call: Call, make: Make) {
   };
 }
 
-/** Stores and endpoints, with what goes there. */
+/** A gateway that was removed, with a signal that it has sent; and an alert that was raised. */
+async function makeTold({ database, environment }: Stores, call: Call, make: Make): Promise<void> {
+  const { tenantId, environmentId } = environment;
+  const walletId = createId('wallet');
+  const gateway = await make('/v1/connections', {
+    ...{ name: 'Cards', provider_type: 'stripe' },
+    secrets: { secret_key: 'example', webhook_secret: 'example' },
+  });
+  await call('DELETE', `/v1/connections/${gateway.id}`);
+  await ownerOf(database).query(sql.type(z.unknown())`
+    INSERT INTO gateway_signals (tenant_id, environment_id, connection_id, signal_id, signal_type,
+      payment_id, received_at)
+    VALUES (${tenantId}, ${environmentId}, ${gateway.id}, 'evt_1', 'payment_intent.succeeded',
+      'pay_1', '2026-01-20T10:00:00Z')`);
+  await ownerOf(database).query(sql.type(z.unknown())`
+    INSERT INTO alert_states (tenant_id, environment_id, alert_type, entity_id, scope_id, alert_status)
+    VALUES (${tenantId}, ${environmentId}, 'ongoing_balance', ${walletId}, '', 'in_alarm')`);
+  await ownerOf(database).query(sql.type(z.unknown())`
+    INSERT INTO alert_logs (id, tenant_id, environment_id, entity_type, entity_id, alert_type,
+      alert_status, alert_info, created_at, created_by, updated_at, updated_by)
+    SELECT ${createId('alert')}, ${tenantId}, ${environmentId}, 'wallet', ${walletId},
+      'ongoing_balance', 'in_alarm', '{"state": "in_alarm", "credit_balance": "4"}',
+      '2026-01-20T10:00:00Z', 'test', '2026-01-20T10:00:00Z', 'test'`);
+}
+
+/** Stores and endpoints, with what goes there, and what came from outside. */
 export async function makeOutward(stores: Stores, call: Call, make: Make): Promise<OutwardIds> {
-  return { ...(await makeExports(call, make)), ...(await makeWebhooks(stores, make)) };
+  const ids = { ...(await makeExports(call, make)), ...(await makeWebhooks(stores, make)) };
+  await makeTold(stores, call, make);
+  return ids;
 }

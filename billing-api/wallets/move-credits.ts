@@ -10,6 +10,7 @@ import {
 } from '../declarations/money/wallet-transaction.resource.js';
 import { WALLETS, walletToDto, type WalletRow } from '../declarations/money/wallet.resource.js';
 import { alertState, isRecovery } from '../domain/wallet/alert-state.js';
+import { logAlert } from './log-alert.js';
 import { takeCredits, type WalletCredit } from '../domain/wallet/consumption.js';
 import { availableOfNew, moneyOfCredits } from '../domain/wallet/credits.js';
 import type { MetadataDto } from '../records/record-dto.js';
@@ -122,23 +123,24 @@ export async function writeBalance(
   const alert_state = alertState(wallet.alert_settings, credits);
   const patch = { credit_balance: credits, alert_state };
   const after = await updateRecord(unit, WALLETS, { row: wallet, patch });
-  if (!isRefusal(after)) tellAlert(unit, wallet, after);
-  return after;
+  if (isRefusal(after)) return after;
+  return (await tellAlert(unit, wallet, after)) ?? after;
 }
 
 /** Tells of a balance that has reached another level of its alert (docs/domain.md 31). */
-function tellAlert(unit: Unit, before: WalletRow, after: WalletRow): void {
+async function tellAlert(unit: Unit, before: WalletRow, after: WalletRow): Promise<Refusal | null> {
   const { alert_state: state, credit_balance: credits, alert_settings: settings } = after;
-  if (state === before.alert_state) return;
+  if (state === before.alert_state) return null;
   const change = isRecovery(before.alert_state, state) ? 'recovered' : 'dropped';
-  const { balance } = walletToDto(after);
-  const alert = {
-    ...{ state, current_balance: balance, credit_balance: plain(credits) },
-    ...{ alert_type: 'credit_balance', alert_settings: settings },
-  };
-  const payload = { wallet: walletToDto(after), alert };
-  const name = `wallet.credit_balance.${change}`;
-  unit.events.push({ name, entityType: 'wallet', entityId: after.id, payload });
+  const wallet = walletToDto(after);
+  return logAlert(unit, {
+    ...{ entity_type: 'wallet', entity_id: after.id, alert_type: 'credit_balance' },
+    ...{ alert_status: state, event: `wallet.credit_balance.${change}`, beside: { wallet } },
+    alert_info: {
+      ...{ state, current_balance: wallet.balance, credit_balance: plain(credits) },
+      ...{ alert_type: 'credit_balance', alert_settings: settings },
+    },
+  });
 }
 
 /** Puts credits into a locked wallet; the caller posts where their worth comes from. */

@@ -28,7 +28,7 @@ export async function findEnvironmentsDue(
 }
 
 /** Work that no single due instant tells of (`list_environments_with`). */
-export type EnvironmentWork = 'thresholds' | 'drafts';
+export type EnvironmentWork = 'thresholds' | 'drafts' | 'wallet-alerts' | 'spend-alerts';
 
 /** The environments that have such work. @throws DependencyError when PostgreSQL fails. */
 export async function findEnvironmentsWith(

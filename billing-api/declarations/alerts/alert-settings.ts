@@ -20,8 +20,7 @@ export interface AlertLevelDto {
 }
 
 /**
- * Evaluated are those of the balance of a wallet; others are stored. Null counts as absent, so that
- * what was answered can be sent again.
+ * Null counts as absent, so that what was answered can be sent again.
  */
 export interface AlertSettingsBody {
   /** @default true */
