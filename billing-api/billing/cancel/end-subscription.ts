@@ -61,10 +61,12 @@ export async function endSubscription(
   if (refusal !== null) return refusal;
   const ended = await moveRecord(unit, SUBSCRIPTIONS, {
     ...{ target: { id }, lifecycle: SUBSCRIPTION, move: 'cancel', to: 'cancelled' },
-    patch: ({ metadata, current_period_start: start }) => ({
+    patch: ({ metadata, current_period_start: start, trial_end: trialEnd }) => ({
       ...{ cancel_at: atMs, end_date: atMs, cancelled_at: unit.now, cancel_at_period_end: false },
       ...{ pause_status: 'none' as const, active_pause_id: null },
       ...(atMs > start ? { current_period_end: atMs } : {}),
+      // A subscription that ends in its trial has its trial until then.
+      ...(trialEnd !== null && trialEnd > atMs ? { trial_end: atMs } : {}),
       metadata: metadataOf(metadata),
     }),
     told: (changed) => toldOfSubscription(unit, changed),

@@ -21,6 +21,8 @@ type World = {
   readonly wallets: () => Promise<Answer>;
 };
 
+const ARREAR = { invoice_cadence: 'ARREAR' };
+
 const advance = (amount: string, members: object = {}) => ({
   ...{ amount, currency: 'usd', invoice_cadence: 'ADVANCE', ...members },
 });
@@ -110,6 +112,63 @@ describe('a change of plan', () => {
       expect(await world.wallets()).toEqual(wallets);
     },
   );
+
+  test('of a trialing subscription ends the trial, and charges nothing of the old plan', async ({
+    api,
+    world,
+  }) => {
+    const old = await world.plan('Old', advance('100'), advance('31', ARREAR));
+    const subscription = await world.subscribe(old, { trial_period_days: 20 });
+    const target = await world.plan('New', advance('200', { trial_period_days: 14 }));
+    await world.at(HALF);
+    const preview = await world.call(subscription, 'preview', changeTo(target));
+    expect(preview.body.proration_details).toMatchObject({
+      ...{ credit_amount: '0.00', charge_amount: '200.00' },
+    });
+    const { status, body } = await world.call(subscription, 'execute', {
+      ...changeTo(target),
+      preview_token: preview.body.preview_token,
+    });
+    expect([status, body.invoice.total, body.new_subscription.status]).toEqual([
+      ...[200, '200.00', 'active'],
+    ]);
+    expect(await world.invoices(subscription)).toEqual([
+      ['SUBSCRIPTION_TRIAL_START', 'FINALIZED', '0.00'],
+    ]);
+    const before = (await api.call('GET', `/v1/subscriptions/${subscription.id}`)).body;
+    expect([before.subscription_status, before.trial_end, before.end_date]).toEqual([
+      ...['cancelled', HALF, HALF],
+    ]);
+  });
+
+  test('of a trialing subscription at the end of its period is made where the trial ends', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const subscription = await world.subscribe(await world.plan('Old', advance('100')), {
+      trial_period_days: 15,
+    });
+    const target = await world.plan('New', advance('200'));
+    const body = changeTo(target, { change_at: 'end_of_period' });
+    const done = await world.call(subscription, 'execute', body);
+    expect([done.body.is_scheduled, done.body.scheduled_at]).toEqual([true, HALF]);
+    const moved = await api.call('POST', `/v1/subscriptions/${subscription.id}/modify/execute`, {
+      body: { type: 'trial_end', trial_end_params: { action: 'immediate' } },
+    });
+    expect([moved.status, moved.body.message]).toEqual([
+      ...[400, expect.stringContaining('cancel it first')],
+    ]);
+    await bill('2026-01-16T02:00:00Z');
+    expect(await world.invoices(subscription)).toEqual([
+      ['SUBSCRIPTION_TRIAL_START', 'FINALIZED', '0.00'],
+    ]);
+    const { items } = await api.make('/v1/subscriptions/search', { plan_id: target.id });
+    expect(items).toMatchObject([{ subscription_status: 'active', start_date: HALF }]);
+    expect(await world.invoices(items[0])).toEqual([
+      ['SUBSCRIPTION_UPDATE', 'FINALIZED', '200.00'],
+    ]);
+  });
 
   test('shows the credit as a line that can be explained and verified', async ({ api, world }) => {
     const subscription = await world.subscribe(await world.plan('Old', advance('100')));

@@ -9,7 +9,7 @@ import {
 import type { AddonAssociationRow } from '../../declarations/subscriptions/addon-association.resource.js';
 import { onePeriod, wholePeriodsIn } from '../../domain/calendar/billing-length.js';
 import { isIn } from '../../domain/lifecycle/lifecycle.js';
-import { ADDON_ASSOCIATION } from '../../domain/lifecycle/subscription-lifecycle.js';
+import { ADDON_ASSOCIATION, SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { targetRefusal, type ChangeTarget } from '../../records/change-record.js';
 import { findRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
@@ -48,8 +48,8 @@ const CHANGEABLE: ReadonlySet<string> = new Set(['standalone', 'delegated_invoic
 /** Why a subscription cannot change its plan now (docs/domain.md 25.1); null when it can. */
 function stateProblem(row: SubscriptionRow, targetPlanId: string): string | null {
   const { subscription_status: status, subscription_type: type } = row;
-  if (status !== 'active') {
-    return `the subscription is ${status}; only the plan of an active one can be changed`;
+  if (!isIn(SUBSCRIPTION, 'running', status)) {
+    return `the subscription is ${status}; only the plan of an active or trialing one is changed`;
   }
   if (!CHANGEABLE.has(type)) return `the plan of a subscription of type ${type} cannot be changed`;
   if (row.plan_id === targetPlanId) return 'the subscription has this plan already';

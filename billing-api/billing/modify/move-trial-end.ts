@@ -14,6 +14,7 @@ import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import { pendingRefusal } from '../../subscriptions/schedules-store.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
 import { withChildren } from '../../subscriptions/follow-parent.js';
 import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
@@ -91,10 +92,11 @@ export async function moveTrialEnd(
 ): Promise<MovedTrial | Refusal> {
   const row = await lockRecord(unit, SUBSCRIPTIONS, id);
   if (row?.status !== 'published') return notFound(SUBSCRIPTIONS.name, id);
-  const atMs =
+  const refusal =
     refuseInherited(row, 'has the trial of its parent') ??
     stateRefusal(row) ??
-    endOf(unit, row, params);
+    (await pendingRefusal(unit, id, null));
+  const atMs = refusal ?? endOf(unit, row, params);
   if (isRefusal(atMs)) return atMs;
   const loaded = await loadBilledSubscription(unit, id);
   if (isRefusal(loaded)) return loaded;

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { formatInstant } from '../../../contract/instant.js';
 import { DependencyError, messageOf } from '../../../runtime/failure.js';
 import { instantColumn } from '../../../sql/columns.js';
-import { rowIsOfEnvironment } from '../../records/conditions.js';
+import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
+import { rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal } from '../../records/refusal.js';
 import { readUnit, writeUnit, type ReadUnit } from '../../records/unit.js';
@@ -29,7 +30,7 @@ function findDue({ tx, now }: ReadUnit, limit: number): Promise<readonly DueChan
     JOIN subscriptions AS subscription ON subscription.id = schedule.subscription_id
       AND ${rowIsOfEnvironment('subscription')}
     WHERE schedule.schedule_type = 'plan_change' AND schedule.schedule_status = 'pending'
-      AND subscription.subscription_status = 'active'
+      AND ${rowIsIn(['subscription', 'subscription_status'], SUBSCRIPTION, 'running')}
       AND subscription.current_period_end <= ${formatInstant(now)}::timestamptz
       AND ${rowIsOfEnvironment('schedule')}
     ORDER BY subscription.current_period_end, schedule.id LIMIT ${limit}`);
