@@ -1,4 +1,3 @@
-import type { Decimal } from '../../../contract/decimal.js';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import {
   LINE_ITEMS,
@@ -9,30 +8,74 @@ import { targetRefusal, updateRecord, type ChangeTarget } from '../../records/ch
 import { givenOf, MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { MetadataDto } from '../../records/record-dto.js';
-import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
+import { invalid, isRefusal, Refusal, unnestedRefusal } from '../../records/refusal.js';
+import { overridesModel } from '../../domain/price/price-model.js';
+import {
+  givesCommitment,
+  readLineCommitment,
+  type RequestedCommitment,
+} from '../../subscriptions/lines/commitment-request.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
-import { changeQuantity } from './change-quantity.js';
 import { holdLine, type HeldLine } from './held-line.js';
+import { replaceLine, type LineChange } from './replace-line.js';
 import { answeredLine } from './search-lines.js';
 import type { ChangeLineItemBody, EndLineItemBody } from './line-items-dto.js';
 
 type Requested = {
-  readonly quantity: Decimal | null;
-  readonly atMs: InstantMs;
+  /** Null where the line item goes on, and only what is said of it changes. */
+  readonly change: LineChange | null;
   readonly patch: { readonly display_name?: string; readonly metadata?: MetadataDto };
 };
 
-function requestOf(unit: Unit, body: ChangeLineItemBody): Requested | Refusal {
-  const reader = new MemberReader();
+/** Where a commitment stands in a request that has only this one. */
+const PLACE = 'line';
+
+/** The commitment that a request gives in place of that of the line; null when it gives none. */
+function commitmentOf(
+  reader: MemberReader,
+  id: string,
+  body: ChangeLineItemBody,
+): RequestedCommitment | null {
+  if (!givesCommitment(body)) return null;
+  const { commitment_amount: amount, commitment_quantity: quantity } = body;
+  const isCommitted = amount !== undefined || quantity !== undefined;
+  if (isCommitted && body.commitment_type === undefined) {
+    reader.note(`${PLACE}.commitment_type`, 'must say which of amount and quantity is changed');
+  }
+  return readLineCommitment(reader, { priceId: id, place: PLACE }, body);
+}
+
+function changeOf(
+  reader: MemberReader,
+  { unit, id }: { readonly unit: Unit; readonly id: string },
+  body: ChangeLineItemBody,
+): LineChange | null {
   const quantity = reader.decimal('quantity', body.quantity);
   const atMs = reader.instant('effective_from', body.effective_from) ?? unit.now;
-  if (body.quantity === undefined && body.effective_from !== undefined) {
-    reader.note('effective_from', 'goes with quantity; other members change at once');
+  const commitment = commitmentOf(reader, id, body);
+  const model = overridesModel(body) ? body : null;
+  const isChanged = body.quantity !== undefined || commitment !== null || model !== null;
+  if (!isChanged && body.effective_from !== undefined) {
+    const remedy = 'goes with a quantity, a price or a commitment; other members change at once';
+    reader.note('effective_from', remedy);
   }
+  if (!isChanged) return null;
+  return {
+    ...{ quantity, model, commitment, atMs },
+    hasTimeBuckets: body.commitment_time_buckets !== undefined,
+    members: { at: 'effective_from', quantity: 'quantity' },
+  };
+}
+
+function requestOf(unit: Unit, id: string, body: ChangeLineItemBody): Requested | Refusal {
+  const reader = new MemberReader();
+  const change = changeOf(reader, { unit, id }, body);
   const display_name =
     body.display_name === undefined ? undefined : reader.name('display_name', body.display_name);
   const metadata = body.metadata === undefined ? undefined : { ...reader.metadata(body.metadata) };
-  return reader.refusal() ?? { quantity, atMs, patch: givenOf({ display_name, metadata }) };
+  const problems = reader.refusal();
+  if (problems !== null) return unnestedRefusal(problems, PLACE);
+  return { change, patch: givenOf({ display_name, metadata }) };
 }
 
 async function change(
@@ -40,24 +83,23 @@ async function change(
   target: ChangeTarget,
   body: ChangeLineItemBody,
 ): Promise<LineItemRow | Refusal> {
-  const request = requestOf(unit, body);
+  const request = requestOf(unit, target.id, body);
   if (isRefusal(request)) return request;
   const held = await holdLine(unit, target.id);
   if (isRefusal(held)) return held;
   const moved = targetRefusal(LINE_ITEMS, held.row, target);
   if (moved !== null) return moved;
-  const { quantity, atMs, patch } = request;
-  const members = { at: 'effective_from', quantity: 'quantity' };
-  const changed =
-    quantity === null ? null : await changeQuantity(unit, held, { quantity, atMs, members });
-  if (isRefusal(changed)) return changed;
+  const { change: wanted, patch } = request;
+  const changed = wanted === null ? null : await replaceLine(unit, held, wanted);
+  if (isRefusal(changed)) return unnestedRefusal(changed, PLACE);
   const row = changed === null ? held.row : changed.after;
   return Object.keys(patch).length === 0 ? row : updateRecord(unit, LINE_ITEMS, { row, patch });
 }
 
 /**
- * PUT /subscriptions/lineitems/{id}: another quantity ends the line item and begins a successor,
- * which is answered; the name and the metadata change in place (docs/domain.md 27).
+ * PUT /subscriptions/lineitems/{id}: another quantity, price or commitment ends the line item and
+ * begins a successor, which is answered; the name and the metadata change in place (docs/domain.md
+ * 27).
  */
 export function changeLine(
   dependencies: WriteDependencies,

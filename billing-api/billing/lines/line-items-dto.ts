@@ -7,20 +7,27 @@ import type {
   PaginationDto,
   SearchBody,
 } from '../../records/record-dto.js';
+import type { LineItemCommitmentBody } from '../../declarations/subscriptions/commitment-dto.js';
+import type { PriceOverrideBody } from '../../domain/price/price-model.js';
 import type { AddedLineItemBody } from '../../subscriptions/lines/added-lines.js';
 
 /** @example {"price_id": "price_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "quantity": "3"} */
-export interface AddLineItemBody extends AddedLineItemBody {
+export interface AddLineItemBody extends AddedLineItemBody, LineItemCommitmentBody {
   /** In the running period or later; now when absent. */
   start_date?: DateTime;
   end_date?: DateTime;
+  /** Codes of coupons on this line. @maxItems 100 */
+  coupons?: string[];
 }
 
 /** @example {"quantity": "12", "effective_from": "2026-01-16T00:00:00Z"} */
-export interface ChangeLineItemBody {
-  /** Of a recurring fixed line item: it ends, and one with this quantity goes on. */
+export interface ChangeLineItemBody extends PriceOverrideBody, LineItemCommitmentBody {
+  /** Of a recurring fixed line item. */
   quantity?: DecimalText;
-  /** With `quantity`: in the running period; now when absent. */
+  /**
+   * When another quantity, price or commitment begins: in the running period; now when absent. The
+   * line item ends there, and one that has it goes on.
+   */
   effective_from?: DateTime;
   /** @minLength 1 @maxLength 255 */
   display_name?: string;

@@ -50,8 +50,9 @@ export class LinesController extends Controller {
   }
 
   /**
-   * Another quantity ends the line item and begins a successor, which is answered; what was charged
-   * in advance is settled at once. The name and the metadata change in place.
+   * Another quantity, price or commitment ends the line item and begins a successor, which is
+   * answered; what was charged in advance is settled at once. The name and the metadata change in
+   * place.
    * @summary Change a line item
    */
   @Put('lineitems/{id}')

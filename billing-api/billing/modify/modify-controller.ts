@@ -25,7 +25,7 @@ import type { WriteDependencies } from '../../records/unit.js';
 import { loadedSubscriptionToDto } from '../../subscriptions/subscription-expansions.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
-import type { ChangedQuantity } from '../lines/change-quantity.js';
+import type { ReplacedLine } from '../lines/replace-line.js';
 import { documentOf } from '../stored/document-parts.js';
 import type {
   ModifiedCouponDto,
@@ -58,7 +58,7 @@ function createdInvoice(document: InvoiceDocument): ModifiedInvoiceDto {
   };
 }
 
-function settledBy({ invoice, transaction }: ChangedQuantity): ModifiedInvoiceDto[] {
+function settledBy({ invoice, transaction }: ReplacedLine): ModifiedInvoiceDto[] {
   if (invoice !== null) return [createdInvoice(invoice)];
   if (transaction === null) return [];
   const credited = walletTransactionToDto(transaction);

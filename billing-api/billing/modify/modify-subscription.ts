@@ -11,7 +11,7 @@ import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit
 import { withRelated, type LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
 import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import { modifyInheritance, type ChangedMember } from '../hierarchies/modify-inheritance.js';
-import { changeQuantity, type ChangedQuantity } from '../lines/change-quantity.js';
+import { replaceLine, type ReplacedLine } from '../lines/replace-line.js';
 import { holdLine } from '../lines/held-line.js';
 import type { ModifySubscriptionBody, QuantityOfLineBody } from './modify-dto.js';
 import { modifyCoupons, modifyTaxes, type ModifiedAdjustments } from './modify-adjustments.js';
@@ -20,7 +20,7 @@ import { moveTrialEnd, type MovedTrial } from './move-trial-end.js';
 /** What a modification has done, or would do. */
 export type Modified = {
   readonly subscription: LoadedSubscription;
-  readonly quantities: readonly ChangedQuantity[];
+  readonly quantities: readonly ReplacedLine[];
   readonly trial: MovedTrial | null;
   readonly adjustments: ModifiedAdjustments | null;
   /** Subscriptions of its hierarchy that were changed, itself included. */
@@ -33,7 +33,7 @@ async function changeLine(
   unit: Unit,
   subscriptionId: string,
   { body, place }: { readonly body: QuantityOfLineBody; readonly place: string },
-): Promise<ChangedQuantity | Refusal> {
+): Promise<ReplacedLine | Refusal> {
   const reader = new MemberReader();
   const members = { at: `${place}.effective_date`, quantity: `${place}.quantity` };
   const quantity = reader.decimal(members.quantity, body.quantity);
@@ -46,15 +46,16 @@ async function changeLine(
     return notFound('subscription line item', body.id);
   }
   const given = assertPresent(quantity, 'a quantity, which is refused where it is absent');
-  return changeQuantity(unit, held, { quantity: given, atMs, members });
+  const only = { model: null, commitment: null, hasTimeBuckets: false };
+  return replaceLine(unit, held, { ...only, quantity: given, atMs, members });
 }
 
 async function changeQuantities(
   unit: Unit,
   id: string,
   lines: readonly QuantityOfLineBody[],
-): Promise<readonly ChangedQuantity[] | Refusal> {
-  const changed: ChangedQuantity[] = [];
+): Promise<readonly ReplacedLine[] | Refusal> {
+  const changed: ReplacedLine[] = [];
   for (const [index, body] of lines.entries()) {
     const place = `quantity_change_params.line_items.${index}`;
     const one = await changeLine(unit, id, { body, place });

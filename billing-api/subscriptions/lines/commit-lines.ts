@@ -125,7 +125,8 @@ function priceTimeBuckets(
   });
 }
 
-function commitLine(
+/** A line with its commitment. */
+export function commitLine(
   line: NewLine,
   requested: RequestedCommitment,
   context: LineContext,

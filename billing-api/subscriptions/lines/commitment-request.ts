@@ -155,12 +155,12 @@ function isCommitted(request: LineItemCommitmentBody): boolean {
   return request.commitment_amount !== undefined || request.commitment_quantity !== undefined;
 }
 
-function readLineCommitment(
+/** Reads the commitment of one line, which stands at `place` of the request. */
+export function readLineCommitment(
   reader: MemberReader,
-  priceId: string,
+  { priceId, place }: { readonly priceId: string; readonly place: string },
   request: LineItemCommitmentBody,
 ): RequestedCommitment {
-  const place = `line_item_commitments.${priceId}`;
   const { commitment_time_buckets: buckets = [] } = request;
   checkTimeBuckets(reader, place, request);
   if (!isCommitted(request)) checkAlone(reader, place, request);
@@ -175,6 +175,15 @@ function readLineCommitment(
   };
 }
 
+/** Whether a request says anything of the commitment of a line but defaults. */
+export function givesCommitment(request: LineItemCommitmentBody): boolean {
+  const { commitment_true_up_enabled: isTrueUp, commitment_windowed: isWindowed } = request;
+  if (isTrueUp === true || isWindowed === true || isCommitted(request)) return true;
+  const { commitment_type: type, commitment_duration: duration } = request;
+  const { commitment_overage_factor: factor, commitment_time_buckets: buckets } = request;
+  return [type, duration, factor, buckets].some((member) => member !== undefined);
+}
+
 /** Reads the commitments of line items, by price; none beside one of the subscription. */
 export function readLineCommitments(
   reader: MemberReader,
@@ -185,5 +194,8 @@ export function readLineCommitments(
   if (entries.length > 0 && subscription.commitment_amount !== undefined) {
     reader.note('line_item_commitments', 'cannot be combined with commitment_amount');
   }
-  return entries.map(([priceId, request]) => readLineCommitment(reader, priceId, request));
+  return entries.map(([priceId, request]) => {
+    const place = `line_item_commitments.${priceId}`;
+    return readLineCommitment(reader, { priceId, place }, request);
+  });
 }

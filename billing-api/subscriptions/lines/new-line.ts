@@ -45,6 +45,8 @@ export type NewLine = {
   readonly displayName: string | null;
   readonly metadata: MetadataDto;
   readonly commitment: CommitmentColumns;
+  /** The line item that it continues; absent for one that begins anew. */
+  readonly continues?: { readonly id: string; readonly isSettled: boolean };
   /** Stored on the price of the line, which then is one of this subscription. */
   readonly timeBuckets: readonly PricedTimeBucket[];
 };

@@ -155,6 +155,9 @@ function newLineItem(
     start_date: lineStart(price, line.addon?.startMs ?? owner.startMs, now),
     end_date: line.endMs,
     ...line.commitment,
+    ...(line.continues === undefined
+      ? {}
+      : { predecessor_id: line.continues.id, is_settled: line.continues.isSettled }),
     metadata: line.metadata,
   };
 }

@@ -11,7 +11,7 @@ import type { TimeBucketColumn } from '../../declarations/catalog/price-json.js'
 import { priceFromRow, type PriceRow } from '../../declarations/catalog/price.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
-import type { CommitmentColumns } from './new-line.js';
+import type { CommitmentColumns, PricedTimeBucket } from './new-line.js';
 
 /** The commitment of a stored subscription (docs/domain.md 11.1); null where it has none. */
 export function subscriptionCommitmentFrom(
@@ -64,6 +64,26 @@ function timeBucketFrom(
     },
     price: priceFromRow(mustGet(prices, bucket.price_id, 'the price of a time bucket')),
   };
+}
+
+/** The time buckets of a stored price, as they go on with another price. */
+export function keptTimeBuckets(
+  { commitment_time_buckets: buckets }: PriceRow,
+  prices: ReadonlyMap<string, PriceRow>,
+): readonly PricedTimeBucket[] {
+  if (buckets === null) return [];
+  return buckets.map((bucket) => ({
+    bucket: {
+      ...{ place: 'commitment_time_buckets', start: bucket.start, end: bucket.end },
+      ...{ commitmentType: bucket.commitment_type, price: { id: bucket.price_id } },
+      ...{ overageFactor: bucket.overage_factor, isTrueUpEnabled: bucket.true_up_enabled },
+      commitmentValue: decimalOf(bucket.commitment_value),
+    },
+    price: {
+      kind: 'stored',
+      row: mustGet(prices, bucket.price_id, 'the price of a time bucket'),
+    },
+  }));
 }
 
 /**

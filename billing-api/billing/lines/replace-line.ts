@@ -1,0 +1,279 @@
+import { sql } from 'slonik';
+import { decimalOf, plain, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { formatInstant, type InstantMs } from '../../../contract/instant.js';
+import { assertPresent, mustGet } from '../../../runtime/failure.js';
+import { noRows } from '../../../sql/columns.js';
+import { ADDONS } from '../../declarations/catalog/addon.resource.js';
+import type { PriceRow } from '../../declarations/catalog/price.resource.js';
+import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
+import {
+  LINE_ITEMS,
+  type LineItemRow,
+} from '../../declarations/subscriptions/line-item.resource.js';
+import { roundToMinorDigits } from '../../domain/money/money.js';
+import type { PriceOverrideBody } from '../../domain/price/price-model.js';
+import { settlePrice } from '../../domain/proration/price-change.js';
+import { settleQuantity } from '../../domain/proration/quantity-change.js';
+import { ratePrice } from '../../domain/rating/rate-price.js';
+import { updateRecord } from '../../records/change-record.js';
+import { CURRENT_ENVIRONMENT } from '../../records/conditions.js';
+import { findRecord } from '../../records/find-record.js';
+import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { commitLine } from '../../subscriptions/lines/commit-lines.js';
+import type { RequestedCommitment } from '../../subscriptions/lines/commitment-request.js';
+import { lineItemFromRow } from '../../subscriptions/lines/line-item-from-row.js';
+import {
+  overridingPrice,
+  priceOfSubscription,
+  termsOfPrice,
+  type LineContext,
+} from '../../subscriptions/lines/line-price.js';
+import type { AddonOfLine, NewLine } from '../../subscriptions/lines/new-line.js';
+import { keptTimeBuckets } from '../../subscriptions/lines/stored-commitments.js';
+import { storeLines } from '../../subscriptions/lines/store-lines.js';
+import type { InvoiceDocument } from '../document/invoice-document.js';
+import { findLineContext } from '../open-subscription/lines.js';
+import { creditWallet } from '../proration/credit-wallet.js';
+import { findCharges, isAdvance, lineageOf } from '../proration/find-unused.js';
+import { restOfPeriod, type RestOfPeriod } from '../proration/rest-of-period.js';
+import { instantRefusal, type HeldLine } from './held-line.js';
+import { storeProration } from './store-proration.js';
+
+/** What a line item is to have from an instant on; null members stay as they are. */
+export type LineChange = {
+  readonly quantity: Decimal | null;
+  /** What its price is to say instead. */
+  readonly model: PriceOverrideBody | null;
+  readonly commitment: RequestedCommitment | null;
+  /** Whether the request names time buckets: otherwise those of the line stay. */
+  readonly hasTimeBuckets: boolean;
+  readonly atMs: InstantMs;
+  /** The member of the request that gives the instant, and the one that gives the quantity. */
+  readonly members: { readonly at: string; readonly quantity: string };
+};
+
+/** A line item that goes on as a successor, and how the rest of its period was settled. */
+export type ReplacedLine = {
+  readonly before: LineItemRow;
+  readonly after: LineItemRow;
+  /** What it costs more; null where that is nothing, or is on a later invoice. */
+  readonly invoice: InvoiceDocument | null;
+  /** What it costs less; null where that is nothing. */
+  readonly transaction: WalletTransactionRow | null;
+};
+
+/** What a change settles at once: the period, its share, and the money. */
+type Settlement = Pick<RestOfPeriod, 'period' | 'proration'> & {
+  /** Rounded; below 0 it is given back. */
+  readonly amount: Decimal;
+  readonly exact: Decimal;
+};
+
+function commitmentProblem({ row, loaded }: HeldLine): string | null {
+  if (row.price_type !== 'USAGE') return 'goes only with a line item of usage';
+  const { commitment_amount: amount, auto_invoice_threshold: threshold } = loaded.subscription;
+  if (amount !== null) return 'cannot be combined with the commitment of the subscription';
+  return threshold === null ? null : 'cannot be combined with auto_invoice_threshold';
+}
+
+function lineRefusal(held: HeldLine, change: LineChange): Refusal | null {
+  const { row } = held;
+  const { members, quantity, atMs, commitment } = change;
+  if (row.billing_period === 'ONETIME') {
+    const problem = 'a ONETIME line item is charged once; end it, and add another one';
+    return new Refusal('invalid_operation', problem);
+  }
+  if (quantity !== null && row.price_type !== 'FIXED') {
+    const problem = 'only recurring fixed line items have a quantity that changes';
+    return new Refusal('invalid_operation', problem);
+  }
+  if (quantity?.isNegative() === true) return invalid({ [members.quantity]: 'must be 0 or more' });
+  const problem = commitment === null ? null : commitmentProblem(held);
+  if (problem !== null) return invalid({ commitment_type: problem });
+  return instantRefusal(held, members.at, atMs);
+}
+
+/** What is settled at once; null where the next invoice charges both by their time. */
+async function settlementOf(
+  unit: Unit,
+  { row, loaded }: HeldLine,
+  { change: { atMs, model }, line }: { readonly change: LineChange; readonly line: NewLine },
+): Promise<Settlement | null> {
+  if (!isAdvance(row)) return null;
+  const { related } = loaded;
+  const metering = { meters: new Map(), effectiveMeters: new Map() } as const;
+  const { price } = lineItemFromRow(row, related.prices, metering);
+  const { own, period, proration } = restOfPeriod(loaded, price, { atMs, endMs: row.end_date });
+  const lineage = lineageOf(row, related.lineItems);
+  const found = await findCharges(unit, lineage, own.startMs);
+  const charges = [...found.values()].flat();
+  if (!charges.some(({ net }) => net.greaterThan(ZERO))) return null;
+  const { currency } = row;
+  const { pauses } = own;
+  const to = decimalOf(assertPresent(line.quantity, 'the quantity of a successor'));
+  if (model !== null) {
+    const charge = ratePrice(termsOfPrice(line.price), to).amount;
+    return {
+      period,
+      proration,
+      ...settlePrice({ charge, proration, charges, pauses, atMs, currency }),
+    };
+  }
+  const from = decimalOf(row.quantity);
+  const exact = settleQuantity({ price, from, to, atMs, charges, proration, pauses });
+  return { period, proration, exact, amount: roundToMinorDigits(exact, currency) };
+}
+
+function chargeMore(
+  unit: Unit,
+  { row, loaded }: HeldLine,
+  { settlement, after }: { settlement: Settlement; after: LineItemRow },
+): Promise<InvoiceDocument | Refusal> {
+  const { period, proration, exact, amount } = settlement;
+  const isSamePrice = after.price_id === row.price_id;
+  const before = isSamePrice ? decimalOf(row.quantity) : ZERO;
+  const quantity = decimalOf(after.quantity).minus(before);
+  const line = { item: after, quantity, amount, exact, proration, period };
+  return storeProration(unit, loaded, { reason: 'PRORATION', lines: [line], period });
+}
+
+/** Gives back what a line item costs less, and keeps for which time that was. */
+async function giveBack(
+  unit: Unit,
+  { loaded }: HeldLine,
+  { settlement, after }: { settlement: Settlement; after: LineItemRow },
+): Promise<WalletTransactionRow | null | Refusal> {
+  const amount = settlement.amount.negated();
+  const { startMs, endMs } = settlement.period;
+  const transaction = await creditWallet(unit, loaded.subscription, amount);
+  if (transaction === null || isRefusal(transaction)) return transaction;
+  await unit.tx.query(sql.type(noRows)`
+    INSERT INTO line_credits (tenant_id, environment_id, wallet_transaction_id,
+      subscription_line_item_id, period_start, period_end, amount)
+    VALUES (${CURRENT_ENVIRONMENT}, ${transaction.id}, ${after.id},
+      ${formatInstant(startMs)}::timestamptz, ${formatInstant(endMs)}::timestamptz,
+      ${plain(amount)}::numeric)`);
+  return transaction;
+}
+
+/** The name and the start of the addon that brings a line; null for every other one. */
+async function addonOf(
+  unit: Unit,
+  { entity_type: type, entity_id: id, addon_association_id: associationId }: LineItemRow,
+  startMs: InstantMs,
+): Promise<AddonOfLine | null> {
+  if (type !== 'addon' || associationId === null) return null;
+  const { name } = assertPresent(await findRecord(unit, ADDONS, id), 'the addon of a line');
+  return { id, name, associationId, startMs };
+}
+
+/** The line item as its successor begins, before what the request changes. */
+async function successorOf(
+  unit: Unit,
+  { row }: HeldLine,
+  { price, atMs }: { readonly price: PriceRow; readonly atMs: InstantMs },
+): Promise<NewLine> {
+  return {
+    ...{ entityType: row.entity_type, addon: await addonOf(unit, row, atMs), priceId: price.id },
+    ...{ price: { kind: 'stored', row: price }, endMs: row.end_date, quantity: row.quantity },
+    ...{ displayName: row.display_name, metadata: row.metadata, timeBuckets: [] },
+    commitment: {
+      commitment_type: row.commitment_type,
+      commitment_amount: row.commitment_amount,
+      commitment_quantity: row.commitment_quantity,
+      commitment_duration: row.commitment_duration,
+      commitment_overage_factor: row.commitment_overage_factor,
+      commitment_true_up_enabled: row.commitment_true_up_enabled,
+      commitment_windowed: row.commitment_windowed,
+    },
+  };
+}
+
+/** The successor with what the request changes. */
+function changedLine(
+  line: NewLine,
+  { held, change, base }: { held: HeldLine; change: LineChange; base: PriceRow },
+  context: LineContext,
+): NewLine | Refusal {
+  const { quantity, model, commitment, hasTimeBuckets } = change;
+  const price = model === null ? line.price : overridingPrice(base, model, context);
+  if (isRefusal(price)) return price;
+  const priced = { ...line, price, quantity: quantity === null ? line.quantity : plain(quantity) };
+  const committed = commitment === null ? priced : commitLine(priced, commitment, context);
+  if (isRefusal(committed) || committed.timeBuckets.length > 0) return committed;
+  const kept = keptTimeBuckets(base, held.loaded.related.prices);
+  if (kept.length === 0) return committed;
+  // Time buckets are stored on the price: without them the line has a price of its own.
+  const own = { kind: 'new', price: priceOfSubscription(committed.price, context) } as const;
+  if (hasTimeBuckets) return { ...committed, price: own };
+  if (!committed.commitment.commitment_windowed) {
+    const remedy = 'must be true while the line has time buckets; [] removes these';
+    return invalid({ commitment_windowed: remedy });
+  }
+  return { ...committed, price: own, timeBuckets: kept };
+}
+
+/** The successor of a line item, with the meters of its price. */
+async function newLineOf(
+  unit: Unit,
+  held: HeldLine,
+  change: LineChange,
+): Promise<{ readonly line: NewLine; readonly meters: LineContext['meters'] } | Refusal> {
+  const { subscription: row, related } = held.loaded;
+  const base = mustGet(related.prices, held.row.price_id, 'the price of a line');
+  const { commitment, model, atMs } = change;
+  const terms = {
+    ...{ currency: row.currency, billingPeriod: row.billing_period, addedLines: [] },
+    billingPeriodCount: row.billing_period_count,
+    commitments: commitment === null ? [] : [commitment],
+  };
+  const wanted = { request: terms, subscriptionId: row.id };
+  const context = await findLineContext(unit, wanted, { planPrices: [base], addons: [] });
+  const line = await successorOf(unit, held, { price: base, atMs });
+  // A quantity alone changes nothing of the price, so that its time buckets stay where they are.
+  if (commitment === null && model === null) {
+    const quantity = change.quantity === null ? line.quantity : plain(change.quantity);
+    return { line: { ...line, quantity }, meters: context.meters };
+  }
+  const changed = changedLine(line, { held, change, base }, context);
+  return isRefusal(changed) ? changed : { line: changed, meters: context.meters };
+}
+
+/**
+ * Gives a line item another quantity, price or commitment from an instant on: it ends there, and
+ * its successor begins. What was charged in advance for the rest of the period is settled at once:
+ * an invoice for more, credits of a wallet for less (docs/domain.md 27).
+ */
+export async function replaceLine(
+  unit: Unit,
+  held: HeldLine,
+  change: LineChange,
+): Promise<ReplacedLine | Refusal> {
+  const made = lineRefusal(held, change) ?? (await newLineOf(unit, held, change));
+  if (isRefusal(made)) return made;
+  const { row, loaded } = held;
+  const { atMs } = change;
+  const settlement = await settlementOf(unit, held, { change, line: made.line });
+  const before = await updateRecord(unit, LINE_ITEMS, { row, patch: { end_date: atMs } });
+  if (isRefusal(before)) return before;
+  const { id: subscriptionId, customer_id: customerId, plan_id: planId } = loaded.subscription;
+  const plan = mustGet(loaded.related.plans, planId, 'the plan of a subscription');
+  const continues = { id: row.id, isSettled: settlement !== null };
+  const stored = await storeLines(
+    unit,
+    { subscriptionId, customerId, startMs: atMs, plan },
+    { lines: [{ ...made.line, continues }], meters: made.meters },
+  );
+  if (isRefusal(stored)) return stored;
+  const after = assertPresent(stored.lineItems[0], 'the successor of a line item');
+  const none = { before, after, invoice: null, transaction: null };
+  if (settlement === null || settlement.amount.isZero()) return none;
+  const settled = { settlement, after };
+  if (settlement.amount.isNegative()) {
+    const transaction = await giveBack(unit, held, settled);
+    return isRefusal(transaction) ? transaction : { ...none, transaction };
+  }
+  const invoice = await chargeMore(unit, held, settled);
+  return isRefusal(invoice) ? invoice : { ...none, invoice };
+}
