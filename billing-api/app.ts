@@ -67,6 +67,8 @@ export type BillingAppDependencies = {
   readonly tokenSecret: string;
   /** With which secrets of others are kept; without it none are taken. */
   readonly secretsKey?: string | undefined;
+  /** That until now, while it is replaced. */
+  readonly previousSecretsKey?: string | undefined;
   /** Whether files may go to addresses in a private network; not when absent. */
   readonly arePrivateTargetsAllowed?: boolean;
   /** Opened by the first request that needs it. */
@@ -88,8 +90,10 @@ export type BillingAppDependencies = {
 };
 
 /** How secrets of others are kept, and where files may go. */
-function outwardOf({ secretsKey, arePrivateTargetsAllowed = false }: BillingAppDependencies) {
-  const secretBox = secretsKey === undefined ? null : createSecretBox(secretsKey);
+function outwardOf(dependencies: BillingAppDependencies) {
+  const { secretsKey, previousSecretsKey, arePrivateTargetsAllowed = false } = dependencies;
+  const secretBox =
+    secretsKey === undefined ? null : createSecretBox(secretsKey, previousSecretsKey);
   const outbound = createOutboundAgents({ arePrivateTargetsAllowed });
   return { secretBox, arePrivateTargetsAllowed, outbound };
 }

@@ -50,6 +50,7 @@ const { config, log, lifecycle } = openProgram('billing-api', {
     'MINUTEBOOK_PUBLIC_RATE',
     'MINUTEBOOK_TOKEN_SECRET',
     'MINUTEBOOK_SECRETS_KEY',
+    'MINUTEBOOK_PREVIOUS_SECRETS_KEY',
     'MINUTEBOOK_PRIVATE_TARGETS',
     ...EVENT_LOG_SETTINGS,
     ...OPERATIONS_SETTINGS,
@@ -87,6 +88,7 @@ async function createApp({ databaseUrl, database, metrics }: Opened): Promise<Ap
   const access = createLogAccess({ config: logConfig, database, clock: systemClock, lifecycle });
   const outward = {
     secretsKey: config.MINUTEBOOK_SECRETS_KEY,
+    previousSecretsKey: config.MINUTEBOOK_PREVIOUS_SECRETS_KEY,
     arePrivateTargetsAllowed: config.MINUTEBOOK_PRIVATE_TARGETS === 'allow',
   };
   const { dataUntil } = access;

@@ -15,6 +15,7 @@ import { runDemoVerb } from './demo/demo-verb.js';
 import { runKafkaVerb } from './kafka/kafka-verb.js';
 import { runMigrateVerb } from './migrate-verb.js';
 import { runStartVerb } from './start.js';
+import { addSecretsVerb } from './operator/secrets-verb.js';
 import { addTenantsVerb } from './operator/tenants-verb.js';
 import { VerbRefused } from './verb-refused.js';
 
@@ -43,6 +44,7 @@ program
 addDeadLettersVerb(program);
 addKeysVerb(program);
 addTenantsVerb(program);
+addSecretsVerb(program);
 addLogVerb(program);
 addClickHouseVerb(program);
 addCustomersVerb(program);

@@ -22,6 +22,7 @@ export function readStackConfig(environment: Readonly<Record<string, string | un
       'MINUTEBOOK_BOOTSTRAP_API_KEY',
       'MINUTEBOOK_TOKEN_SECRET',
       'MINUTEBOOK_SECRETS_KEY',
+      'MINUTEBOOK_PREVIOUS_SECRETS_KEY',
       'MINUTEBOOK_PRIVATE_TARGETS',
       'MINUTEBOOK_LOG_LEVEL',
       'MINUTEBOOK_LOG_PARTITIONS',

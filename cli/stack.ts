@@ -123,7 +123,10 @@ async function startPrograms({ config, engines, logger, lifecycle }: Opening): P
   // The programs must not be able to become the owner.
   const withoutOwner = { MINUTEBOOK_OWNER_DATABASE_URL: '', MINUTEBOOK_READER_CLICKHOUSE_URL: '' };
   // Only billing-api signs tokens and keeps secrets.
-  const withoutSecret = { MINUTEBOOK_TOKEN_SECRET: '', MINUTEBOOK_SECRETS_KEY: '' };
+  const withoutSecret = {
+    ...{ MINUTEBOOK_TOKEN_SECRET: '', MINUTEBOOK_SECRETS_KEY: '' },
+    MINUTEBOOK_PREVIOUS_SECRETS_KEY: '',
+  };
   // They end after this process has served its last request.
   const withoutDelay = { MINUTEBOOK_STOP_DELAY_MS: '0' };
   const environment = {
@@ -138,6 +141,9 @@ async function startPrograms({ config, engines, logger, lifecycle }: Opening): P
       ...environment,
       MINUTEBOOK_TOKEN_SECRET: await tokenSecret(config, logger),
       MINUTEBOOK_SECRETS_KEY: await secretsKey(config),
+      ...(config.MINUTEBOOK_PREVIOUS_SECRETS_KEY === undefined
+        ? {}
+        : { MINUTEBOOK_PREVIOUS_SECRETS_KEY: config.MINUTEBOOK_PREVIOUS_SECRETS_KEY }),
       MINUTEBOOK_READER_CLICKHOUSE_URL: readerClickhouseUrl,
       MINUTEBOOK_HOST: '127.0.0.1',
       MINUTEBOOK_PORT: '0',

@@ -117,6 +117,11 @@ export const SETTINGS = {
     means:
       'key with which the secrets of connections and webhook endpoints are kept in the database, the same for every billing-api; without it none of them is taken, and with another one those that are kept cannot be used',
   },
+  MINUTEBOOK_PREVIOUS_SECRETS_KEY: {
+    schema: z.string().min(32, 'must have at least 32 characters').optional(),
+    means:
+      'the MINUTEBOOK_SECRETS_KEY until now, while it is replaced (section 1.7): what is kept with it can be used, and `minutebook secrets reseal` keeps it with the new one',
+  },
   MINUTEBOOK_PRIVATE_TARGETS: {
     schema: z.enum(['allow', 'refuse']).default('refuse'),
     means:

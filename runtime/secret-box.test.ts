@@ -17,3 +17,12 @@ test('the same text is sealed otherwise each time', async () => {
   const box = createSecretBox(KEY);
   expect(await box.seal('x')).not.toEqual(await box.seal('x'));
 });
+
+test('a box with the previous key opens what either has sealed, and seals with the new one', async () => {
+  const [old, next] = [createSecretBox(KEY), createSecretBox(`${KEY} 2`)];
+  const both = createSecretBox(`${KEY} 2`, KEY);
+  expect(await both.open(await old.seal('x'))).toBe('x');
+  expect(await next.open(await both.seal('y'))).toBe('y');
+  const other = await createSecretBox(`${KEY} 3`).seal('z');
+  await expect(both.open(other)).rejects.toThrow();
+});

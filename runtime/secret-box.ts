@@ -1,5 +1,5 @@
 import { hkdfSync } from 'node:crypto';
-import { compactDecrypt, CompactEncrypt } from 'jose';
+import { compactDecrypt, CompactEncrypt, errors } from 'jose';
 
 /** Keeps secrets of others, such as that of a store, unreadable in the database. */
 export type SecretBox = {
@@ -11,9 +11,23 @@ export type SecretBox = {
 const KEY_BYTES = 32;
 const PURPOSE = 'minutebook: secrets of connections and endpoints';
 
-/** A box with this key: AES-256-GCM by JWE, with a key that is derived from the configured text. */
-export function createSecretBox(configured: string): SecretBox {
-  const key = new Uint8Array(hkdfSync('sha256', configured, '', PURPOSE, KEY_BYTES));
+function keyOf(configured: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', configured, '', PURPOSE, KEY_BYTES));
+}
+
+async function openWith(key: Uint8Array, sealed: Buffer): Promise<string> {
+  const { plaintext } = await compactDecrypt(sealed.toString(), key);
+  return new TextDecoder().decode(plaintext);
+}
+
+/**
+ * A box with this key: AES-256-GCM by JWE, with a key that is derived from the configured text. It
+ * opens what was sealed with the previous one too, while secrets are sealed anew
+ * (docs/operations.md 1.7).
+ */
+export function createSecretBox(configured: string, previous?: string): SecretBox {
+  const key = keyOf(configured);
+  const previousKey = previous === undefined ? null : keyOf(previous);
   return {
     seal: async (text) => {
       const sealing = new CompactEncrypt(new TextEncoder().encode(text));
@@ -21,8 +35,11 @@ export function createSecretBox(configured: string): SecretBox {
       return Buffer.from(sealed);
     },
     open: async (sealed) => {
-      const { plaintext } = await compactDecrypt(sealed.toString(), key);
-      return new TextDecoder().decode(plaintext);
+      if (previousKey === null) return openWith(key, sealed);
+      return openWith(key, sealed).catch((error: unknown) => {
+        if (!(error instanceof errors.JWEDecryptionFailed)) throw error;
+        return openWith(previousKey, sealed);
+      });
     },
   };
 }

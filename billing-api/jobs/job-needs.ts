@@ -39,6 +39,8 @@ export type JobEngines = Pick<JobNeeds, 'database' | 'clickHouse' | 'log'> & {
   readonly dataUntil: ReadDataUntil;
   /** With which secrets of others are kept; without it there are none. */
   readonly secretsKey?: string | undefined;
+  /** That until now, while it is replaced. */
+  readonly previousSecretsKey?: string | undefined;
   /** Whether files may go to addresses in a private network; not when absent. */
   readonly arePrivateTargetsAllowed?: boolean;
 };
@@ -58,7 +60,8 @@ export function createJobNeeds(engines: JobEngines): JobNeeds {
     usage: refuseExpiredUsage(createUsageReader(reader), expiredEvents),
     dataUntil: engines.dataUntil,
     knownCustomers: new KnownCustomers(),
-    secretBox: secretsKey === undefined ? null : createSecretBox(secretsKey),
+    secretBox:
+      secretsKey === undefined ? null : createSecretBox(secretsKey, engines.previousSecretsKey),
     outbound: createOutboundAgents({ arePrivateTargetsAllowed }),
   };
 }
