@@ -61,6 +61,9 @@ function createStabiliser(): (value: unknown) => unknown {
       .replaceAll(/\b[0-9a-f]{64}\b/g, '5c8f2f3c0f3b4b6e'.repeat(4))
       .replaceAll(/\bwhsec_[\w+/=]+/g, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
       .replaceAll(/"preview_token":"[\w-]+"/g, '"preview_token":"eyJhdCI6MTc2ODkwMzIwMDAwMH0"')
+      .replaceAll(/(?<=X-Amz-Date=)\d{8}T\d{6}Z|(?<=example%2F)\d{8}(?=%2F)/g, (at) =>
+        at.length === 8 ? '20260601' : '20260601T000000Z',
+      )
       .replaceAll(/\bCN-[0-9A-Z]{9}\b/g, 'CN-7Q2M8XK4D')
       // Inside the texts of a bundle, instants are numbers.
       .replaceAll(/\b1[78]\d{11}\b/g, (ms) =>

@@ -41,14 +41,14 @@ export function billingNeeds({ database, clickHouse }: BilledWorld): JobNeeds {
 export function billingRunner(
   world: BilledWorld,
   more: readonly Job<JobNeeds>[] = [],
+  needs: JobNeeds = billingNeeds(world),
 ): JobRunner<JobNeeds> {
+  const billing = [BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE, CANCEL_OVERDUE_ONE];
+  const jobs = [...billing, RECALCULATE, ADVANCE_TEST_CLOCK];
   return new JobRunner({
     database: world.database,
-    jobs: [
-      ...[BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE, CANCEL_OVERDUE_ONE, RECALCULATE],
-      ...[ADVANCE_TEST_CLOCK, ...more],
-    ],
-    needs: billingNeeds(world),
+    jobs: [...jobs, ...more],
+    needs,
     log: createLog('test', 'silent'),
     metrics: createMetrics('billing-api'),
   });

@@ -13,6 +13,7 @@ export type OutwardIdKind =
   | 'scheduled_task'
   | 'spare_scheduled_task'
   | 'task'
+  | 'done_task'
   | 'webhook_endpoint'
   | 'spare_webhook_endpoint'
   | 'webhook_delivery'
@@ -48,7 +49,7 @@ async function makeWebhooks({ database, environment }: Stores, make: Make) {
 }
 
 /** A store with what is exported to it, and a run. */
-async function makeExports(call: Call, make: Make) {
+async function makeExports({ database }: Stores, call: Call, make: Make) {
   const connectionOf = (name: string) =>
     make('/v1/connections', {
       ...{ name, provider_type: 's3' },
@@ -63,11 +64,19 @@ async function makeExports(call: Call, make: Make) {
     });
   const scheduled = await exportOf('hourly');
   const spareScheduled = await exportOf('daily');
-  const run = await call('POST', `/v1/tasks/scheduled/${scheduled.id}/run`, { body: {} });
+  const path = `/v1/tasks/scheduled/${scheduled.id}/run`;
+  const run = await call('POST', path, { body: {} });
+  const earlier = { start_time: '2025-01-01T00:00:00Z', end_time: '2025-02-01T00:00:00Z' };
+  const done = await call('POST', path, { body: earlier });
+  // As the job leaves it when the file is written.
+  await ownerOf(database).query(sql.unsafe`
+    UPDATE tasks SET task_status = 'COMPLETED', record_count = 12,
+      file_url = 's3://example-exports/invoice/invoice-250101000000-250201000000.csv'
+    WHERE id = ${done.body.workflow_id}`);
   return {
     ...{ connection: connection.id, spare_connection: spareConnection.id },
     ...{ scheduled_task: scheduled.id, spare_scheduled_task: spareScheduled.id },
-    task: run.body.workflow_id as string,
+    ...{ task: run.body.workflow_id as string, done_task: done.body.workflow_id as string },
   };
 }
 
@@ -98,7 +107,10 @@ async function makeTold({ database, environment }: Stores, call: Call, make: Mak
 
 /** Stores and endpoints, with what goes there, and what came from outside. */
 export async function makeOutward(stores: Stores, call: Call, make: Make): Promise<OutwardIds> {
-  const ids = { ...(await makeExports(call, make)), ...(await makeWebhooks(stores, make)) };
+  const ids = {
+    ...(await makeExports(stores, call, make)),
+    ...(await makeWebhooks(stores, make)),
+  };
   await makeTold(stores, call, make);
   return ids;
 }

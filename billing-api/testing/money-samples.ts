@@ -99,6 +99,7 @@ export const MONEY: Readonly<Record<string, Sample>> = {
   RunScheduledTask: (ids) => ({ path: { id: ids.scheduled_task }, body: {} }),
   ListTasks: () => ({ query: { task_status: 'PENDING' } }),
   ReadTask: (ids) => ({ path: { id: ids.task } }),
+  DownloadTask: (ids) => ({ path: { id: ids.done_task } }),
   CreateWebhookEndpoint: () => ({ body: { url: 'http://127.0.0.1:9/hook' } }),
   ListWebhookEndpoints: () => ({}),
   ReadWebhookEndpoint: (ids) => ({ path: { id: ids.webhook_endpoint } }),

@@ -19,6 +19,8 @@ import { finishPartition, intendBatch } from './finish-partition.js';
 /** One event as the aggregator would have written it. */
 export type StoredEvent = {
   readonly at: string;
+  /** When it was received; at its own instant when absent. */
+  readonly receivedAt?: string;
   readonly customerKey?: string;
   readonly eventName?: string;
   readonly source?: string;
@@ -107,6 +109,11 @@ export async function storeUnfinished(
   await intendBatch(engines.database.database, { ...PLACE, end });
 }
 
+const timesOf = ({ at, receivedAt = at }: StoredEvent) => ({
+  timestamp: clickHouseTime(at),
+  received_at: clickHouseTime(receivedAt),
+});
+
 /** @returns the offset behind the events. */
 async function writeEvents(
   client: ClickHouse,
@@ -129,10 +136,9 @@ async function writeEvents(
         customer_key: event.customerKey ?? CUSTOMER_KEY,
         source: event.source ?? '',
         event_name: event.eventName ?? 'call',
-        timestamp: clickHouseTime(event.at),
+        ...timesOf(event),
         event_id: eventId,
         properties: event.properties ?? {},
-        received_at: clickHouseTime(event.at),
         is_timestamp_given: true,
         log_id: PLACE.logId,
         log_partition: PLACE.partition,

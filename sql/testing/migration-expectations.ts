@@ -30,6 +30,11 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
   '0059_subscription_notices.sql': {
     addedColumns: { subscriptions: { renewal_noticed_end: null } },
   },
+  '0062_export_files.sql': {
+    addedColumns: {
+      tasks: { counted: null, manifest_url: null, late_count: null, file_sha256: null },
+    },
+  },
   '0058_bucket_pricing.sql': { addedColumns: { meters: { bucket_pricing: null } } },
   '0060_gateways.sql': { addedColumns: { connections: { endpoint_url: null } } },
   '0035_occasions.sql': { addedColumns: { meters: { record_version: '1' } } },

@@ -2,6 +2,7 @@ import type { InstantMs } from '../../../contract/instant.js';
 import { priceInvoice } from '../../domain/invoice/build/build-invoice.js';
 import type { InvoiceInputs, InvoiceResult } from '../../domain/invoice/invoice.js';
 import { AssertionFailed, assertThat, mustGet, zip } from '../../../runtime/failure.js';
+import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import type { Reading } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit } from '../../records/unit.js';
@@ -105,7 +106,10 @@ function linesQueryOf({ query, records, plan }: Planned<InvoiceQuery>): LinesQue
  * @throws DependencyError when a database fails: a failure never becomes an amount.
  */
 export async function* computeInvoices<Query extends InvoiceQuery>(
-  dependencies: UsageReadDependencies,
+  dependencies: UsageReadDependencies & {
+    /** Only events below these ends count; all that are counted when absent. */
+    readonly below?: UsageWatermark['ends'];
+  },
   occasion: Reading,
   findQueries: (unit: ReadUnit) => Promise<readonly (Query | Refusal)[]>,
 ): AsyncGenerator<ComputedInvoice<Query> | Refusal, void> {
@@ -118,7 +122,7 @@ export async function* computeInvoices<Query extends InvoiceQuery>(
     const planned = group.filter((one): one is Planned<Query> => !isRefusal(one));
     const [first] = planned;
     const ends = first === undefined ? [] : first.records.watermark.ends;
-    const reader = readerBelow(dependencies, ends);
+    const reader = readerBelow(dependencies, dependencies.below ?? ends);
     const usages = await readLineUsage(reader, occasion.environment, planned.map(linesQueryOf));
     const computed = new Map(zip(planned, usages));
     for (const one of group) {

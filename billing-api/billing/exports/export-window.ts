@@ -14,6 +14,7 @@ import { findRecord } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal } from '../../records/refusal.js';
 import { writeUnit, type Unit } from '../../records/unit.js';
+import { countedOf } from './counted-window.js';
 import { exportedFile } from './exported-rows.js';
 import type { ExportNeeds } from './export-needs.js';
 import { writeFile, type WrittenFile } from './write-file.js';
@@ -52,7 +53,9 @@ async function complete({ tx, now }: Unit, taskId: string, file: WrittenFile): P
   const at = sql.fragment`${formatInstant(now)}::timestamptz`;
   await tx.query(sql.type(noRows)`
     UPDATE tasks SET task_status = 'COMPLETED', file_url = ${file.fileUrl},
-      record_count = ${file.recordCount}, error = NULL, completed_at = ${at}, updated_at = ${at}
+      manifest_url = ${file.manifestUrl}, record_count = ${file.recordCount},
+      late_count = ${file.lateCount}, file_sha256 = ${file.sha256}, error = NULL,
+      completed_at = ${at}, updated_at = ${at}
     WHERE id = ${taskId} AND ${isOfEnvironment}`);
   return null;
 }
@@ -72,7 +75,8 @@ async function write(needs: ExportNeeds, occasion: Occasion<JobActor>, begun: Be
   // Sealed by an operation that had it as this type.
   const secrets = JSON.parse(await box.open(sealed)) as S3Secrets;
   const window = { startMs: task.start_time, endMs: task.end_time };
-  const file = exportedFile(needs, occasion, { scheduled, window });
+  const counted = await countedOf(needs, occasion, task);
+  const file = exportedFile(needs, occasion, { scheduled, window, counted });
   return writeFile(scheduled, { window, file, secrets, outbound: needs.outbound });
 }
 

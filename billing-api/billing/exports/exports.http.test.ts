@@ -1,75 +1,42 @@
+import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
-import { EXPORT_ONE_WINDOW } from '../../jobs/export-jobs.js';
-import { occasionOfRun, type JobNeeds } from '../../jobs/job-needs.js';
-import { billingNeeds, billingRunner } from '../../testing/bill-environment.js';
 import { test as billedTest } from '../../testing/billed-test.js';
+import { makeExportWorld, type ExportWorld } from '../../testing/export-world.js';
 import { expectRefused, type Answer } from '../../testing/money-test.js';
 import { startObjectStore, type ObjectStore } from '../../testing/object-store.js';
 import { makePricedPlan } from '../../testing/priced-plan.js';
-import { setTestClock } from '../../testing/set-test-clock.js';
 import { invoiceOf, makeWallet, topUp, FREE } from '../../testing/wallet-calls.js';
-import { queueDueWindows } from './queue-due-windows.js';
 
 const NOW = '2026-03-01T10:03:00.000Z';
-const SECRETS = { access_key_id: 'example', secret_access_key: 'example secret' };
 
-type World = {
+type World = ExportWorld & {
   readonly store: ObjectStore;
-  readonly connection: Answer;
-  /** A scheduled task, hourly and enabled unless it says otherwise. */
-  readonly schedule: (entityType: string, members?: object, config?: object) => Promise<Answer>;
-  readonly at: (instant: string) => Promise<void>;
-  /** What the look for due windows does, and the jobs that it queues. */
-  readonly work: (instant: string) => Promise<void>;
-  readonly tasks: (scheduled: Answer) => Promise<Answer>;
   /** The lines of a file. */
   readonly lines: (key: string) => readonly string[];
+  readonly manifest: (key: string) => Answer;
 };
 
 const test = billedTest.extend<{ world: World }>({
   world: async ({ api, database, clickhouse }, use) => {
     const store = await startObjectStore();
-    const { environment } = api;
-    const engines = { database: database.database, clickHouse: clickhouse.client, environment };
-    const at = async (instant: string) => {
-      await setTestClock(database.database, environment, Date.parse(instant));
-    };
-    await at(NOW);
-    const connection = await api.make('/v1/connections', {
-      ...{ name: 'Lake', provider_type: 's3', secrets: SECRETS },
-    });
-    const needs: JobNeeds = billingNeeds(engines);
-    const runner = billingRunner(engines, [EXPORT_ONE_WINDOW]);
-    const run = { job: 'queue-exports', runId: 'run', environment: null, dueAt: 0 };
+    const world = await makeExportWorld(
+      api,
+      { database, clickhouse },
+      { url: store.url, now: NOW },
+    );
+    const bytes = (key: string) => store.objects.get(`/lake/${key}`)?.body ?? Buffer.from('');
     await use({
-      ...{ store, connection, at },
-      schedule: (entity_type, members = {}, config = {}) =>
-        api.make('/v1/tasks/scheduled', {
-          ...{ connection_id: connection.id, entity_type, interval: 'hourly', enabled: true },
-          job_config: {
-            ...{ bucket: 'lake', region: 'eu-central-1', endpoint_url: store.url },
-            ...{ use_path_style: true, ...config },
-          },
-          ...members,
-        }),
-      work: async (instant) => {
-        await at(instant);
-        const { signal } = new AbortController();
-        const occasion = occasionOfRun({ ...run, now: Date.parse(instant), signal }, environment);
-        await queueDueWindows(needs, occasion);
-        await runner.runDue(Date.parse(instant));
-      },
-      tasks: async ({ id }) =>
-        (await api.call('GET', `/v1/tasks?scheduled_task_id=${id}&order=asc&sort=start_time`)).body
-          .items,
+      ...world,
+      store,
       lines: (key) => {
-        const { body } = store.objects.get(`/lake/${key}`) ?? { body: Buffer.from('') };
+        const body = bytes(key);
         const text = key.endsWith('.gz') ? gunzipSync(body) : body;
         return text.toString().split('\r\n').slice(0, -1);
       },
+      manifest: (key) => JSON.parse(bytes(`${key}.manifest.json`).toString()) as Answer,
     });
     await store.close();
   },
@@ -145,7 +112,6 @@ describe('GET /tasks/scheduled', () => {
       (body) => api.call('POST', '/v1/tasks/scheduled', { body }),
       [
         [{ ...task, interval: 'custom', job_config: config }, /interval.*reserved/],
-        [{ ...task, entity_type: 'usage_analytics', job_config: config }, /entity_type/],
         [{ ...task, job_config: { ...config, endpoint_url: 'nowhere' } }, /endpoint_url/],
         [{ ...task, job_config: { ...config, export_metadata_fields: [field] } }, /among those/],
       ],
@@ -244,6 +210,73 @@ describe('an export', () => {
       { task_status: 'COMPLETED', error: null },
       { task_status: 'COMPLETED' },
     ]);
+  });
+
+  test('has a manifest with its counts, sums and checksum, which follow from the file', async ({
+    api,
+    world,
+  }) => {
+    await world.schedule('invoice', {}, { compression: 'gzip' });
+    await makeWallet(api);
+    await invoiceOf(api, '150');
+    await invoiceOf(api, '20.5');
+    await world.work('2026-03-01T11:20:00.000Z');
+    const key = `invoice/invoice-${FIRST}.csv.gz`;
+    const body = world.store.objects.get(`/lake/${key}`)?.body ?? Buffer.from('');
+    expect(world.manifest(key)).toMatchObject({
+      ...{ format: 1, entity_type: 'invoice', compression: 'gzip', file_url: `s3://lake/${key}` },
+      ...{ start_time: '2026-03-01T10:00:00.000Z', end_time: '2026-03-01T11:00:00.000Z' },
+      ...{ bytes: body.length, sha256: createHash('sha256').update(body).digest('hex') },
+      ...{ record_count: 2, late_count: 0 },
+      sums: { total: { usd: '170.5' }, amount_paid: { usd: '0' } },
+    });
+  });
+
+  test('of invoices keeps what a window had, and tells in a later file what changed since', async ({
+    api,
+    world,
+  }) => {
+    const scheduled = await world.schedule('invoice');
+    await makeWallet(api);
+    const invoice = await invoiceOf(api, '150');
+    await world.work('2026-03-01T11:20:00.000Z');
+    const first = `invoice/invoice-${FIRST}.csv`;
+    const before = [world.lines(first), world.manifest(first)];
+    const paid = { amount: '150' };
+    await api.call('PUT', `/v1/invoices/${invoice.id}/payment`, { body: paid });
+    await world.work('2026-03-01T12:20:00.000Z');
+    const second = 'invoice/invoice-260301110000-260301120000.csv';
+    expect(world.manifest(second)).toMatchObject({ record_count: 1, late_count: 1 });
+    expect(world.lines(second)[1]).toContain('SUCCEEDED');
+    const window = { start_time: '2026-03-01T10:00:00Z', end_time: '2026-03-01T11:00:00Z' };
+    await api.call('POST', `/v1/tasks/scheduled/${scheduled.id}/run`, { body: window });
+    await world.work('2026-03-01T12:21:00.000Z');
+    expect([world.lines(first), world.manifest(first)]).toEqual(before);
+    expect(before[0]?.[1]).toContain('PENDING');
+  });
+
+  test('of events waits until all that were received in the window are counted', async ({
+    api,
+    database,
+    clickhouse,
+    world,
+  }) => {
+    const terms = { meter: { type: 'COUNT' }, price: { amount: '1' } } as const;
+    const plan = await makePricedPlan(api, { database, clickhouse }, terms);
+    const scheduled = await world.schedule('events');
+    world.counted.until = Date.parse('2026-03-01T10:59:00.000Z');
+    for (const minute of ['20', '30', '45']) await world.work(`2026-03-01T11:${minute}:00.000Z`);
+    expect(await world.tasks(scheduled)).toMatchObject([
+      { task_status: 'FAILED', error: expect.stringMatching(/still being counted/) },
+    ]);
+    await plan.count([
+      { at: '2026-03-01T08:00:00.000Z', receivedAt: '2026-03-01T10:58:00.000Z' },
+      { at: '2026-03-01T10:59:30.000Z' },
+    ]);
+    delete world.counted.until;
+    await world.work('2026-03-01T12:46:00.000Z');
+    const key = `events/events-${FIRST}.csv`;
+    expect(world.manifest(key)).toMatchObject({ record_count: 2, late_count: 1 });
   });
 
   test('by hand writes the same file again, and nothing of a disabled task runs', async ({

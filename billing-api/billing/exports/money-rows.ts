@@ -4,13 +4,13 @@ import { decimalOf, plain, sumOf } from '../../../contract/decimal.js';
 import { formatInstant, type Interval } from '../../../contract/instant.js';
 import { instantColumn, numericColumn } from '../../../sql/columns.js';
 import type { ExportMetadataFieldDto } from '../../declarations/exports/scheduled-task.resource.js';
-import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
-import { rowIsOfEnvironment, isOfEnvironment } from '../../records/conditions.js';
+import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit } from '../../records/unit.js';
 import { readRealTimeBalance } from '../wallets/real-time-balance.js';
 import { ROWS_AT_ONCE, type ExportNeeds, type Row } from './export-needs.js';
+import { cellOf, metadataCell } from './metadata-cell.js';
 
 type At = Occasion<JobActor>;
 
@@ -42,37 +42,42 @@ export const INVOICE_COLUMNS = [
   ...['updated_by', 'created_at', 'updated_at'],
 ] as const;
 
-/** A value as a cell has it: times and decimals as they are answered, nested values as JSON. */
-function cellOf(value: unknown): string | null {
-  if (value === null || value === undefined) return null;
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
-}
+/** The columns that a manifest adds up. */
+export const INVOICE_SUMS = [
+  ...['amount_due', 'amount_paid', 'amount_remaining', 'subtotal', 'total', 'total_discount'],
+  ...['total_tax', 'refunded_amount'],
+] as const;
 
-function invoiceCells(row: InvoiceRow): Row {
-  const values: Readonly<Record<string, unknown>> = row;
-  return INVOICE_COLUMNS.map((name) => {
-    const column = INVOICES.allColumns[name];
-    return cellOf(
-      column === undefined ? values[name] : column.toAnswer(values[name] as never, row),
-    );
-  });
-}
+const invoiceVersionRow = z.object({ id: z.string(), after: z.record(z.string(), z.unknown()) });
 
-/** Invoices that were changed in a window: one that changes again appears again. */
+/**
+ * Invoices that were changed in a window, each as its last change in the window left it: the audit
+ * trail never changes, so neither does the file. One that changes again appears in a later file.
+ */
 export async function* invoicePages(
   needs: ExportNeeds,
   occasion: At,
   { startMs, endMs }: Interval,
 ): AsyncGenerator<readonly Row[]> {
+  const from = sql.fragment`${formatInstant(startMs)}::timestamptz`;
+  const to = sql.fragment`${formatInstant(endMs)}::timestamptz`;
   const pages = pagesById(needs, occasion, ({ tx }, behind) =>
-    tx.any(sql.type(INVOICES.row)`
-      SELECT * FROM invoices
-      WHERE updated_at >= ${formatInstant(startMs)}::timestamptz
-        AND updated_at < ${formatInstant(endMs)}::timestamptz
-        AND id > ${behind} AND ${isOfEnvironment}
-      ORDER BY id LIMIT ${ROWS_AT_ONCE}`),
+    tx.any(sql.type(invoiceVersionRow)`
+      SELECT invoice.id, entry.after FROM invoices AS invoice
+      CROSS JOIN LATERAL (
+        SELECT after FROM audit_entries AS change
+        WHERE change.entity_id = invoice.id AND change.entity_type = 'invoice'
+          AND change.created_at >= ${from} AND change.created_at < ${to}
+          AND ${rowIsOfEnvironment('change')}
+        ORDER BY change.created_at DESC, (after ->> 'version')::integer DESC, change.id DESC LIMIT 1
+      ) AS entry
+      WHERE invoice.updated_at >= ${from} AND invoice.created_at < ${to}
+        AND invoice.id > ${behind} AND ${rowIsOfEnvironment('invoice')}
+      ORDER BY invoice.id LIMIT ${ROWS_AT_ONCE}`),
   );
-  for await (const page of pages) yield page.map(invoiceCells);
+  for await (const page of pages) {
+    yield page.map(({ after }) => INVOICE_COLUMNS.map((name) => cellOf(after[name])));
+  }
 }
 
 export const TOP_UP_COLUMNS = [
@@ -94,7 +99,10 @@ const topUpRow = z.object({
   created_at: instantColumn,
 });
 
-/** Completed credits that came into wallets in a window. */
+/**
+ * Credits that were completed in a window: a purchase that is paid later is in the file of the time
+ * in which it was paid, which is the last change of a credit.
+ */
 export async function* topUpPages(
   needs: ExportNeeds,
   occasion: At,
@@ -109,8 +117,8 @@ export async function* topUpPages(
       JOIN customers AS customer
         ON customer.id = credit.customer_id AND ${rowIsOfEnvironment('customer')}
       WHERE credit.type = 'credit' AND credit.transaction_status = 'completed'
-        AND credit.created_at >= ${formatInstant(startMs)}::timestamptz
-        AND credit.created_at < ${formatInstant(endMs)}::timestamptz
+        AND credit.updated_at >= ${formatInstant(startMs)}::timestamptz
+        AND credit.updated_at < ${formatInstant(endMs)}::timestamptz
         AND credit.id > ${behind} AND ${rowIsOfEnvironment('credit')}
       ORDER BY credit.id LIMIT ${ROWS_AT_ONCE}`),
   );
@@ -141,8 +149,7 @@ type Holder = z.output<typeof holderRow>;
 /** What a field of the metadata says: of a customer, or of the wallets that have it. */
 function fieldCell({ metadata, purses }: Holder, field: ExportMetadataFieldDto): string | null {
   const sources = field.entity_type === 'customer' ? [metadata] : purses.map((one) => one.metadata);
-  const found = sources.find((source) => Object.hasOwn(source, field.field_key));
-  return found === undefined ? null : cellOf(found[field.field_key]);
+  return metadataCell(sources, field.field_key);
 }
 
 async function balancesOf(needs: ExportNeeds, occasion: At, { purses }: Holder) {

@@ -1,6 +1,7 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { formatInstant, type Interval } from '../../../contract/instant.js';
+import type { SecretBox } from '../../../runtime/secret-box.js';
 import { enqueue } from '../../../sql/jobs/enqueue.js';
 import { CONNECTIONS } from '../../declarations/exports/connection.resource.js';
 import {
@@ -35,6 +36,8 @@ import {
 
 /** What operations on scheduled tasks need. */
 export type TaskDependencies = WriteDependencies & {
+  /** Null where no key is configured. */
+  readonly secretBox: SecretBox | null;
   /** Whether files may go to addresses in a private network. */
   readonly arePrivateTargetsAllowed: boolean;
 };
@@ -98,9 +101,6 @@ export async function createScheduledTask(
   const { connection_id, entity_type: entityType, enabled = false } = body;
   const { arePrivateTargetsAllowed } = dependencies;
   const reader = new MemberReader();
-  if (entityType === 'usage_analytics') {
-    reader.note('entity_type', 'usage_analytics is not available yet');
-  }
   const interval: ExportInterval = intervalOf(reader, body.interval);
   const rules = { entityType, arePrivateTargetsAllowed };
   const job_config = configOf(reader, body.job_config, rules);

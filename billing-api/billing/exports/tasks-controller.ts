@@ -27,6 +27,7 @@ import {
 } from '../../declarations/exports/scheduled-task.resource.js';
 import {
   taskToDto,
+  type TaskDownloadDto,
   type TaskDto,
   type TaskListDto,
 } from '../../declarations/exports/task.resource.js';
@@ -36,6 +37,7 @@ import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/version
 import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
 import type { PageRequest } from '../../records/record-dto.js';
 import { pageToDto } from '../../records/search-records.js';
+import { downloadTask } from './download-task.js';
 import {
   changeScheduledTask,
   createScheduledTask,
@@ -190,6 +192,21 @@ export class TasksController extends Controller {
       entityType: query.entity_type,
     });
     return pageToDto(accepted(page), taskToDto);
+  }
+
+  /**
+   * An address at the store of the connection that answers the file, signed for 15 minutes.
+   * @summary Download the file of a task
+   */
+  @Get('{id}/download')
+  @Extension('x-operation', { entity: 'task', access: 'read' })
+  public async downloadTask(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+  ): Promise<TaskDownloadDto> {
+    return {
+      download_url: accepted(await downloadTask(this.dependencies, occasionOf(request), id)),
+    };
   }
 
   /** @summary Read a task */

@@ -1,59 +1,68 @@
-import { pipeline, Readable } from 'node:stream';
+import { pipeline, Readable, Transform } from 'node:stream';
 import { createGzip } from 'node:zlib';
+import type { S3Client } from '@aws-sdk/client-s3';
 import type { Interval } from '../../../contract/instant.js';
 import type { OutboundAgents } from '../../../runtime/guarded-agents.js';
 import type { S3Secrets } from '../../declarations/exports/connection.resource.js';
 import type { ScheduledTaskRow } from '../../declarations/exports/scheduled-task.resource.js';
-import { exportKey } from '../../domain/exports/export-windows.js';
+import { exportKey, manifestKey } from '../../domain/exports/export-windows.js';
 import { csvLines } from '../line-events/csv.js';
-import type { ExportedFile } from './exported-rows.js';
+import type { ExportedFile } from './export-needs.js';
+import { ByteTally, manifestText, RowTally } from './file-manifest.js';
+import { openStore } from './open-store.js';
 
-/** Where a file has been written, and how many rows it has. */
-export type WrittenFile = { readonly fileUrl: string; readonly recordCount: number };
+/** Where a file and its manifest have been written, and what they hold. */
+export type WrittenFile = {
+  readonly fileUrl: string;
+  readonly manifestUrl: string;
+  readonly recordCount: number;
+  readonly lateCount: number;
+  readonly sha256: string;
+};
 
-/** How long a connection to a store may be silent. */
-const SILENCE_MS = 60_000;
-
-type Counter = { count: number };
-
-async function* textOf({ header, pages }: ExportedFile, rows: Counter): AsyncGenerator<string> {
+async function* textOf({ header, pages }: ExportedFile, rows: RowTally): AsyncGenerator<string> {
   yield csvLines([header]);
   for await (const page of pages) {
-    rows.count += page.length;
-    yield csvLines(page);
+    for (const row of page) rows.add(row);
+    if (page.length > 0) yield csvLines(page);
   }
 }
 
-/** The store of a connection. The client is loaded when it is used: it is large. */
-async function openStore(
-  { job_config: config }: ScheduledTaskRow,
-  secrets: S3Secrets,
-  outbound: OutboundAgents,
-) {
-  const { S3Client } = await import('@aws-sdk/client-s3');
-  const { session_token: sessionToken } = secrets;
-  return new S3Client({
-    region: config.region,
-    forcePathStyle: config.use_path_style,
-    ...(config.endpoint_url === null ? {} : { endpoint: config.endpoint_url }),
-    credentials: {
-      accessKeyId: secrets.access_key_id,
-      secretAccessKey: secrets.secret_access_key,
-      ...(sessionToken === undefined ? {} : { sessionToken }),
-    },
-    // Stores that only speak the interface know no other checksums.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    maxAttempts: 2,
-    requestHandler: {
-      ...{ httpAgent: outbound.http, httpsAgent: outbound.https },
-      ...{ connectionTimeout: 10_000, requestTimeout: SILENCE_MS },
+/** The bytes of a file, which are counted on their way. */
+function bytesOf(text: Readable, isZipped: boolean, bytes: ByteTally): Readable {
+  const counted = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      bytes.add(chunk);
+      done(null, chunk);
     },
   });
+  // Whoever reads what comes out is told of an error.
+  const ignored = (): undefined => undefined;
+  return isZipped
+    ? pipeline(text, createGzip(), counted, ignored)
+    : pipeline(text, counted, ignored);
+}
+
+type StoredObject = {
+  readonly key: string;
+  readonly type: string;
+  readonly body: Readable | Buffer;
+};
+
+/** The object appears in the store when all of it is there, or not at all. */
+async function upload(
+  client: S3Client,
+  { job_config: { bucket, encryption } }: ScheduledTaskRow,
+  { key, type, body }: StoredObject,
+): Promise<void> {
+  const { Upload } = await import('@aws-sdk/lib-storage');
+  const place = { Bucket: bucket, Key: key, ServerSideEncryption: encryption };
+  await new Upload({ client, params: { ...place, ContentType: type, Body: body } }).done();
 }
 
 /**
- * Writes the file of a window. It appears in the store when all of it is there, or not at all, and
- * the same window writes the same key.
+ * Writes the file of a window, and then its manifest, so that who finds the manifest finds the file
+ * whole. The same window writes the same keys.
  */
 export async function writeFile(
   scheduled: ScheduledTaskRow,
@@ -61,25 +70,27 @@ export async function writeFile(
 ): Promise<WrittenFile> {
   const { job_config: config, entity_type: entityType } = scheduled;
   const isZipped = config.compression === 'gzip';
-  const Key = exportKey(window, { prefix: config.key_prefix, entityType, isZipped });
-  const rows: Counter = { count: 0 };
-  const text = Readable.from(textOf(file, rows));
-  const { Upload } = await import('@aws-sdk/lib-storage');
+  const key = exportKey(window, { prefix: config.key_prefix, entityType, isZipped });
+  const [rows, bytes] = [new RowTally(file, window), new ByteTally()];
+  const url = (name: string): string => `s3://${config.bucket}/${name}`;
   const client = await openStore(scheduled, secrets, outbound);
   try {
-    const upload = new Upload({
-      client,
-      params: {
-        ...{ Bucket: config.bucket, Key, ServerSideEncryption: config.encryption },
-        ContentType: isZipped ? 'application/gzip' : 'text/csv',
-        Body: isZipped ? pipeline(text, createGzip(), () => undefined) : text,
-      },
+    const body = bytesOf(Readable.from(textOf(file, rows)), isZipped, bytes);
+    await upload(client, scheduled, {
+      ...{ key, type: isZipped ? 'application/gzip' : 'text/csv', body },
     });
-    await upload.done();
+    const sha256 = bytes.digest();
+    const facts = { window, header: file.header, fileUrl: url(key), rows, sha256 };
+    const manifest = manifestText(scheduled, { ...facts, bytes: bytes.bytes });
+    await upload(client, scheduled, {
+      ...{ key: manifestKey(key), type: 'application/json', body: Buffer.from(manifest) },
+    });
+    const { recordCount, lateCount } = rows;
+    const urls = { fileUrl: url(key), manifestUrl: url(manifestKey(key)) };
+    return { ...urls, recordCount, lateCount, sha256 };
   } finally {
     client.destroy();
   }
-  return { fileUrl: `s3://${config.bucket}/${Key}`, recordCount: rows.count };
 }
 
 /** What is written, with what access, and how it gets out. */

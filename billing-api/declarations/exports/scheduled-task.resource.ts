@@ -133,7 +133,6 @@ export interface JobConfigBody {
  */
 export interface CreateScheduledTaskBody {
   connection_id: string;
-  /** `usage_analytics` is not available yet. */
   entity_type: Exported;
   /** `custom` is reserved. */
   interval: (typeof EXPORT_INTERVALS)[number] | 'custom';

@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import {
   instant,
   integer,
+  json,
   nullable,
   oneOf,
   safeInteger,
@@ -13,6 +15,18 @@ import { defineResource, recordToDto, type RecordOf } from '../../records/resour
 import { EXPORTED, type Exported } from './scheduled-task.resource.js';
 
 const TASK_STATUSES = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'] as const;
+
+const partitionEnds = z.array(
+  z.object({ log: z.string(), partition: z.number().int(), countedBelow: z.number().int() }),
+);
+const countedUntil = z.object({
+  ends: partitionEnds,
+  /** Every event that was received before it lies below the ends; null where none was. */
+  dataUntil: z.number().nullable(),
+});
+/** Up to where events count in a file, and in the one before it; null for the first file. */
+const countedWindow = countedUntil.extend({ since: countedUntil.nullable() });
+export type CountedWindow = z.output<typeof countedWindow>;
 
 /** The export of one window. */
 export const TASKS = defineResource({
@@ -27,8 +41,12 @@ export const TASKS = defineResource({
     start_time: instant,
     end_time: instant,
     attempts: hidden(withDefault(integer)),
+    counted: hidden(nullable(json(countedWindow))),
     file_url: nullable(text),
+    file_sha256: nullable(text),
+    manifest_url: nullable(text),
     record_count: nullable(safeInteger),
+    late_count: nullable(safeInteger),
     error: nullable(text),
     started_at: nullable(instant),
     completed_at: nullable(instant),
@@ -49,12 +67,24 @@ export interface TaskDto extends RecordDto {
   end_time: DateTime;
   /** Where the file is; null until it is written. */
   file_url: string | null;
+  /** Of the file as it lies in the store. */
+  file_sha256: string | null;
+  /** Where its manifest is, with counts, sums and checksum. */
+  manifest_url: string | null;
   /** Rows of the file without its header. @isInt */
   record_count: number | null;
+  /** Those of them that tell of a time before the window. @isInt */
+  late_count: number | null;
   /** Why the last attempt has failed. */
   error: string | null;
   started_at: DateTime | null;
   completed_at: DateTime | null;
+}
+
+/** @example {"download_url": "https://example-exports.s3.eu-central-1.amazonaws.com/invoice.csv"} */
+export interface TaskDownloadDto {
+  /** Answers the file to whoever has it, for 15 minutes. */
+  download_url: string;
 }
 
 export interface TaskListDto {

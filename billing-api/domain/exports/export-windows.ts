@@ -62,3 +62,8 @@ export function exportKey(
   const path = prefix === null ? '' : prefix.replace(/^\/+|\/+$/g, '');
   return [...(path === '' ? [] : [path]), entityType, name].join('/');
 }
+
+/** Where the manifest of a file lies, beside it (docs/domain.md 33.7). */
+export function manifestKey(key: string): string {
+  return `${key}.manifest.json`;
+}
