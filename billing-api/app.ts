@@ -21,6 +21,9 @@ import { createAuthenticate } from './edge/access/authenticate.js';
 import { checkUrl, normaliseBody, requireJson } from './edge/body.js';
 import { createErrorHandler } from './edge/error-handler.js';
 import { createIdempotency } from './edge/idempotency/idempotency.js';
+import { takeForeignMembers } from './edge/foreign-members.js';
+import { createKeyResolver } from './edge/lookup-keys.js';
+import { KEYED_RESOURCES } from './keyed-resources.js';
 import { createHeavyQueue } from './edge/limits/heavy-queue.js';
 import { createJsonBodyReader } from './edge/limits/read-json-body.js';
 import { createObserver } from './edge/observe.js';
@@ -173,8 +176,10 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     ...REQUEST_CHECKS,
     createJsonBodyReader({ metrics, limits: dependencies.bodyLimits }),
     normaliseBody,
+    takeForeignMembers,
     createHeavyQueue(),
     createIdempotency({ database, clock, log }),
+    createKeyResolver(database, KEYED_RESOURCES),
   );
   app.use('/v1', enterRequestScope);
   RegisterRoutes(app);

@@ -1,5 +1,5 @@
 import type { Occasion } from '../records/occasion.js';
-import { hasMetadata, isEqual, isOneOf } from '../records/conditions.js';
+import { hasMetadata, isEqual, isOneOfAsked } from '../records/conditions.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import { pageToDto, searchRecords } from '../records/search-records.js';
 import { readUnit, type ReadDependencies } from '../records/unit.js';
@@ -17,8 +17,8 @@ export function searchCustomers(
   body: SearchCustomersBody,
 ): Promise<CustomerListDto | Refusal> {
   const conditions = [
-    ...isOneOf('id', body.customer_ids),
-    ...isOneOf('external_id', body.external_ids),
+    ...isOneOfAsked('id', body.customer_ids),
+    ...isOneOfAsked('external_id', body.external_ids),
     ...isEqual('external_id', body.external_id),
     ...isEqual('email', body.email),
     ...hasMetadata(body.metadata),

@@ -4,6 +4,16 @@ import {
   type FieldErrors,
   type TsoaRoute,
 } from '@tsoa/runtime';
+import {
+  enumerationForm,
+  FLAG_FORM,
+  formOfType,
+  integerForm,
+  numberForm,
+  textProblem,
+  type NumberLimits,
+  type TextLimits,
+} from './wanted-form.js';
 
 type Settings = ConstructorParameters<typeof ValidationService>[1];
 type ArrayLimits = {
@@ -18,21 +28,12 @@ function lengthProblem(length: number, limits: ArrayLimits | undefined): string 
   return length > most ? `must have at most ${most} elements` : null;
 }
 
-type IntegerLimits = {
-  readonly minimum?: { readonly value: number };
-  readonly maximum?: { readonly value: number };
-};
-
-function integerProblem(limits: IntegerLimits | undefined): string {
-  const least = limits?.minimum?.value;
-  const most = limits?.maximum?.value;
-  if (least === undefined && most === undefined) return 'must be an integer';
-  if (most === undefined) return `must be an integer of at least ${least}`;
-  if (least === undefined) return `must be an integer of at most ${most}`;
-  return `must be an integer from ${least} to ${most}`;
+function isEmpty(problems: FieldErrors): boolean {
+  return Object.keys(problems).length === 0;
 }
 
-const LIST_LENGTH = /must have at (?:least|most) \d+ elements/;
+/** What tsoa says of a value below a name of the caller's choice, whatever is wrong with it. */
+const NO_MODEL = /^No matching model found/;
 
 /**
  * Validates where tsoa is too lenient, names its own internals, or loses the place within the body.
@@ -56,8 +57,7 @@ class StrictValidationService extends ValidationService {
     parent = '',
   ): unknown {
     if (members?.some((member) => member === value) === true) return value;
-    const known = (members ?? []).join(', ');
-    fieldErrors[parent + name] = { message: `must be one of ${known}`, value };
+    fieldErrors[parent + name] = { message: `must be ${enumerationForm(members ?? [])}`, value };
     return undefined;
   }
 
@@ -66,15 +66,88 @@ class StrictValidationService extends ValidationService {
     value: unknown,
     fieldErrors: FieldErrors,
     isBodyParam: boolean,
-    validators?: IntegerLimits,
+    validators?: NumberLimits,
     parent = '',
   ): number | undefined {
     const problems: FieldErrors = {};
     const integer = super.validateInt(name, value, problems, isBodyParam, validators, parent);
-    for (const path of Object.keys(problems)) {
-      fieldErrors[path] = { message: integerProblem(validators), value };
+    if (!isEmpty(problems)) {
+      fieldErrors[parent + name] = { message: `must be ${integerForm(validators)}`, value };
     }
     return integer;
+  }
+
+  override validateFloat(
+    name: string,
+    value: unknown,
+    fieldErrors: FieldErrors,
+    isBodyParam: boolean,
+    validators?: NumberLimits,
+    parent = '',
+  ): number | undefined {
+    const problems: FieldErrors = {};
+    const number = super.validateFloat(name, value, problems, isBodyParam, validators, parent);
+    if (!isEmpty(problems)) {
+      fieldErrors[parent + name] = { message: `must be ${numberForm(validators)}`, value };
+    }
+    return number;
+  }
+
+  override validateString(
+    name: string,
+    value: unknown,
+    fieldErrors: FieldErrors,
+    validators?: TextLimits,
+    parent = '',
+  ): string | undefined {
+    const problems: FieldErrors = {};
+    const text = super.validateString(name, value, problems, validators, parent);
+    if (!isEmpty(problems)) {
+      fieldErrors[parent + name] = { message: textProblem(value, validators), value };
+    }
+    return text;
+  }
+
+  override validateBool(
+    name: string,
+    value: unknown,
+    fieldErrors: FieldErrors,
+    isBodyParam: boolean,
+    validators?: Parameters<ValidationService['validateBool']>[4],
+    parent = '',
+  ): boolean | undefined {
+    const problems: FieldErrors = {};
+    const flag = super.validateBool(name, value, problems, isBodyParam, validators, parent);
+    if (!isEmpty(problems)) fieldErrors[parent + name] = { message: `must be ${FLAG_FORM}`, value };
+    return flag;
+  }
+
+  /**
+   * Names what is missing in our words. A request without a body is one with an empty body, so that
+   * an operation whose members are all optional needs none.
+   */
+  override ValidateParam(
+    property: TsoaRoute.PropertySchema,
+    given: unknown,
+    name = '',
+    fieldErrors: FieldErrors = {},
+    isBodyParam = false,
+    parent = '',
+  ): unknown {
+    const value = isBodyParam && parent === '' && given === undefined ? {} : given;
+    const found: unknown = super.ValidateParam(
+      property,
+      value,
+      name,
+      fieldErrors,
+      isBodyParam,
+      parent,
+    );
+    const path = parent + name;
+    if (value === undefined && fieldErrors[path] !== undefined) {
+      fieldErrors[path] = { message: 'must be given', value };
+    }
+    return found;
   }
 
   /**
@@ -86,7 +159,7 @@ class StrictValidationService extends ValidationService {
     if (modelDefinition.dataType !== 'refObject') return super.validateModel(input);
     if (isBodyParam) {
       const found: unknown = super.validateModel(input);
-      this.#nameListLengths(input, modelDefinition.additionalProperties);
+      this.#nameValues(input, modelDefinition.additionalProperties);
       return found;
     }
     const known = Object.entries(value as object).filter(([name]) =>
@@ -95,8 +168,8 @@ class StrictValidationService extends ValidationService {
     return super.validateModel({ ...input, value: Object.fromEntries(known) });
   }
 
-  /** Names the limits of lists below names of the caller's choice. */
-  #nameListLengths(
+  /** Says what is wrong with values below names of the caller's choice. */
+  #nameValues(
     input: Parameters<ValidationService['validateModel']>[0],
     schema: TsoaRoute.PropertySchema | boolean | undefined,
   ): void {
@@ -104,19 +177,20 @@ class StrictValidationService extends ValidationService {
     const { fieldErrors, isBodyParam, parent = '' } = input;
     const owner = `${parent}${input.name}.`;
     for (const [name, value] of Object.entries(input.value ?? {}) as [string, unknown][]) {
+      const path = `${owner}${name}`;
+      if (!NO_MODEL.test(fieldErrors[path]?.message ?? '')) continue;
       const problems: FieldErrors = {};
-      if (!Array.isArray(value) || fieldErrors[`${owner}${name}`] === undefined) continue;
       this.ValidateParam(schema, value, name, problems, isBodyParam, owner);
-      const problem = problems[`${owner}${name}`];
-      if (problem !== undefined && LIST_LENGTH.test(problem.message)) {
-        fieldErrors[`${owner}${name}`] = problem;
-      }
+      const problem = problems[path];
+      // What is wrong further inside has been told already.
+      if (problem === undefined) delete fieldErrors[path];
+      else fieldErrors[path] = problem;
     }
   }
 
   /**
    * A union that lists all its values is an enumeration, so the message can list them too. Of a
-   * list or null, tsoa ignores how long the list may be.
+   * list or null, tsoa ignores how long the list may be; of an object or null, what is wrong in it.
    */
   override validateUnion(
     name: string,
@@ -128,10 +202,10 @@ class StrictValidationService extends ValidationService {
   ): unknown {
     const members = this.#membersOf(property);
     if (members !== null) return this.validateEnum(name, value, fieldErrors, members, parent);
-    const list = Array.isArray(value) ? this.#listAmong(property) : undefined;
-    if (list !== undefined) {
-      const validators = { ...property.validators, ...list.validators };
-      const limited = { ...list, validators };
+    const choice = this.#choiceAmong(property, value);
+    if (choice !== undefined) {
+      const validators = { ...property.validators, ...choice.validators };
+      const limited = { ...choice, validators };
       return this.ValidateParam(limited, value, name, fieldErrors, isBodyParam, parent);
     }
     const problems: FieldErrors = {};
@@ -143,19 +217,44 @@ class StrictValidationService extends ValidationService {
       property,
       parent,
     );
-    if (Object.keys(problems).length > 0) {
-      fieldErrors[parent + name] = { message: 'has a value of the wrong type', value };
+    if (!isEmpty(problems)) {
+      const message = `must be ${this.#formOf(property)}`;
+      fieldErrors[parent + name] = { message, value };
     }
     return found;
   }
 
-  /** The choice of a union that is a list. */
-  #listAmong({ subSchemas = [] }: TsoaRoute.PropertySchema): TsoaRoute.PropertySchema | undefined {
-    return subSchemas.find((schema) => {
-      const model = schema.ref === undefined ? undefined : this.#schemas[schema.ref];
-      const target = model?.dataType === 'refAlias' ? model.type : schema;
-      return target.dataType === 'array';
-    });
+  /** What a value of this schema is, in words: `a text or null`. */
+  #formOf(schema: TsoaRoute.PropertySchema): string {
+    const members = this.#membersOf(schema);
+    if (members !== null) return enumerationForm(members);
+    if (schema.dataType === 'union') {
+      const { validators } = schema;
+      const forms = (schema.subSchemas ?? []).map((each) =>
+        this.#formOf({ ...each, validators: { ...validators, ...each.validators } }),
+      );
+      return [...new Set(forms)].join(' or ');
+    }
+    const model = schema.ref === undefined ? undefined : this.#schemas[schema.ref];
+    if (model?.dataType === 'refAlias') return this.#formOf(model.type);
+    return formOfType(schema);
+  }
+
+  /** The only choice of a union that is a list, or an object, as the value is. */
+  #choiceAmong(
+    { subSchemas = [] }: TsoaRoute.PropertySchema,
+    value: unknown,
+  ): TsoaRoute.PropertySchema | undefined {
+    if (typeof value !== 'object' || value === null) return undefined;
+    const kind = Array.isArray(value) ? 'array' : 'refObject';
+    const choices = subSchemas.filter((schema) => this.#kindOf(schema) === kind);
+    return choices.length === 1 ? choices[0] : undefined;
+  }
+
+  #kindOf(schema: TsoaRoute.PropertySchema): string | undefined {
+    const model = schema.ref === undefined ? undefined : this.#schemas[schema.ref];
+    if (model === undefined) return schema.dataType;
+    return model.dataType === 'refAlias' ? this.#kindOf(model.type) : model.dataType;
   }
 
   /** All values of an enumeration, however it is put together; null for any other schema. */

@@ -2,9 +2,7 @@ import type { FieldErrors, ValidateError } from '@tsoa/runtime';
 import { HttpFailure } from './http-failure.js';
 
 const EXCESS = /^"(.*)" is an excess property/s;
-const NO_MODEL = /^No matching model found/;
 const UNKNOWN = 'is not a member of this request';
-const WRONG_TYPE = 'has a value of the wrong type';
 const NAME_LENGTH_MAX = 100;
 const DETAILS_MAX = 20;
 
@@ -43,7 +41,7 @@ function problemsOf(fields: FieldErrors): readonly (readonly [string, string])[]
   for (const [path, { message }] of Object.entries(fields)) {
     const excess = unknownMember(path, message);
     if (excess !== null) unknown ??= excess;
-    else problems.push([nameOf(path), NO_MODEL.test(message) ? WRONG_TYPE : message]);
+    else problems.push([nameOf(path), message]);
   }
   if (unknown !== null) problems.unshift([unknown, UNKNOWN]);
   return problems.slice(0, DETAILS_MAX).map(([name, problem]) => [shortened(name), problem]);

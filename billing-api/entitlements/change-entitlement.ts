@@ -40,7 +40,8 @@ export function changeEntitlement(
         if (isRefusal(patch)) return patch;
         const feature = await findRecord(unit, FEATURES, row.feature_id);
         const known = assertPresent(feature, 'the feature of an entitlement');
-        return featureRefusal(known, { ...row, ...patch }) ?? patch;
+        const members = known.type === 'static' ? { ...row, ...patch } : patch;
+        return featureRefusal(known, members) ?? patch;
       },
     });
     if (isRefusal(changed)) return changed;

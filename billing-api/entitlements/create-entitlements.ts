@@ -1,4 +1,4 @@
-import { assertPresent } from '../../runtime/failure.js';
+import { assertPresent, zip } from '../../runtime/failure.js';
 import { FEATURES, type FeatureRow } from '../declarations/catalog/feature.resource.js';
 import { keyOf, lockOwners, type OwnerRecord } from '../owners/lock-owners.js';
 import type { Occasion } from '../records/occasion.js';
@@ -28,6 +28,7 @@ import {
   type NewEntitlement,
 } from '../declarations/entitlements/entitlement.resource.js';
 import { resetRefusals } from './reset-rule.js';
+import { twinRefusals } from './twin-rule.js';
 
 /** What entitlements of a request name, by id; owners by `keyOf`. */
 type Found = {
@@ -54,7 +55,10 @@ async function findNamed(unit: Unit, commands: readonly EntitlementCommand[]): P
   };
 }
 
-/** What a subscription's entitlement replaces: one of the same feature, of its plan. */
+/**
+ * What a subscription's entitlement replaces: one of the same feature, of its plan. On a plan or an
+ * addon it is kept and has no effect (docs/http.md 18).
+ */
 function parentRefusal(
   { feature_id: featureId, parent_entitlement_id: id }: CreateEntitlementBody,
   owner: OwnerRecord,
@@ -62,13 +66,10 @@ function parentRefusal(
 ): Refusal | null {
   if (id === undefined) return null;
   const problem = (text: string): Refusal => invalid({ parent_entitlement_id: text });
-  if (owner.entityType !== 'SUBSCRIPTION') {
-    return problem('goes with a subscription only, not with a plan or an addon');
-  }
   const parent = parents.get(id);
   if (parent === undefined) return notFound('entitlement', id);
   if (parent.feature_id !== featureId) return problem('must be an entitlement to the same feature');
-  return parent.entity_id === owner.row.plan_id
+  return owner.entityType !== 'SUBSCRIPTION' || parent.entity_id === owner.row.plan_id
     ? null
     : problem("must be an entitlement of the subscription's plan");
 }
@@ -118,7 +119,11 @@ async function storeEntitlements(
   const stored = await createRecords(unit, ENTITLEMENTS, { items, isBulk });
   if (isRefusal(stored)) return stored;
   const resets = await resetRefusals(unit, stored);
-  return collect({ items: stored, isBulk }, (row) => resets.get(row.id) ?? row);
+  const twins = await twinRefusals(unit, zip(stored, commands));
+  return collect(
+    { items: stored, isBulk },
+    (row) => twins.get(row.id) ?? resets.get(row.id) ?? row,
+  );
 }
 
 /** The members that are stored as they are given. */

@@ -31,7 +31,7 @@ describe('entitlements of one owner that are made at the same time', () => {
         return { planId: plan.id, subscriptionId: subscription.id };
       }),
     );
-    const calls = { feature_id: callsId };
+    const calls = { feature_id: callsId, is_additional: true };
     const bodies = pairs.map(({ planId }, index) => {
       const other = pairs[1 - index]?.subscriptionId;
       const ofPlan = { ...calls, plan_id: planId };
@@ -57,6 +57,7 @@ describe('entitlements of one owner that are made at the same time', () => {
     const owners = [{ plan_id: planId }, { entity_id: id }];
     const items = Array.from({ length: 100 }, (_, index) => ({
       feature_id: callsId,
+      is_additional: true,
       ...owners[index % 2],
     }));
     const statementsOf = async (body: object): Promise<number> => {

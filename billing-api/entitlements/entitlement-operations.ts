@@ -1,7 +1,7 @@
 import { readOwner, type OwnerReference } from '../owners/read-owner.js';
 import type { Occasion } from '../records/occasion.js';
 import { removeRecord } from '../records/change-record.js';
-import { isEqual, isFlag, isOneOf } from '../records/conditions.js';
+import { isEqual, isFlag, isOneOfAsked } from '../records/conditions.js';
 import { readExpanded } from '../records/expand-record.js';
 import type { SearchBody } from '../records/record-dto.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
@@ -40,11 +40,11 @@ function search(
   request: EntitlementSearch,
 ): Promise<Page<ExpandedEntitlement> | Refusal> {
   const conditions = [
-    ...isOneOf('feature_id', request.feature_ids),
+    ...isOneOfAsked('feature_id', request.feature_ids),
     ...(request.plan_ids === undefined ? [] : isEqual('entity_type', 'PLAN')),
-    ...isOneOf('entity_id', request.plan_ids),
+    ...isOneOfAsked('entity_id', request.plan_ids),
     ...isEqual('entity_type', request.entity_type),
-    ...isOneOf('entity_id', request.entity_ids),
+    ...isOneOfAsked('entity_id', request.entity_ids),
     ...isEqual('feature_type', request.feature_type),
     ...isFlag('is_enabled', request.is_enabled),
   ];

@@ -53,6 +53,10 @@ export function featureRefusal(
   if (type !== feature.type)
     return invalid({ feature_type: `must be ${feature.type}, the type of the feature` });
   const isWithoutValue = (members.static_value ?? null) === null;
-  if (feature.type !== 'static' || !isWithoutValue) return null;
-  return invalid({ static_value: 'is required for a static feature' });
+  if ((feature.type === 'static') !== isWithoutValue) return null;
+  return invalid({
+    static_value: isWithoutValue
+      ? 'is required for a static feature'
+      : `has no meaning for a ${feature.type} feature: leave it out`,
+  });
 }

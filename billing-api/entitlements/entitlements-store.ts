@@ -19,6 +19,33 @@ export async function findEntitlementsOf(
   return findPublished({ tx: transaction }, ENTITLEMENTS, isOneOf('entity_id', entityIds));
 }
 
+/**
+ * For each of these entitlements the oldest other published one of the same owner to the same
+ * feature whose dates overlap with its own; these ones themselves do not count as others.
+ * @returns ids by ids; nothing for one that has no other.
+ */
+export async function findTwins(
+  transaction: Transaction,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const row = z.object({ id: z.string(), twin_id: z.string() });
+  const given = sql.array([...ids], 'text');
+  const rows = await transaction.any(sql.type(row)`
+    SELECT DISTINCT ON (own.id) own.id, other.id AS twin_id
+    FROM entitlements AS own
+    JOIN entitlements AS other
+      ON other.entity_id = own.entity_id AND other.feature_id = own.feature_id
+      AND other.id <> own.id
+    WHERE own.id = ANY (${given}) AND other.status = 'published'
+      AND NOT other.id = ANY (${given})
+      AND coalesce(own.start_date, '-infinity') < coalesce(other.end_date, 'infinity')
+      AND coalesce(other.start_date, '-infinity') < coalesce(own.end_date, 'infinity')
+      AND ${rowIsOfEnvironment('own')} AND ${rowIsOfEnvironment('other')}
+    ORDER BY own.id, other.created_at, other.id`);
+  return new Map(rows.map(({ id, twin_id: twinId }) => [id, twinId]));
+}
+
 export type ResetOfMeter = {
   readonly feature_id: string;
   readonly usage_reset_period: EntitlementReset;

@@ -117,28 +117,58 @@ describe('POST /entitlements', () => {
     expect(await statusOf({})).toBe(201);
   });
 
-  test('takes a parent for a subscription only, which alone replaces one', async ({ api }) => {
+  test('replaces a parent on a subscription only; elsewhere it is kept without effect', async ({
+    api,
+  }) => {
     const { id, planId, callsId } = await catalogOf(api);
     const calls = { feature_id: callsId };
-    const parent = await api.make('/v1/entitlements', { ...calls, plan_id: planId });
-    const child = { ...calls, parent_entitlement_id: parent.id };
-    await expectRefusals(api, '/v1/entitlements', [
-      ['of a plan', { ...child, plan_id: planId }, 'parent_entitlement_id'],
-      ['of a plan by its id', { ...child, entity_id: planId }, 'parent_entitlement_id'],
-      [
-        'unknown, of a plan',
-        { ...calls, plan_id: planId, parent_entitlement_id: 'ent_x' },
-        'parent_entitlement_id',
-      ],
+    const parent = await api.make('/v1/entitlements', {
+      ...{ ...calls, plan_id: planId, usage_limit: 100 },
+    });
+    const child = { ...calls, parent_entitlement_id: parent.id, usage_limit: 7 };
+    const unknown = { ...calls, plan_id: planId, parent_entitlement_id: 'ent_x' };
+    expect((await api.call('POST', '/v1/entitlements', { body: unknown })).status).toBe(404);
+    const ofPlan = await api.make('/v1/entitlements', {
+      ...{ ...child, plan_id: planId, is_additional: true },
+    });
+    expect(ofPlan.parent_entitlement_id).toBe(parent.id);
+    const limit = async (): Promise<unknown> => {
+      const { body } = await api.call('GET', `/v1/subscriptions/${id}/entitlements`);
+      return body.features[0].entitlement.usage_limit;
+    };
+    expect(await limit()).toBe(107);
+    const own = await api.make('/v1/entitlements', { ...child, entity_id: id });
+    expect([own.parent_entitlement_id, await limit()]).toEqual([parent.id, 14]);
+  });
+
+  test('refuses a second live one of a feature on one owner, unless it is asked for', async ({
+    api,
+  }) => {
+    const { planId, callsId } = await catalogOf(api);
+    const calls = { feature_id: callsId, plan_id: planId, usage_limit: 100 };
+    const body = { items: [calls] };
+    const [first] = (await api.make('/v1/entitlements/bulk', body)).items;
+    const again = await api.call('POST', '/v1/entitlements/bulk', { body });
+    expect([again.status, again.body]).toMatchObject([
+      409,
+      { code: 'already_exists', details: { 'items.0.feature_id': `is taken by ${first.id}` } },
     ]);
-    const items = [
-      { ...child, entity_id: id },
-      { ...child, plan_id: planId },
-    ];
-    await expectRefusals(api, '/v1/entitlements/bulk', [
-      ['the second', { items }, 'items.1.parent_entitlement_id'],
-    ]);
-    expect((await api.make('/v1/entitlements', items[0])).parent_entitlement_id).toBe(parent.id);
+    const twice = { items: [calls, calls].map((one) => ({ ...one, feature_id: callsId })) };
+    await api.call('DELETE', `/v1/entitlements/${first.id}`);
+    expect((await api.call('POST', '/v1/entitlements/bulk', { body: twice })).status).toBe(409);
+    const year = { start_date: '2026-01-01T00:00:00Z', end_date: '2027-01-01T00:00:00Z' };
+    await api.make('/v1/entitlements', { ...calls, ...year });
+    // What ends where the other begins does not meet it.
+    const next = { start_date: '2027-01-01T00:00:00Z' };
+    expect((await api.make('/v1/entitlements', { ...calls, ...next })).usage_limit).toBe(100);
+    const asked = { ...calls, is_additional: true };
+    expect((await api.make('/v1/entitlements', asked)).usage_limit).toBe(100);
+  });
+
+  test('refuses a value of a feature that has none', async ({ api }) => {
+    const { planId, callsId } = await catalogOf(api);
+    const valued = { feature_id: callsId, plan_id: planId, static_value: 'gold' };
+    await expectRefusals(api, '/v1/entitlements', [['a metered one', valued, 'static_value']]);
   });
 
   test('gives one meter one kind of reset window, wherever entitlements meet', async ({ api }) => {
@@ -167,8 +197,9 @@ describe('POST /entitlements', () => {
     expect((await api.call('PUT', `/v1/entitlements/${own.id}`, change)).status).toBe(200);
     // Of several to one feature the most frequent one counts, whatever the others are.
     const plan = await api.make('/v1/plans', { name: 'Other' });
+    const more = { ...requests, plan_id: plan.id, is_additional: true };
     for (const members of [limit, daily]) {
-      await api.make('/v1/entitlements', { ...members, ...requests, plan_id: plan.id });
+      await api.make('/v1/entitlements', { ...members, ...more });
     }
   });
 });
@@ -229,7 +260,7 @@ describe('POST /entitlements/bulk where reset windows meet', () => {
     const apart = [
       { ...calls, ...ofPlan },
       { ...requests, plan_id: other.id },
-      { ...calls, ...ofPlan, usage_reset_period: 'WEEKLY' },
+      { ...calls, ...ofPlan, usage_reset_period: 'WEEKLY', is_additional: true },
     ];
     expect((await api.make('/v1/entitlements/bulk', { items: apart })).items).toHaveLength(3);
   });
@@ -418,7 +449,8 @@ describe('POST /subscriptions with entitlements', () => {
     ];
     const expected = new Map<string, object | null>();
     for (const [dates, copy] of sources) {
-      const body = { feature_id: callsId, plan_id: planId, usage_limit: 1000, ...dates };
+      const dated = { plan_id: planId, usage_limit: 1000, ...dates };
+      const body = { feature_id: callsId, is_additional: true, ...dated };
       expected.set((await api.make('/v1/entitlements', body)).id, copy);
     }
     const { id } = await api.make('/v1/subscriptions', {

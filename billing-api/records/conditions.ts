@@ -30,6 +30,14 @@ export function isOneOf<Name extends string>(
   return [sql.fragment`${column(name)} = ANY (${sql.array([...texts], 'text')})`];
 }
 
+/** As `isOneOf`, for a list that a request filters by: an empty one is no filter. */
+export function isOneOfAsked<Name extends string>(
+  name: Name,
+  texts: readonly string[] | undefined,
+): Conditions<Name> {
+  return texts?.length === 0 ? [] : isOneOf(name, texts);
+}
+
 /** `column = text`; no condition when the text is absent. */
 export function isEqual<Name extends string>(
   name: Name,

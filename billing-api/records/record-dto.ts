@@ -134,6 +134,8 @@ export interface SearchBody extends PageRequest {
   filters?: FilterDto[];
   /** @maxItems 5 */
   sort?: SortDto[];
+  /** Of sort keys without a direction, and of created_at where there are none. @default "desc" */
+  order?: 'asc' | 'desc';
   /** Created at or after. */
   start_time?: DateTime;
   /** Created before. */

@@ -97,9 +97,16 @@ function arrayOperand(value: unknown): Operand | string {
     : `value.array must have at most ${ARRAY_LENGTH_MAX} elements`;
 }
 
+/** An instant, or a date without a time: its start in UTC. */
+function readDate(text: string): InstantMs | null {
+  return readInstant(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
+}
+
 function dateOperand(value: unknown): Operand | string {
-  const instantMs = typeof value === 'string' ? readInstant(value) : null;
-  return instantMs === null ? `value.date ${INSTANT_PROBLEM}` : { type: 'date', instantMs };
+  const instantMs = typeof value === 'string' ? readDate(value) : null;
+  return instantMs === null
+    ? `value.date ${INSTANT_PROBLEM}, or a date such as 2026-01-31`
+    : { type: 'date', instantMs };
 }
 
 const OPERANDS: Readonly<Record<DataType, (value: unknown) => Operand | string>> = {
@@ -123,7 +130,7 @@ function arrayProblem(type: MemberType, texts: readonly string[]): string | null
     string: () => true,
     number: (text: string) => NUMBER_TEXT.test(text),
     boolean: (text: string) => text === 'true' || text === 'false',
-    date: (text: string) => readInstant(text) !== null,
+    date: (text: string) => readDate(text) !== null,
   }[type];
   const misfit = texts.find((text) => !fits(text));
   return misfit === undefined ? null : `${misfit.slice(0, 60)} is not a ${type}`;
@@ -145,7 +152,7 @@ function pairProblem(field: FilterField, operand: Operand): string | null {
  */
 function withPlainDates(field: FilterField, operand: Operand): Operand {
   if (operand.type !== 'array' || field.kind !== 'member' || field.type !== 'date') return operand;
-  const instants = operand.texts.flatMap((text) => readInstant(text) ?? []);
+  const instants = operand.texts.flatMap((text) => readDate(text) ?? []);
   return { type: 'array', texts: instants.map(formatInstant) };
 }
 
@@ -165,6 +172,11 @@ function conditionOf(filter: FilterRequest, members: MemberTypes): Condition | s
   return problem ?? { field, operator, operand: withPlainDates(field, operand) };
 }
 
+/** Whether it restricts nothing: an empty list is no filter, as in the members of a search. */
+function isEmptyList({ operand }: Condition): boolean {
+  return operand.type === 'array' && operand.texts.length === 0;
+}
+
 /** The filters of a search body, joined by AND; a refusal names the first bad one. */
 export function readFilters(
   filters: readonly FilterRequest[],
@@ -174,7 +186,7 @@ export function readFilters(
   for (const [index, filter] of filters.entries()) {
     const condition = conditionOf(filter, members);
     if (typeof condition === 'string') return invalid({ [`filters.${index}`]: condition });
-    conditions.push(condition);
+    if (!isEmptyList(condition)) conditions.push(condition);
   }
   return conditions;
 }
@@ -182,18 +194,22 @@ export function readFilters(
 /** One sort key: a scalar member of the resource. */
 export type SortKey = { readonly name: string; readonly direction: 'asc' | 'desc' };
 
-/** The sort of a search body; newest first when it names nothing. */
+/**
+ * The sort of a search body; newest first when it names nothing. `order` is the direction of keys
+ * that have none.
+ */
 export function readSort(
   sort: readonly SortRequest[],
   members: MemberTypes,
+  order: 'asc' | 'desc' = 'desc',
 ): readonly SortKey[] | Refusal {
   const unknown = sort.findIndex((key) => !Object.hasOwn(members, key.field));
   if (unknown >= 0) {
     const name = sort[unknown]?.field.slice(0, 100) ?? '';
     return invalid({ [`sort.${unknown}`]: `cannot sort by ${name}; name a scalar member` });
   }
-  if (sort.length === 0) return [{ name: 'created_at', direction: 'desc' }];
-  return sort.map((key) => ({ name: key.field, direction: key.direction ?? 'desc' }));
+  if (sort.length === 0) return [{ name: 'created_at', direction: order }];
+  return sort.map((key) => ({ name: key.field, direction: key.direction ?? order }));
 }
 
 /** The common search body (docs/http.md 1.6) as it came, its types already checked. */
@@ -203,6 +219,7 @@ export type SearchBodyRequest = {
   readonly status?: 'published' | 'deleted' | 'archived' | undefined;
   readonly filters?: readonly FilterRequest[] | undefined;
   readonly sort?: readonly SortRequest[] | undefined;
+  readonly order?: 'asc' | 'desc' | undefined;
   readonly start_time?: string | undefined;
   readonly end_time?: string | undefined;
   readonly expand?: string | undefined;
@@ -233,6 +250,7 @@ function isExpandable<Expandable extends string>(
   return names.some((known) => known === name);
 }
 
+/** Where nothing can be expanded, whatever is named has no effect (docs/http.md 18). */
 function readExpand<Expandable extends string>(
   text: string,
   names: readonly Expandable[],
@@ -241,7 +259,8 @@ function readExpand<Expandable extends string>(
   for (const name of text.split(',').map((part) => part.trim())) {
     if (name === '') continue;
     if (!isExpandable(name, names)) {
-      const known = names.length === 0 ? 'nothing' : names.join(', ');
+      if (names.length === 0) continue;
+      const known = names.join(', ');
       return invalid({ expand: `${name.slice(0, 60)} cannot be expanded; ${known} can` });
     }
     expand.add(name);
@@ -274,7 +293,7 @@ export function readSearch<Expandable extends string>(
 ): SearchCommand<Expandable> | Refusal {
   const conditions = readFilters(body.filters ?? [], resource.members);
   if (isRefusal(conditions)) return conditions;
-  const sort = readSort(body.sort ?? [], resource.members);
+  const sort = readSort(body.sort ?? [], resource.members, body.order);
   if (isRefusal(sort)) return sort;
   const range = readTimeRange(body);
   if (isRefusal(range)) return range;

@@ -1,16 +1,27 @@
+import { sql } from 'slonik';
 import { mustGet } from '../../runtime/failure.js';
+import { groupBy } from '../../runtime/group-by.js';
+import { findAttachedCoupons } from '../coupons/coupons-store.js';
+import { findCreditGrantsOf } from '../credit-grants/credit-grants-store.js';
+import { rowIsOfEnvironment } from '../records/conditions.js';
 import { PLANS } from '../declarations/catalog/plan.resource.js';
 import { findRecords } from '../records/find-record.js';
 import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
 import { pageToDto, searchExpanded } from '../records/search-records.js';
-import type { SearchBodyRequest } from '../records/search-request.js';
+import { readFilters, type SearchBodyRequest } from '../records/search-request.js';
 import type { ReadUnit } from '../records/unit.js';
 import {
   lineItemToDto,
   type LineItemDto,
 } from '../declarations/subscriptions/line-item.resource.js';
 import { findLineRecords, type LineRecords } from './line-records.js';
-import { SUBSCRIPTION_EXPANSIONS, type SubscriptionListDto } from './subscription-expansions.js';
+import { findPauses } from './periods/pauses-store.js';
+import {
+  belongingsToDto,
+  SUBSCRIPTION_EXPANSIONS,
+  type SubscriptionListDto,
+} from './subscription-expansions.js';
+import { findLatestInvoices } from './subscriptions-store.js';
 import type { SubscriptionConditions } from './subscription-search.js';
 import {
   SUBSCRIPTIONS,
@@ -39,11 +50,69 @@ type SubscriptionSearch = {
   readonly withLineItems: boolean;
 };
 
+type Belongings = ReturnType<typeof belongingsToDto>;
+
+/** What belongs to the subscriptions of a page. One statement for each kind of record. */
+async function findBelongings(
+  { tx }: ReadUnit,
+  ids: readonly string[],
+): Promise<(id: string) => Belongings> {
+  const pauses = groupBy(await findPauses({ tx }, ids), (row) => row.subscription_id);
+  const attached = await findAttachedCoupons({ tx }, ids);
+  const coupons = groupBy(attached, ({ association }) => association.subscription_id);
+  const grants = await findCreditGrantsOf(tx, 'subscription_id', ids);
+  const creditGrants = groupBy(grants, (row) => row.subscription_id);
+  const invoices = await findLatestInvoices(tx, ids);
+  return (id) =>
+    belongingsToDto(
+      {
+        // Absent means none: it has no pause, coupon or grant.
+        pauses: pauses.get(id) ?? [],
+        // Absent means none: as above.
+        coupons: coupons.get(id) ?? [],
+        // Absent means none: as above.
+        creditGrants: creditGrants.get(id) ?? [],
+      },
+      invoices.get(id) ?? null,
+    );
+}
+
+/** Whether the plan has prices that are newer than those that a subscription has taken over. */
+const isOutOfSync = sql.fragment`(synced_price_sequence < (
+  SELECT plan.price_sequence FROM plans AS plan
+  WHERE plan.id = subscriptions.plan_id AND ${rowIsOfEnvironment('plan')}))`;
+const OUT_OF_SYNC = 'plan_prices_out_of_sync';
+const FILTERED = { ...SUBSCRIPTIONS.members, [OUT_OF_SYNC]: 'boolean' } as const;
+
+/** The search with the one member that is no column as a condition of its own. */
+function withOutOfSync(search: SubscriptionSearch): SubscriptionSearch | Refusal {
+  const { filters = [] } = search.request;
+  const read = readFilters(filters, FILTERED);
+  if (isRefusal(read)) return read;
+  const own = read.flatMap(({ field, operator, operand }) => {
+    if (field.kind !== 'member' || field.name !== OUT_OF_SYNC) return [];
+    const isWanted =
+      operand.type === 'boolean'
+        ? operand.flag === (operator === 'eq')
+        : operand.type === 'array' && operand.texts.includes('true') === (operator === 'in');
+    return [isWanted ? isOutOfSync : sql.fragment`NOT ${isOutOfSync}`];
+  });
+  const others = filters.filter(({ field }) => field !== OUT_OF_SYNC);
+  return {
+    ...search,
+    request: { ...search.request, filters: others },
+    conditions: [...search.conditions, ...own],
+  };
+}
+
 /** One page of the subscriptions that meet the conditions, as they are answered. */
 export async function searchSubscriptionsIn(
   unit: ReadUnit,
-  { request, conditions, withLineItems }: SubscriptionSearch,
+  search: SubscriptionSearch,
 ): Promise<SubscriptionListDto | Refusal> {
+  const asked = withOutOfSync(search);
+  if (isRefusal(asked)) return asked;
+  const { request, conditions, withLineItems } = asked;
   const expansions = SUBSCRIPTION_EXPANSIONS;
   const page = await searchExpanded(unit, SUBSCRIPTIONS, { request, conditions, expansions });
   if (isRefusal(page)) return page;
@@ -55,9 +124,14 @@ export async function searchSubscriptionsIn(
   }
   const planIds = rows.map((row) => row.plan_id);
   const plans = records?.plans ?? (await findRecords(unit, PLANS, planIds));
+  const belongingsOf = await findBelongings(
+    unit,
+    rows.map(({ id }) => id),
+  );
   const lineItems = records === null ? null : lineItemsOf(records);
   return pageToDto(page, ({ row, expansions: expanded }) => ({
     ...subscriptionToDto(row, mustGet(plans, row.plan_id, 'the plan of a subscription')),
+    ...belongingsOf(row.id),
     ...expanded,
     // Absent means none: all prices of the plan are given up, and the subscription has no line.
     ...(lineItems !== null && { line_items: lineItems.get(row.id) ?? [] }),

@@ -25,7 +25,9 @@ import {
   lineItemToDto,
   type LineItemDto,
 } from '../declarations/subscriptions/line-item.resource.js';
+import type { InvoiceRow } from '../declarations/invoices/invoice.resource.js';
 import type { LoadedSubscription } from './loaded-subscription.js';
+import type { RelatedRecords } from './related-records.js';
 import {
   subscriptionToDto,
   type SubscriptionDto,
@@ -38,15 +40,20 @@ export interface SubscriptionExpansionsDto {
   plan?: PlanDto | null;
 }
 
-/** In lists, of the members that belong to it only `line_items`, with `with_line_items`. */
-export interface ExpandedSubscriptionDto extends SubscriptionDto, SubscriptionExpansionsDto {
-  pauses?: PauseDto[];
-  line_items?: LineItemDto[];
-  phases?: PhaseDto[];
-  coupon_associations?: CouponAssociationDto[];
-  credit_grants?: CreditGrantDto[];
+/** What belongs to a subscription, wherever it is answered by itself or in a list. */
+export interface SubscriptionBelongingsDto {
+  pauses: PauseDto[];
+  phases: PhaseDto[];
+  coupon_associations: CouponAssociationDto[];
+  credit_grants: CreditGrantDto[];
   /** The last one that was made; without its lines. */
-  latest_invoice?: InvoiceHeaderDto | null;
+  latest_invoice: InvoiceHeaderDto | null;
+}
+
+/** In lists `line_items` are there with `with_line_items` only. */
+export interface ExpandedSubscriptionDto
+  extends SubscriptionDto, SubscriptionBelongingsDto, SubscriptionExpansionsDto {
+  line_items?: LineItemDto[];
 }
 
 export interface SubscriptionListDto {
@@ -58,6 +65,20 @@ export const SUBSCRIPTION_EXPANSIONS: Expansions<SubscriptionRow, SubscriptionEx
   customer: refersTo('customer_id', ANSWERED_CUSTOMERS, customerToDto),
   plan: refersTo('plan_id', PLANS, planToDto),
 };
+
+/** What belongs to one subscription. */
+export function belongingsToDto(
+  related: Pick<RelatedRecords, 'pauses' | 'coupons' | 'creditGrants'>,
+  latestInvoice: InvoiceRow | null,
+): SubscriptionBelongingsDto {
+  return {
+    pauses: related.pauses.map(pauseToDto),
+    phases: [],
+    coupon_associations: related.coupons.map(couponAssociationToDto),
+    credit_grants: related.creditGrants.map(creditGrantToDto),
+    latest_invoice: latestInvoice === null ? null : invoiceHeaderToDto(latestInvoice),
+  };
+}
 
 /** One subscription with everything that belongs to it. */
 export function loadedSubscriptionToDto({
@@ -78,10 +99,6 @@ export function loadedSubscriptionToDto({
         related.symbols,
       ),
     ),
-    pauses: related.pauses.map(pauseToDto),
-    phases: [],
-    coupon_associations: related.coupons.map(couponAssociationToDto),
-    credit_grants: related.creditGrants.map(creditGrantToDto),
-    latest_invoice: latestInvoice === null ? null : invoiceHeaderToDto(latestInvoice),
+    ...belongingsToDto(related, latestInvoice),
   };
 }

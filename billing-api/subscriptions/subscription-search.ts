@@ -8,6 +8,7 @@ import {
   isDue,
   isEqual,
   isOneOf,
+  isOneOfAsked,
   isInGroup,
   type Conditions,
 } from '../records/conditions.js';
@@ -75,16 +76,16 @@ export function subscriptionConditions(
   return (
     reader.refusal() ?? [
       ...isActiveAt(activeAtMs),
-      ...isOneOf('billing_cadence', body.billing_cadence),
-      ...isOneOf('billing_period', body.billing_period),
+      ...isOneOfAsked('billing_cadence', body.billing_cadence),
+      ...isOneOfAsked('billing_period', body.billing_period),
       ...isEqual('customer_id', body.customer_id),
-      ...isOneOf('customer_id', body.customer_ids),
-      ...isOneOf('invoicing_customer_id', body.invoicing_customer_ids),
-      ...isOneOf('parent_subscription_id', body.parent_subscription_ids),
+      ...isOneOfAsked('customer_id', body.customer_ids),
+      ...isOneOfAsked('invoicing_customer_id', body.invoicing_customer_ids),
+      ...isOneOfAsked('parent_subscription_id', body.parent_subscription_ids),
       ...isEqual('plan_id', body.plan_id),
-      ...isOneOf('id', body.subscription_ids),
-      ...isOneOf('subscription_status', body.subscription_status),
-      ...isOneOf('subscription_type', body.subscription_type),
+      ...isOneOfAsked('id', body.subscription_ids),
+      ...isOneOfAsked('subscription_status', body.subscription_status),
+      ...isOneOfAsked('subscription_type', body.subscription_type),
       ...isDue(['current_period_end', 'cancel_at'], updateDueMs),
       ...isDue(['trial_end'], trialDueMs),
     ]

@@ -1,4 +1,5 @@
 import { sql } from 'slonik';
+import { assertPresent } from '../../runtime/failure.js';
 import type { InstantMs } from '../../contract/instant.js';
 import { SUBSCRIPTION } from '../domain/lifecycle/subscription-lifecycle.js';
 import {
@@ -33,6 +34,20 @@ export async function findLatestInvoice(
   return transaction.maybeOne(sql.type(INVOICES.row)`
     SELECT * FROM invoices WHERE subscription_id = ${subscriptionId} AND ${isOfEnvironment}
     ORDER BY billing_sequence DESC NULLS LAST, created_at DESC, id DESC LIMIT 1`);
+}
+
+/** The last invoice of each of these subscriptions that has one, by subscription. */
+export async function findLatestInvoices(
+  transaction: Transaction,
+  subscriptionIds: readonly string[],
+): Promise<ReadonlyMap<string, InvoiceRow>> {
+  const rows = await transaction.any(sql.type(INVOICES.row)`
+    SELECT DISTINCT ON (subscription_id) * FROM invoices
+    WHERE subscription_id = ANY (${sql.array([...subscriptionIds], 'text')}) AND ${isOfEnvironment}
+    ORDER BY subscription_id, billing_sequence DESC NULLS LAST, created_at DESC, id DESC`);
+  return new Map(
+    rows.map((row) => [assertPresent(row.subscription_id, 'the subscription of an invoice'), row]),
+  );
 }
 
 /** The subscriptions of a customer that are or were in force, oldest first. */

@@ -261,6 +261,11 @@ describe('POST /subscriptions', () => {
   });
 });
 
+/** Members that a list has as a single answer has them. */
+const BELONGINGS = [
+  ...['pauses', 'phases', 'coupon_associations', 'credit_grants', 'latest_invoice'],
+];
+
 describe('POST /subscriptions/search', () => {
   test('finds by every member of its own', async ({ api, database, clock }) => {
     clock.set('2026-11-20T00:00:00Z');
@@ -313,13 +318,15 @@ describe('POST /subscriptions/search', () => {
   test('adds line items and expansions only on request', async ({ api }) => {
     const { id, priceId } = await makeSubscription(api);
     const plain = (await api.make('/v1/subscriptions/search', {})).items[0];
-    for (const member of ['line_items', 'customer', 'plan', 'latest_invoice']) {
+    for (const member of ['line_items', 'customer', 'plan']) {
       expect(plain).not.toHaveProperty(member);
     }
     const body = { with_line_items: true, expand: 'customer,plan', subscription_ids: [id] };
     const full = (await api.make('/v1/subscriptions/search', body)).items[0];
     expect(full.line_items[0].price.id).toBe(priceId);
     expect([full.customer.external_id, full.plan.name]).toEqual(['acme', 'Pro']);
+    const one = (await api.call('GET', `/v1/subscriptions/${id}`)).body;
+    for (const member of BELONGINGS) expect(plain[member], member).toEqual(one[member]);
   });
 });
 
@@ -332,6 +339,20 @@ describe('GET /subscriptions/{id}', () => {
     await api.make('/v1/prices', { entity_id: planId, currency: 'usd', amount: '1' });
     const { body } = await api.call('GET', `/v1/subscriptions/${id}`);
     expect(body.plan_prices_out_of_sync).toBe(true);
+    const found = async (operator: string, boolean: boolean): Promise<number> => {
+      const filter = { field: 'plan_prices_out_of_sync', operator, value: { boolean } };
+      const page = await api.make('/v1/subscriptions/search', { filters: [filter] });
+      return page.pagination.total;
+    };
+    expect([await found('eq', true), await found('neq', true)]).toEqual([1, 0]);
+    expect([await found('eq', false), await found('neq', false)]).toEqual([0, 1]);
+    await expectRefusals(api, '/v1/subscriptions/search', [
+      [
+        'a text',
+        { filters: [{ field: 'plan_prices_out_of_sync', value: { string: 'x' } }] },
+        'filters.0',
+      ],
+    ]);
     expect((await api.call('GET', '/v1/subscriptions/subs_x')).status).toBe(404);
     const { apiKey } = await makeKey(database.database, {});
     const headers = { 'x-api-key': apiKey };

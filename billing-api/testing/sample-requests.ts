@@ -159,6 +159,7 @@ const CATALOG: Readonly<Record<string, Sample>> = {
           entity_id: ids.subscription,
           entity_type: 'SUBSCRIPTION',
           feature_id: ids.feature,
+          is_additional: true,
           usage_limit: 100,
         },
       ],

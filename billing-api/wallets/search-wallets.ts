@@ -10,7 +10,14 @@ import {
   type WalletStatus,
   type WalletType,
 } from '../declarations/money/wallet.resource.js';
-import { isAbove, isBefore, isEqual, isNotBefore, isOneOf } from '../records/conditions.js';
+import {
+  isAbove,
+  isBefore,
+  isEqual,
+  isNotBefore,
+  isOneOf,
+  isOneOfAsked,
+} from '../records/conditions.js';
 import { readRecord } from '../records/find-record.js';
 import { listRequestFrom, type ListQuery } from '../records/list-request.js';
 import { MemberReader } from '../records/member-rules.js';
@@ -62,8 +69,8 @@ export async function searchWallets(
     const customer =
       externalId === undefined ? null : await findCustomerByExternalId(unit.tx, externalId);
     const conditions = [
-      ...isOneOf('id', body.wallet_ids),
-      ...isOneOf('customer_id', body.customer_ids),
+      ...isOneOfAsked('id', body.wallet_ids),
+      ...isOneOfAsked('customer_id', body.customer_ids),
       // An external id that no published customer has finds nothing.
       ...(externalId === undefined
         ? []

@@ -96,6 +96,18 @@ export function withOpenAnswers(paths, schemas) {
   const requested = schemasOf('requestBody', paths, schemas);
   const answered = schemasOf('responses', paths, schemas);
   const shared = new Set([...requested].filter((name) => answered.has(name)));
+  const resolved = ({ $ref, ...schema }) =>
+    $ref === undefined ? schema : resolved(schemas[$ref.slice(SCHEMA.length)]);
+  const hasRequired = (schema) => {
+    const { required = [], allOf = [] } = resolved(schema);
+    return required.length > 0 || allOf.some(hasRequired);
+  };
+  // A request without a body counts as one with an empty object.
+  const bodyOf = (body) => {
+    const { schema } = body.content['application/json'];
+    const isObject = resolved(schema).type === 'object' || resolved(schema).allOf !== undefined;
+    return isObject && !hasRequired(schema) ? { ...body, required: false } : body;
+  };
   const toInput = (value) =>
     rewritten(value, (object) => {
       const name = object.$ref?.startsWith?.(SCHEMA) ? object.$ref.slice(SCHEMA.length) : '';
@@ -113,7 +125,7 @@ export function withOpenAnswers(paths, schemas) {
       {
         ...operation,
         responses: opened(operation.responses),
-        ...(requestBody === undefined ? {} : { requestBody: toInput(requestBody) }),
+        ...(requestBody === undefined ? {} : { requestBody: toInput(bodyOf(requestBody)) }),
       },
     ]);
     return [path, Object.fromEntries(operations)];

@@ -51,6 +51,12 @@ export interface PreviewInvoiceBody {
   windows_offset?: number;
 }
 
+/** An invoice that is not stored. */
+export interface PreviewDto extends InvoiceDto {
+  /** What it could not take into account; empty where there is nothing. */
+  warnings: string[];
+}
+
 export interface UsageAnalyticsDto {
   source: string;
   usage: DecimalText;

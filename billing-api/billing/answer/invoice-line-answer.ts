@@ -3,7 +3,12 @@ import type { CommitmentInfoDto } from '../../declarations/subscriptions/commitm
 import type { CommitmentInfo } from '../../domain/invoice/invoice.js';
 import { formatMoney, Money } from '../../domain/money/money.js';
 import { instantToDto } from '../../records/record-dto.js';
-import type { DocumentLine, InvoiceHeader, RecordIdentity } from '../document/invoice-document.js';
+import {
+  placeName,
+  type DocumentLine,
+  type InvoiceHeader,
+  type RecordIdentity,
+} from '../document/invoice-document.js';
 import { explanationToDto } from '../explain/explanation-answer.js';
 import type { WindowsPage } from '../explain/explained-windows.js';
 import type { InvoiceLineItemDto, UsageAnalyticsDto, UsageBreakdownDto } from './invoice-dto.js';
@@ -67,6 +72,7 @@ export function invoiceLineToDto(
   const money = (amount: Decimal): string => formatMoney(new Money(amount, currency));
   return {
     ...identityToDto(line),
+    id: line.id ?? placeName(line.position),
     invoice_id: header.id,
     tenant_id: header.tenant_id,
     environment_id: header.environment_id,

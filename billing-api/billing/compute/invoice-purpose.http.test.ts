@@ -13,6 +13,8 @@ import { computeInvoice } from './compute-invoice.js';
 import { documentOfComputed } from './document-of-computed.js';
 import type { InvoicePurpose } from './invoice-purpose.js';
 
+/** Its opening invoice has taken the coupon; here each purpose says itself what was taken. */
+const UNCOUNTED = { couponApplicationCounts: new Map<string, number>() };
 const OCTOBER = { startMs: Date.parse('2026-10-01'), endMs: Date.parse('2026-11-01') };
 
 test('the purpose of a computation says which lines it takes, what was invoiced and applied before, and which wallets pay', async ({
@@ -60,7 +62,7 @@ test('the purpose of a computation says which lines it takes, what was invoiced 
         const [query] = await findPreviewQueries(unit, [{ subscription_id: subscription.id }]);
         const preview = assertPresent(query, 'the only query');
         if (isRefusal(preview)) return preview;
-        return { ...preview, purpose: { ...preview.purpose, ...purpose } };
+        return { ...preview, purpose: { ...preview.purpose, ...UNCOUNTED, ...purpose } };
       },
     );
     if (isRefusal(computed)) throw new Error(computed.message);

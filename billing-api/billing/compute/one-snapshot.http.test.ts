@@ -107,7 +107,7 @@ describe('the snapshot of a computed invoice', () => {
         { subscription_id: subscriptionId, group_by: ['feature_id'], ...OCTOBER },
       );
       if (isRefusal(computed)) throw new Error(computed.message);
-      return [invoiceToDto(computed, null).subtotal, watched];
+      return [invoiceToDto(computed.document, null).subtotal, watched];
     };
     const [unchanged, { statements, snapshots }] = await preview(0);
     expect([unchanged, snapshots]).toEqual(['5.00', 1]);

@@ -161,7 +161,7 @@ describe('a computed invoice', () => {
         { subscription_id: id, ...OCTOBER },
       );
       if (isRefusal(computed)) throw new Error(computed.message);
-      expect(invoiceToDto(computed, null).subtotal).toBe('4.00');
+      expect(invoiceToDto(computed.document, null).subtotal).toBe('4.00');
       // After the third reading it reads events only, and asks no more.
       expect(readings).toBe(Math.min(times + 1, 4));
     },

@@ -1,11 +1,17 @@
 import type { InstantMs } from '../../../contract/instant.js';
-import { assertPresent } from '../../../runtime/failure.js';
+import { assertPresent, assertThat } from '../../../runtime/failure.js';
 import type { CouponSnapshot } from '../../declarations/invoices/coupon-application.resource.js';
 import { COUPONS, type CouponRow } from '../../declarations/coupons/coupon.resource.js';
 import { taxRateToDto, type TaxRateRow } from '../../declarations/taxes/tax-rate.resource.js';
 import type { AppliedTax, CouponApplication } from '../../domain/adjustments/adjustments.js';
 import { recordToDto } from '../../records/resource.js';
-import { NOT_STORED, type DocumentCoupon, type DocumentTax } from './invoice-document.js';
+import {
+  NOT_STORED,
+  placeName,
+  type DocumentCoupon,
+  type DocumentLine,
+  type DocumentTax,
+} from './invoice-document.js';
 
 function snapshotOf(row: CouponRow): CouponSnapshot {
   const { name, coupon_code, type, cadence, currency, ...coupon } = recordToDto(COUPONS, row);
@@ -26,11 +32,26 @@ export type CountedTax = {
   readonly rate: TaxRateRow;
 };
 
-/** What coupons took off an invoice, each with the coupon as it was. */
+/** The first line that a coupon of a line item took something off; null for one of the invoice. */
+function lineOf(
+  { associationId, lineItemId }: CouponApplication,
+  lines: readonly DocumentLine[],
+): string | null {
+  if (lineItemId === null) return null;
+  const place = lines.findIndex(
+    ({ subscription_line_item_id: id, trace }) =>
+      id === lineItemId &&
+      trace.discounts.some(({ couponAssociationId }) => couponAssociationId === associationId),
+  );
+  assertThat(place >= 0, 'a coupon of a line item takes something off one of its lines');
+  return placeName(place);
+}
+
+/** What coupons took off an invoice with these lines, each with the coupon as it was. */
 export function documentCoupons(
   applications: readonly CouponApplication[],
   attached: readonly CountedCoupon[],
-  appliedAt: InstantMs,
+  { lines, appliedAt }: { readonly lines: readonly DocumentLine[]; readonly appliedAt: InstantMs },
 ): readonly DocumentCoupon[] {
   return applications.map((application, position) => {
     const { associationId } = application;
@@ -43,7 +64,7 @@ export function documentCoupons(
       coupon_id: coupon.id,
       coupon_association_id: association.subscription_id === null ? null : associationId,
       coupon_snapshot: snapshotOf(coupon),
-      invoice_line_item_id: null,
+      invoice_line_item_id: lineOf(application, lines),
       subscription_id: association.subscription_id,
       discount_type: application.discountType,
       discount_percentage: application.discountPercentage,

@@ -44,6 +44,14 @@ export const NOT_STORED: RecordIdentity = {
   updated_by: null,
 };
 
+/**
+ * The name of a line that is not stored, by its place on the invoice: what a coupon took it off can
+ * be told by it.
+ */
+export function placeName(position: number): string {
+  return `line_${position + 1}`;
+}
+
 /** Where every invoice begins: as a draft that nobody has stored, numbered, sent or paid. */
 export const NEW_DRAFT = {
   ...NOT_STORED,

@@ -82,10 +82,12 @@ function headerOf(
  */
 export function writeDocument(computed: Computation, parties: InvoiceParties): InvoiceDocument {
   const { inputs, invoice } = computed;
+  const lines = documentLines(invoice.lines, parties.plan);
+  const taken = { lines, appliedAt: inputs.asOfMs };
   return {
     header: headerOf(computed, parties),
-    lines: documentLines(invoice.lines, parties.plan),
-    coupons: documentCoupons(invoice.couponApplications, parties.coupons, inputs.asOfMs),
+    lines,
+    coupons: documentCoupons(invoice.couponApplications, parties.coupons, taken),
     taxes: documentTaxes(invoice.taxes, parties.taxes, inputs.asOfMs),
   };
 }

@@ -8,7 +8,7 @@ import {
   isDue,
   isEqual,
   isNotBefore,
-  isOneOf,
+  isOneOfAsked,
   type Conditions,
 } from '../../records/conditions.js';
 import { MemberReader } from '../../records/member-rules.js';
@@ -62,13 +62,13 @@ export function invoiceConditions(body: SearchInvoicesBody): InvoiceConditions |
   const endTo = reader.instant('period_end_lte', body.period_end_lte);
   return (
     reader.refusal() ?? [
-      ...isOneOf('id', body.invoice_ids),
+      ...isOneOfAsked('id', body.invoice_ids),
       ...isEqual('customer_id', body.customer_id),
       ...isEqual('subscription_id', body.subscription_id),
-      ...isOneOf('subscription_customer_id', body.subscription_customer_id),
+      ...isOneOfAsked('subscription_customer_id', body.subscription_customer_id),
       ...isEqual('invoice_type', body.invoice_type),
-      ...isOneOf('invoice_status', body.invoice_status),
-      ...isOneOf('payment_status', body.payment_status),
+      ...isOneOfAsked('invoice_status', body.invoice_status),
+      ...isOneOfAsked('payment_status', body.payment_status),
       ...isEqual('billing_reason', body.billing_reason),
       ...isEqual('currency', currency),
       ...isAbove('amount_due', due),

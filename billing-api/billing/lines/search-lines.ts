@@ -7,7 +7,7 @@ import {
 import { findSymbolsOfPrices } from '../../catalog/price-units/price-units-store.js';
 import { findPrices } from '../../catalog/prices/prices-store.js';
 import { mustGet } from '../../../runtime/failure.js';
-import { endsAfter, isDue, isEqual, isOneOf } from '../../records/conditions.js';
+import { endsAfter, isDue, isEqual, isOneOfAsked } from '../../records/conditions.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
@@ -34,9 +34,9 @@ function conditionsOf(body: SearchLineItemsBody) {
   const active = at === null ? [] : [...isDue(['start_date'], at), ...endsAfter('end_date', at)];
   return (
     reader.refusal() ?? [
-      ...isOneOf('subscription_id', body.subscription_ids),
-      ...isOneOf('price_id', body.price_ids),
-      ...isOneOf('meter_id', body.meter_ids),
+      ...isOneOfAsked('subscription_id', body.subscription_ids),
+      ...isOneOfAsked('price_id', body.price_ids),
+      ...isOneOfAsked('meter_id', body.meter_ids),
       ...isEqual('entity_type', body.entity_type),
       ...active,
     ]

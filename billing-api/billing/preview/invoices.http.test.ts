@@ -383,3 +383,64 @@ describe('POST /invoices/preview', () => {
     expect([cancelled.status, cancelled.body.code]).toEqual([400, 'invalid_operation']);
   });
 });
+
+test('a preview counts the coupons and commitments of earlier invoices (14.4, 11.2)', async ({
+  api,
+  clock,
+}) => {
+  clock.set('2026-10-05T00:00:00Z');
+  const plan = await api.make('/v1/plans', { name: 'Pro' });
+  await api.make('/v1/prices', {
+    ...{ entity_id: plan.id, currency: 'usd', amount: '100', invoice_cadence: 'ADVANCE' },
+  });
+  await api.make('/v1/customers', { external_id: 'acme' });
+  await api.make('/v1/coupons', {
+    ...{ name: 'Once', coupon_code: 'ONCE', type: 'fixed', amount_off: '10', currency: 'usd' },
+    cadence: 'once',
+  });
+  const { id, latest_invoice: opening } = await api.make('/v1/subscriptions', {
+    ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
+    ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00Z', coupons: ['ONCE'] },
+  });
+  expect(opening.total).toBe('90.00');
+  const preview = await api.make('/v1/invoices/preview', { subscription_id: id });
+  expect([preview.total_discount, preview.total, preview.warnings]).toEqual(['0.00', '100.00', []]);
+  const later = await api.make('/v1/invoices/preview', {
+    ...{ subscription_id: id, period_start: '2026-12-01T00:00:00Z' },
+    period_end: '2027-01-01T00:00:00Z',
+  });
+  expect(later.warnings).toEqual([
+    'coupons and commitments count what was invoiced for the time before 2026-10-01T00:00:00.000Z; ' +
+      'what is between this instant and the period of the preview is not invoiced yet',
+  ]);
+});
+
+test('a coupon of a line item names the line that it is taken off, also in a preview', async ({
+  api,
+  clock,
+}) => {
+  clock.set('2026-10-05T00:00:00Z');
+  const plan = await api.make('/v1/plans', { name: 'Pro' });
+  const terms = { entity_id: plan.id, currency: 'usd', invoice_cadence: 'ADVANCE' };
+  await api.make('/v1/prices', { ...terms, amount: '100' });
+  const price = await api.make('/v1/prices', { ...terms, amount: '20' });
+  await api.make('/v1/customers', { external_id: 'acme' });
+  await api.make('/v1/coupons', {
+    ...{ name: 'Half', coupon_code: 'HALF', type: 'percentage', percentage_off: '50' },
+    cadence: 'forever',
+  });
+  const { id, latest_invoice: opening } = await api.make('/v1/subscriptions', {
+    ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
+    ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00Z' },
+    line_item_coupons: { [price.id]: ['HALF'] },
+  });
+  const preview = await api.make('/v1/invoices/preview', { subscription_id: id });
+  const { body: stored } = await api.call('GET', `/v1/invoices/${opening.id}`);
+  for (const invoice of [preview, stored]) {
+    const [coupon] = invoice.coupon_applications;
+    const named = invoice.line_items.find(
+      (line: { id: string }) => line.id === coupon.invoice_line_item_id,
+    );
+    expect([named.price_id, named.line_item_discount]).toEqual([price.id, '10.00']);
+  }
+});

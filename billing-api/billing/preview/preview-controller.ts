@@ -2,7 +2,7 @@ import { Body, Controller, Extension, Post, Request, Route, Tags } from '@tsoa/r
 import type { Request as HttpRequest } from 'express';
 import { previewInvoice } from './preview-invoice.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
-import type { InvoiceDto, PreviewInvoiceBody } from '../answer/invoice-dto.js';
+import type { PreviewDto, PreviewInvoiceBody } from '../answer/invoice-dto.js';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
@@ -24,9 +24,11 @@ export class PreviewController extends Controller {
   public async previewInvoice(
     @Request() request: HttpRequest,
     @Body() body: PreviewInvoiceBody,
-  ): Promise<InvoiceDto> {
-    const document = accepted(await previewInvoice(this.dependencies, occasionOf(request), body));
+  ): Promise<PreviewDto> {
+    const preview = accepted(await previewInvoice(this.dependencies, occasionOf(request), body));
+    const { document, warnings } = preview;
     const { windows_limit: limit = 100, windows_offset: offset = 0 } = body;
-    return invoiceToDto(document, body.explain === true ? { limit, offset } : null);
+    const answer = invoiceToDto(document, body.explain === true ? { limit, offset } : null);
+    return { ...answer, warnings: [...warnings] };
   }
 }

@@ -1,7 +1,6 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
-import { usageSince } from '../../domain/invoice/invoice-scope.js';
 import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import type { Occasion } from '../../records/occasion.js';
@@ -10,8 +9,7 @@ import { documentOfComputed } from '../compute/document-of-computed.js';
 import { findDueDays, previewPurpose } from '../compute/invoice-purpose.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
-import { findPriorInvoices } from '../stored/prior-invoices.js';
-import { lookBackFrom } from '../stored/look-back.js';
+import { uncountedOf, withEarlierInvoices } from './earlier-invoices.js';
 import { readPreviewPeriod, type PreviewRequest } from './preview-period.js';
 import { readGroups } from '../../usage/usage-grouping.js';
 import { MemberReader } from '../../records/member-rules.js';
@@ -49,34 +47,6 @@ function isPreviewable({ subscription_status: status }: SubscriptionRow): boolea
   return isIn(SUBSCRIPTION, 'running', status);
 }
 
-/** Whether threshold invoices have split the period that it asks for (docs/domain.md 30.1). */
-function isSplit({ loaded, period }: InvoiceQuery): boolean {
-  return usageSince(loaded.terms, period) !== null;
-}
-
-/**
- * Queries with what threshold invoices have charged (docs/domain.md 30.1). Earlier invoices are
- * read only where they split a period, which is rare.
- */
-async function withSegments(
-  unit: ReadUnit,
-  queries: readonly (InvoiceQuery | Refusal)[],
-): Promise<readonly (InvoiceQuery | Refusal)[]> {
-  const known = queries.filter((query): query is InvoiceQuery => !isRefusal(query));
-  const split = known.filter(isSplit);
-  if (split.length === 0) return queries;
-  const priorOf = await findPriorInvoices(unit, {
-    subscriptionIds: split.map(({ loaded }) => loaded.subscription.id),
-    exceptIds: [],
-    since: Math.min(...split.map(({ loaded, period }) => lookBackFrom(loaded, period))),
-  });
-  return queries.map((query) => {
-    if (isRefusal(query) || !isSplit(query)) return query;
-    const { segmentsBefore = [] } = priorOf(query.loaded.subscription.id);
-    return { ...query, purpose: { ...query.purpose, segmentsBefore } };
-  });
-}
-
 /**
  * The invoices that requests ask for: one for each, or why there is none. One statement for each
  * kind of record, whatever the number of requests.
@@ -100,18 +70,22 @@ export async function findPreviewQueries(
     const problem = `the subscription is ${loaded.subscription.subscription_status}, so it has no invoice to preview`;
     return new Refusal('invalid_operation', problem);
   });
-  return withSegments(unit, queries);
+  return withEarlierInvoices(unit, queries);
 }
+
+/** An invoice that is not stored, and what it could not take into account. */
+export type Preview = { readonly document: InvoiceDocument; readonly warnings: readonly string[] };
 
 /** POST /invoices/preview: the invoice of a period as it stands now; nothing is stored. */
 export async function previewInvoice(
   dependencies: UsageReadDependencies,
   occasion: Occasion,
   request: PreviewRequest,
-): Promise<InvoiceDocument | Refusal> {
+): Promise<Preview | Refusal> {
   const computed = await computeInvoice(dependencies, occasion, async (unit) => {
     const [query] = await findPreviewQueries(unit, [request]);
     return assertPresent(query, 'the only query');
   });
-  return isRefusal(computed) ? computed : documentOfComputed(computed);
+  if (isRefusal(computed)) return computed;
+  return { document: documentOfComputed(computed), warnings: uncountedOf(computed.query) };
 }

@@ -1,4 +1,5 @@
 import { sql, type FragmentSqlToken } from 'slonik';
+import { mustGet } from '../../../runtime/failure.js';
 import { noRows } from '../../../sql/columns.js';
 import { COUPON_APPLICATIONS } from '../../declarations/invoices/coupon-application.resource.js';
 import { INVOICE_LINES } from '../../declarations/invoices/invoice-line.resource.js';
@@ -8,7 +9,11 @@ import { isOfEnvironment } from '../../records/conditions.js';
 import { insertParts } from '../../records/create-record.js';
 import { authorOf } from '../../records/occasion.js';
 import type { Unit } from '../../records/unit.js';
-import type { InvoiceDocument } from '../document/invoice-document.js';
+import {
+  placeName,
+  type DocumentCoupon,
+  type InvoiceDocument,
+} from '../document/invoice-document.js';
 
 /** The lines, coupons and taxes of an invoice. */
 export type DocumentParts = Pick<InvoiceDocument, 'lines' | 'coupons' | 'taxes'>;
@@ -19,6 +24,16 @@ export type StoredParts = {
     readonly id: string;
   })[];
 };
+
+/** A coupon that names its line, if any, by the id that the line has got. */
+export function withLine<Coupon extends Pick<DocumentCoupon, 'invoice_line_item_id'>>(
+  coupon: Coupon,
+  idOf: ReadonlyMap<string, string>,
+): Coupon {
+  const { invoice_line_item_id: name } = coupon;
+  if (name === null) return coupon;
+  return { ...coupon, invoice_line_item_id: mustGet(idOf, name, 'the line of a coupon') };
+}
 
 /** The parts of an invoice as records of this unit, each with an id of its own. */
 export function identified(
@@ -34,9 +49,11 @@ export function identified(
     invoice_id: invoiceId,
     id: newId(prefix),
   });
+  const storedLines = lines.map((line) => stored(INVOICE_LINES.idPrefix, line));
+  const idOf = new Map(storedLines.map(({ id }, place) => [placeName(place), id]));
   return {
-    lines: lines.map((line) => stored(INVOICE_LINES.idPrefix, line)),
-    coupons: coupons.map((coupon) => stored(COUPON_APPLICATIONS.idPrefix, coupon)),
+    lines: storedLines,
+    coupons: coupons.map((coupon) => stored(COUPON_APPLICATIONS.idPrefix, withLine(coupon, idOf))),
     taxes: taxes.map((tax) => stored(INVOICE_TAXES.idPrefix, tax)),
   };
 }

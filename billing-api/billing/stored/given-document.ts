@@ -134,9 +134,11 @@ export function documentOfGiven(
   parties: GivenParties,
 ): DocumentParts & { readonly totals: GivenTotals } {
   const adjusted = adjustGiven(given);
+  const lines = linesOfGiven(adjusted);
+  const taken = { lines, appliedAt: given.atMs };
   return {
-    lines: linesOfGiven(adjusted),
-    coupons: documentCoupons(adjusted.couponApplications, parties.coupons, given.atMs),
+    lines,
+    coupons: documentCoupons(adjusted.couponApplications, parties.coupons, taken),
     taxes: documentTaxes(adjusted.taxes, parties.taxes, given.atMs),
     totals: totalsOf(adjusted.totals),
   };

@@ -1,10 +1,10 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { mustGet } from '../../../runtime/failure.js';
+import { mustGet, zip } from '../../../runtime/failure.js';
 import { instantColumn } from '../../../sql/columns.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit } from '../../records/unit.js';
-import type { StoredParts } from './document-parts.js';
+import { withLine, type StoredParts } from './document-parts.js';
 
 const digestRow = z.object({ invoice_id: z.string(), result_sha256: z.string() });
 const partRow = z.object({
@@ -70,13 +70,17 @@ export async function asKept(
     return { ...part, ...stamp, ...(applied_at === null ? {} : { applied_at }) };
   };
   return new Map(
-    [...documents].map(([id, { lines, coupons, taxes }]) => [
-      id,
-      {
-        lines: lines.map((line) => kept(id, 'line', line)),
-        coupons: coupons.map((coupon) => kept(id, 'coupon', coupon)),
+    [...documents].map(([id, { lines, coupons, taxes }]) => {
+      const keptLines = lines.map((line) => kept(id, 'line', line));
+      const idOf = new Map(
+        zip(lines, keptLines).map(([line, { id: keptId }]) => [line.id, keptId]),
+      );
+      const parts = {
+        lines: keptLines,
+        coupons: coupons.map((coupon) => withLine(kept(id, 'coupon', coupon), idOf)),
         taxes: taxes.map((tax) => kept(id, 'tax', tax)),
-      },
-    ]),
+      };
+      return [id, parts];
+    }),
   );
 }

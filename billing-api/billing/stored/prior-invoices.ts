@@ -45,8 +45,12 @@ type LineRow = z.output<typeof lineRow>;
 const countRow = z.object({
   subscription_id: z.string(),
   coupon_association_id: z.string(),
+  invoice_start: instantColumn.nullable(),
+  billing_reason: z.string(),
   application_count: integerColumn,
 });
+
+type CountRow = z.output<typeof countRow>;
 
 const texts = (list: readonly string[]) => sql.array([...list], 'text');
 
@@ -77,13 +81,14 @@ function findLines({ tx }: StatementUnit, query: PriorQuery): Promise<readonly L
 function findCouponCounts({ tx }: StatementUnit, query: PriorQuery) {
   return tx.any(sql.type(countRow)`
     SELECT invoice.subscription_id, coupon.coupon_association_id,
-      count(*) AS application_count
+      invoice.period_start AS invoice_start, invoice.billing_reason, count(*) AS application_count
     FROM invoices AS invoice
     JOIN coupon_applications AS coupon
       ON coupon.invoice_id = invoice.id AND ${rowIsOfEnvironment('coupon')}
     WHERE ${isCounted(query)} AND ${rowIsOfEnvironment('invoice')}
       AND coupon.coupon_association_id IS NOT NULL
-    GROUP BY invoice.subscription_id, coupon.coupon_association_id`);
+    GROUP BY invoice.subscription_id, coupon.coupon_association_id, invoice.period_start,
+      invoice.billing_reason`);
 }
 
 /** Whether it has usage of a period that threshold invoices split (docs/domain.md 30.1). */
@@ -126,6 +131,38 @@ function priorCommitmentsOf(row: LineRow): readonly PriorCommitment[] {
   ];
 }
 
+/** How often each coupon was applied. */
+function sumsOf(rows: readonly CountRow[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { coupon_association_id: id, application_count: count } of rows) {
+    // Absent means zero: none was counted yet.
+    counts.set(id, (counts.get(id) ?? 0) + count);
+  }
+  return counts;
+}
+
+/** What was invoiced of a subscription, as rows. */
+type PriorRows = { readonly lines: readonly LineRow[]; readonly counts: readonly CountRow[] };
+
+async function findPriorRows(
+  unit: StatementUnit,
+  query: PriorQuery,
+): Promise<(subscriptionId: string) => PriorRows> {
+  const lines = groupBy(await findLines(unit, query), (row) => row.subscription_id);
+  const counts = groupBy(await findCouponCounts(unit, query), (row) => row.subscription_id);
+  // Absent means none: the subscription has no such line, or no coupon of it was applied.
+  return (id) => ({ lines: lines.get(id) ?? [], counts: counts.get(id) ?? [] });
+}
+
+function priorOf({ lines, counts }: PriorRows): Required<PriorInvoices> {
+  return {
+    alreadyInvoiced: lines.map(invoicedLineOf),
+    priorCommitments: lines.flatMap(priorCommitmentsOf),
+    segmentsBefore: lines.flatMap(segmentOf),
+    couponApplicationCounts: sumsOf(counts),
+  };
+}
+
 /**
  * What the drafts and finalized invoices of these subscriptions have taken: lines, parts of
  * commitments, and applications of coupons, by subscription. Two statements for all of them.
@@ -134,20 +171,49 @@ export async function findPriorInvoices(
   unit: StatementUnit,
   query: PriorQuery,
 ): Promise<(subscriptionId: string) => PriorInvoices> {
-  const lines = groupBy(await findLines(unit, query), (row) => row.subscription_id);
-  const counts = groupBy(await findCouponCounts(unit, query), (row) => row.subscription_id);
-  return (id) => {
-    // Absent means none: the subscription has no such line.
-    const own = lines.get(id) ?? [];
-    // Absent means none: no coupon of the subscription was applied.
-    const applied = counts.get(id) ?? [];
-    return {
-      alreadyInvoiced: own.map(invoicedLineOf),
-      priorCommitments: own.flatMap(priorCommitmentsOf),
-      segmentsBefore: own.flatMap(segmentOf),
-      couponApplicationCounts: new Map(
-        applied.map((row) => [row.coupon_association_id, row.application_count]),
-      ),
+  const rowsOf = await findPriorRows(unit, query);
+  return (id) => priorOf(rowsOf(id));
+}
+
+/** A look at a period of a subscription. */
+export type PeriodLook = {
+  /** The start of the billing period that is looked at. */
+  readonly before: InstantMs;
+  /** As in `PriorQuery`, for this subscription alone. */
+  readonly since: InstantMs;
+};
+
+/** Whether an invoice is earlier than the cycle invoice of a period that begins at an instant. */
+function isEarlier(
+  row: { readonly invoice_start: InstantMs | null; readonly billing_reason: string },
+  before: InstantMs,
+): boolean {
+  const { invoice_start: start, billing_reason: reason } = row;
+  if (start === null || start < before) return true;
+  return start === before && reason !== 'SUBSCRIPTION_CYCLE';
+}
+
+/**
+ * What the invoices before a period have taken. It depends on the subscription and its period
+ * alone, whatever is read beside it.
+ */
+export async function findEarlierInvoices(
+  unit: StatementUnit,
+  query: Omit<PriorQuery, 'exceptIds'>,
+): Promise<
+  (
+    subscriptionId: string,
+    look: PeriodLook,
+  ) => Pick<PriorInvoices, 'priorCommitments' | 'couponApplicationCounts' | 'segmentsBefore'>
+> {
+  const rowsOf = await findPriorRows(unit, { ...query, exceptIds: [] });
+  return (id, { before, since }) => {
+    const { lines, counts } = rowsOf(id);
+    const earlier = {
+      lines: lines.filter((row) => row.invoice_end > since && isEarlier(row, before)),
+      counts: counts.filter((row) => isEarlier(row, before)),
     };
+    const { priorCommitments, couponApplicationCounts, segmentsBefore } = priorOf(earlier);
+    return { priorCommitments, couponApplicationCounts, segmentsBefore };
   };
 }

@@ -1,4 +1,4 @@
-import { assertPresent } from '../../../runtime/failure.js';
+import { assertPresent, zip } from '../../../runtime/failure.js';
 import { findAttachedCoupons } from '../../coupons/coupons-store.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import type { ReadUnit, Unit } from '../../records/unit.js';
@@ -7,7 +7,7 @@ import { findTaxesOf, type TaxedEntity } from '../../taxes/taxes-store.js';
 import { couponFrom, taxFrom } from '../compute/adjustment-inputs.js';
 import type { DocumentLine } from '../document/invoice-document.js';
 import { computationOfGiven, storeComputations } from './computations.js';
-import { identified, replaceDocumentParts, type StoredParts } from './document-parts.js';
+import { identified, replaceDocumentParts, withLine, type StoredParts } from './document-parts.js';
 import type { FinalDraft } from './final-draft.js';
 import { documentOfGiven } from './given-document.js';
 import { findPriorInvoices } from './prior-invoices.js';
@@ -62,10 +62,13 @@ export async function reviseDraft(
   };
   const { totals, ...parts } = documentOfGiven(given, { coupons: attached, taxes });
   const stored = identified(unit, row.id, parts);
-  const kept: StoredParts = {
-    ...stored,
-    lines: stored.lines.map((line, place) => ({ ...line, id: lines[place]?.id ?? line.id })),
-  };
+  const keptLines = stored.lines.map((line, place) => ({
+    ...line,
+    id: lines[place]?.id ?? line.id,
+  }));
+  const idOf = new Map(zip(stored.lines, keptLines).map(([{ id }, kept]) => [id, kept.id]));
+  const coupons = stored.coupons.map((coupon) => withLine(coupon, idOf));
+  const kept: StoredParts = { ...stored, coupons, lines: keptLines };
   await replaceDocumentParts(unit, [row.id], [kept]);
   await storeComputations(unit, [computationOfGiven(row.id, given)]);
   return { row, computed: totals, parts: kept };

@@ -1,5 +1,5 @@
 import type { Occasion } from '../../records/occasion.js';
-import { hasText, isEqual, isOneOf } from '../../records/conditions.js';
+import { hasText, isEqual, isOneOfAsked } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
 import { expandRecord, readExpanded } from '../../records/expand-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
@@ -58,10 +58,10 @@ export function searchFeatures(
   const search = {
     request: body,
     conditions: [
-      ...isOneOf('id', body.feature_ids),
-      ...isOneOf('meter_id', body.meter_ids),
+      ...isOneOfAsked('id', body.feature_ids),
+      ...isOneOfAsked('meter_id', body.meter_ids),
       ...isEqual('lookup_key', body.lookup_key),
-      ...isOneOf('lookup_key', body.lookup_keys),
+      ...isOneOfAsked('lookup_key', body.lookup_keys),
       ...hasText('name', body.name_contains),
       ...isEqual('type', body.type),
     ],

@@ -303,7 +303,7 @@ describe('PUT /meters/{id}', () => {
       ['name', { name: null }],
       ['filters.1.key', { filters: [...EU, ...US] }],
       ['filters.0.values', { filters: [{ key: 'a', values: [] }] }],
-      ['metadata', { metadata: { a: {} } }],
+      ['metadata.a', { metadata: { a: {} } }],
       ['status', { status: 'archived' }],
       ['version', { version: 7 }],
     ] as const;

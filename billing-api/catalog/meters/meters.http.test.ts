@@ -184,7 +184,6 @@ describe('GET /meters', () => {
       'offset=-1',
       'status=gone',
       'sort=colour',
-      'expand=x',
       'start_time=2026-02-30T00:00:00Z',
     ];
     for (const query of queries) {

@@ -76,7 +76,9 @@ describe('POST /plans/{id}/clone', () => {
     await api.make('/v1/prices', { ...owned, amount: '9', end_date: '2026-02-01T00:00:00Z' });
     const flag = await api.make('/v1/features', { name: 'Flag', type: 'boolean' });
     const kept = await api.make('/v1/entitlements', { plan_id: planId, feature_id: flag.id });
-    const gone = await api.make('/v1/entitlements', { plan_id: planId, feature_id: flag.id });
+    const gone = await api.make('/v1/entitlements', {
+      ...{ plan_id: planId, feature_id: flag.id, is_additional: true },
+    });
     await api.call('DELETE', `/v1/entitlements/${gone.id}`);
     clock.set('2026-02-01T00:00:00Z');
     await api.call('PUT', `/v1/plans/${planId}`, {

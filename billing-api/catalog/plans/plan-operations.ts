@@ -1,6 +1,6 @@
 import type { Occasion } from '../../records/occasion.js';
 import { changeRecord, removeRecord, type ChangeTarget } from '../../records/change-record.js';
-import { hasText, isOneOf } from '../../records/conditions.js';
+import { hasText, isOneOfAsked } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
 import { expandRecord, readExpanded } from '../../records/expand-record.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
@@ -64,8 +64,8 @@ export function searchPlans(
   const search = {
     request: body,
     conditions: [
-      ...isOneOf('id', body.plan_ids),
-      ...isOneOf('lookup_key', body.lookup_keys),
+      ...isOneOfAsked('id', body.plan_ids),
+      ...isOneOfAsked('lookup_key', body.lookup_keys),
       ...hasText('name', body.name_contains),
     ],
   };

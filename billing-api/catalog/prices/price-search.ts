@@ -8,7 +8,7 @@ import {
   endsAfter,
   isBefore,
   isEqual,
-  isOneOf,
+  isOneOfAsked,
   type Conditions,
 } from '../../records/conditions.js';
 import type { ColumnName } from '../../records/resource.js';
@@ -42,16 +42,16 @@ export function priceConditions(
   const startBeforeMs = reader.instant('start_date_lt', body.start_date_lt);
   return (
     reader.refusal() ?? [
-      ...isOneOf('id', body.price_ids),
+      ...isOneOfAsked('id', body.price_ids),
       ...(body.plan_ids === undefined ? [] : isEqual('entity_type', 'PLAN')),
-      ...isOneOf('entity_id', body.plan_ids),
+      ...isOneOfAsked('entity_id', body.plan_ids),
       ...isEqual('entity_type', body.entity_type),
-      ...isOneOf('entity_id', body.entity_ids),
+      ...isOneOfAsked('entity_id', body.entity_ids),
       ...(body.subscription_id === undefined ? [] : isEqual('entity_type', 'SUBSCRIPTION')),
       ...isEqual('entity_id', body.subscription_id),
       ...isEqual('parent_price_id', body.parent_price_id),
-      ...isOneOf('meter_id', body.meter_ids),
-      ...isOneOf('billing_period', body.billing_periods),
+      ...isOneOfAsked('meter_id', body.meter_ids),
+      ...isOneOfAsked('billing_period', body.billing_periods),
       ...(body.allow_expired_prices === true ? [] : endsAfter('end_date', now)),
       ...isBefore('start_date', startBeforeMs),
     ]

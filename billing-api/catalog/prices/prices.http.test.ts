@@ -131,9 +131,7 @@ describe('POST /prices', () => {
         'tiers.0.colour',
       ],
       ['usage in advance', { ...usage, invoice_cadence: 'ADVANCE' }, 'invoice_cadence'],
-      ['usage with a minimum', { ...usage, min_quantity: 1 }, 'min_quantity'],
       ['usage without a meter', { ...price, type: 'USAGE' }, 'meter_id'],
-      ['trial days on usage', { ...usage, trial_period_days: 3 }, 'trial_period_days'],
       [
         'an end before the start',
         { ...price, start_date: '2026-02-01T00:00:00Z', end_date: '2026-01-01T00:00:00Z' },

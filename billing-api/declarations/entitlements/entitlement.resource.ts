@@ -78,8 +78,16 @@ export interface CreateEntitlementBody {
   entity_type?: EntitlementOwnerDto;
   /** That of the feature. */
   feature_type?: FeatureTypeDto;
-  /** Of a subscription's: the entitlement of its plan that it replaces. */
+  /**
+   * Of a subscription's: the entitlement of its plan that it replaces. On a plan or an addon it has
+   * no effect.
+   */
   parent_entitlement_id?: string;
+  /**
+   * That the owner may have a live entitlement to this feature already: their limits then add up.
+   * @default false
+   */
+  is_additional?: boolean;
   /** @default true */
   is_enabled?: boolean;
   /** Never changes what is billed. @default false */

@@ -88,7 +88,7 @@ export type UnusedCharge = {
 export type InvoiceInputs<C extends string = string> = LineSelectionInputs<C> & {
   /** By line item id; every selected usage line must have an entry, also without usage. */
   readonly usage: ReadonlyMap<string, LineUsage>;
-  /** Now: windows of a commitment that have not begun are not charged yet (docs/domain.md 11.4). */
+  /** Now: empty windows that have not begun are charged no true-up (docs/domain.md 11.4). */
   readonly asOfMs: InstantMs;
   /** In any order; those of other commitment windows are ignored. */
   readonly priorCommitments: readonly PriorCommitment[];

@@ -114,6 +114,11 @@ describe('defaults of an incomplete price (9.2)', () => {
   });
 });
 
+it('takes members of FIXED prices on a USAGE price without effect', () => {
+  const usage = complete({ ...FLAT, meter_id: 'meter_1', min_quantity: 5, trial_period_days: 7 });
+  expect([usage.minQuantity, usage.trialPeriodDays]).toEqual([null, null]);
+});
+
 describe('CUSTOM prices (8.6)', () => {
   const CUSTOM: PriceBody = { ...USD, price_unit_type: 'CUSTOM' };
 
@@ -213,7 +218,6 @@ describe('rules (3.2)', () => {
     ],
     ['meter_missing', 'meter_id', { ...FLAT, type: 'USAGE' }],
     ['usage_in_advance', 'invoice_cadence', { ...METERED, invoice_cadence: 'ADVANCE' }],
-    ['usage_with_min_quantity', 'min_quantity', { ...METERED, min_quantity: 5 }],
     ['onetime_not_fixed_in_advance', 'type', { ...METERED, billing_period: 'ONETIME' }],
     [
       'onetime_not_fixed_in_advance',
@@ -221,7 +225,6 @@ describe('rules (3.2)', () => {
       { ...FLAT, billing_period: 'ONETIME', invoice_cadence: 'ARREAR' },
     ],
     ['trial_days_negative', 'trial_period_days', { ...FLAT, trial_period_days: -1 }],
-    ['trial_not_recurring_fixed', 'trial_period_days', { ...METERED, trial_period_days: 7 }],
     [
       'trial_not_recurring_fixed',
       'trial_period_days',

@@ -22,6 +22,9 @@ export type PriceContext = {
   readonly priceUnit: PriceUnitTerms | null;
 };
 
+/** Members of FIXED prices, which a USAGE price takes without effect (docs/http.md 18). */
+const NOT_OF_USAGE = { minQuantity: null, trialPeriodDays: null } as const;
+
 /**
  * Makes the complete price of a request: the defaults of docs/domain.md 9.2 and the rules of 3.2.
  * The first broken rule comes back as a refusal. Three rules need the store and are checked by the
@@ -40,7 +43,8 @@ export function completePrice(body: PriceBody, context: PriceContext): PriceTerm
   if (isPriceRefusal(quantity)) return quantity;
   const cadence = cadenceFrom(body, quantity.meterId);
   const dates = { startMs, isStartGiven, endMs };
-  const terms = { ...model, ...cadence, ...quantity, ...owner, currency, ...dates };
+  const given = { ...model, ...cadence, ...quantity, ...owner, currency, ...dates };
+  const terms = given.type === 'USAGE' ? { ...given, ...NOT_OF_USAGE } : given;
   return brokenPriceRule(terms) ?? terms;
 }
 

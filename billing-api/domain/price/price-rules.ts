@@ -34,8 +34,7 @@ function usageIsMeteredInArrear(price: PriceTerms): PriceRefusal | null {
   if (price.invoiceCadence === 'ADVANCE') {
     return refuse('usage_in_advance', 'invoice_cadence', 'usage is billed in ARREAR');
   }
-  if (price.minQuantity === null) return null;
-  return refuse('usage_with_min_quantity', 'min_quantity', 'leave it out of a USAGE price');
+  return null;
 }
 
 function endsAfterItStarts(price: PriceTerms): PriceRefusal | null {

@@ -136,6 +136,14 @@ describe('windowed commitment (11.4)', () => {
     expect(charges({ ...four, buckets: [], asOfMs: MIDNIGHT })).toEqual([]);
   });
 
+  it('a window that has not begun but holds usage is charged, so that quantity and amount agree', () => {
+    const later = used(MIDNIGHT + 2 * HOUR_MS, '15');
+    const change = { ...four, buckets: [later], asOfMs: MIDNIGHT + 1 };
+    // The first hour has begun and is trued up; the second has not and is empty.
+    expect(charges(change)).toEqual(['10', '20']);
+    expect(charges({ ...change, asOfMs: MIDNIGHT })).toEqual(['20']);
+  });
+
   it('a quantity is money at the price of the line', () => {
     const quantity = committed({ ...terms, type: 'quantity', value: decimalOf('5') });
     const price = priced('base', '2.00');

@@ -26,11 +26,17 @@ export type CommittedWindows = {
 const NO_GROUPS: readonly BucketGroup[] = [];
 
 /**
- * Whether a window without usage is charged: with a true-up it costs its commitment (docs/domain.md
- * 11.5).
+ * Whether a window is charged: always with usage; without, when it has begun and a true-up makes it
+ * cost its commitment (docs/domain.md 11.4, 11.5).
  */
-function chargesEmpty({ committed }: WindowRule): boolean {
-  return committed?.isTrueUpEnabled ?? false;
+function takesPart(
+  { committed }: WindowRule,
+  {
+    groups,
+    isBegun,
+  }: { readonly groups: readonly BucketGroup[] | null; readonly isBegun: boolean },
+): boolean {
+  return groups !== null || (isBegun && (committed?.isTrueUpEnabled ?? false));
 }
 
 /** The rule of a window, and the function that computes its charge. */
@@ -79,15 +85,16 @@ function scaleOf(coveredMs: number, { startMs, endMs }: Interval): Proration | n
   return coveredMs === fullMs ? null : { coveredMs, fullMs };
 }
 
-/**
- * Returns the usage of a window, or null for a window without usage; call it in the order of time.
- * @throws RangeError for usage of an interval that is not a window.
- */
-function createUsageReader(
-  buckets: readonly BucketUsage[],
-): (startMs: InstantMs, endMs: InstantMs) => readonly BucketGroup[] | null {
+type UsageReader = {
+  /** The usage of a window, or null for a window without usage; call it in the order of time. */
+  readonly take: (startMs: InstantMs, endMs: InstantMs) => readonly BucketGroup[] | null;
+  readonly hasMore: () => boolean;
+};
+
+/** @throws RangeError for usage of an interval that is not a window. */
+function createUsageReader(buckets: readonly BucketUsage[]): UsageReader {
   let next = 0;
-  return (startMs, endMs) => {
+  const take = (startMs: InstantMs, endMs: InstantMs): readonly BucketGroup[] | null => {
     const used = buckets[next];
     if (used === undefined || used.startMs >= endMs) return null;
     if (used.startMs !== startMs)
@@ -95,30 +102,36 @@ function createUsageReader(
     next += 1;
     return used.groups;
   };
+  return { take, hasMore: () => next < buckets.length };
+}
+
+function refuseOutside({ buckets, period }: CommittedWindows): void {
+  const last = buckets.at(-1);
+  if (last === undefined || last.endMs <= period.endMs) return;
+  throw new RangeError('usage of an interval that is outside of the line');
 }
 
 /**
  * Rates every window by itself (docs/domain.md 11.4, 11.5), at the price and the terms of the time
  * bucket that contains the local start time of its slot, or else those of the line. Windows without
- * usage are included only if a true-up charges them; windows that have not begun are left out.
+ * usage are included only if they have begun and a true-up charges them.
  * @throws RangeError for usage of an interval that is not a window of the line.
  */
 export function rateCommittedWindows(line: CommittedWindows): readonly PricedWindow[] {
   const { period, grid, buckets, asOfMs } = line;
   const charging = chargingByMinute(line);
   const minuteAt = createDayClock(grid);
-  const usageIn = createUsageReader(buckets);
-  if ((buckets.at(-1)?.endMs ?? -Infinity) > period.endMs) {
-    throw new RangeError('usage of an interval that is outside of the line');
-  }
+  const usage = createUsageReader(buckets);
+  refuseOutside(line);
   const priced: PricedWindow[] = [];
   for (const window of windowsIn(period, grid)) {
     const startMs = Math.max(window.startMs, period.startMs);
-    if (startMs >= asOfMs) break;
+    const isBegun = startMs < asOfMs;
+    if (!isBegun && !usage.hasMore()) break;
     const endMs = Math.min(window.endMs, period.endMs);
-    const groups = usageIn(startMs, endMs);
+    const groups = usage.take(startMs, endMs);
     const of = charging[minuteAt(window.startMs)];
-    if (of === undefined || (groups === null && !chargesEmpty(of.rule))) continue;
+    if (of === undefined || !takesPart(of.rule, { groups, isBegun })) continue;
     const { quantity, usageAmount } = chargeGroups(groups ?? NO_GROUPS, of.charge);
     const scale = scaleOf(endMs - startMs, window);
     priced.push({ startMs, endMs, group: null, quantity, usageAmount, rule: of.rule, scale });

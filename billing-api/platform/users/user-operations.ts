@@ -1,6 +1,6 @@
 import type { Occasion } from '../../records/occasion.js';
 import { changeRecord } from '../../records/change-record.js';
-import { isEqual, isOneOf } from '../../records/conditions.js';
+import { isEqual, isOneOfAsked } from '../../records/conditions.js';
 import { readRecord } from '../../records/find-record.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
@@ -49,7 +49,7 @@ export function searchUsers(
   body: SearchUsersBody,
 ): Promise<Page<UserWithTenant> | Refusal> {
   const conditions = [
-    ...isOneOf('id', body.user_ids),
+    ...isOneOfAsked('id', body.user_ids),
     ...isEqual('type', body.type),
     ...isEqual('email', body.email?.toLowerCase()),
   ];

@@ -1,4 +1,4 @@
-import { hasText, isEqual, isOneOf, type Conditions } from '../conditions.js';
+import { hasText, isEqual, isOneOfAsked, type Conditions } from '../conditions.js';
 import type { WireType } from './members.js';
 
 /** A member of a search body, and the condition that it puts on a column. */
@@ -19,7 +19,7 @@ const LIST_MAX = 1000;
 /** Records whose column has one of these texts. */
 export function oneOfTexts<const Name extends string>(column: Name): SearchMember<Name, string[]> {
   const type = { name: 'string[]' };
-  return { type, maxItems: LIST_MAX, conditions: (texts) => isOneOf(column, texts) };
+  return { type, maxItems: LIST_MAX, conditions: (texts) => isOneOfAsked(column, texts) };
 }
 
 /** Records whose column has this text. */

@@ -48,14 +48,16 @@ function partsOfWindow(
 
 /**
  * A commitment for every bucket, priced by its time of day (docs/domain.md 11.4, 11.5). Where `now`
- * is given the period is running: buckets that start at it or later do not take part.
+ * is given the period is running: empty buckets that start at it or later do not take part.
  */
 export function windowedParts(
   buckets: readonly BucketUsage[],
   { price, commitment }: { readonly price: Price; readonly commitment: LineCommitment },
   now: number | null,
 ): CommitmentParts {
-  const begun = buckets.filter(({ bucket }) => now === null || bucket.start < now);
+  const begun = buckets.filter(
+    ({ bucket, groups }) => now === null || bucket.start < now || groups.length > 0,
+  );
   return addParts(
     begun.map((usage) => partsOfWindow(usage, termsOf(usage.bucket, commitment, price))),
   );
