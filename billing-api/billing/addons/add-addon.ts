@@ -9,6 +9,7 @@ import {
   LINE_ITEMS,
   type LineItemRow,
 } from '../../declarations/subscriptions/line-item.resource.js';
+import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 import { priceFromRow, type PriceRow } from '../../declarations/catalog/price.resource.js';
 import { roundToMinorDigits } from '../../domain/money/money.js';
 import { ratePrice } from '../../domain/rating/rate-price.js';
@@ -16,15 +17,30 @@ import { updateRecord } from '../../records/change-record.js';
 import { lockRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
-import { invalid, isRefusal, type Refusal, unnestedRefusal } from '../../records/refusal.js';
+import { isRefusal, type Refusal, unnestedRefusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { commitLines } from '../../subscriptions/lines/commit-lines.js';
+import {
+  readLineCommitments,
+  type RequestedCommitment,
+} from '../../subscriptions/lines/commitment-request.js';
+import {
+  overrideLines,
+  readOverrides,
+  type LineOverride,
+} from '../../subscriptions/lines/override-lines.js';
 import { storeLines, type StoredLines } from '../../subscriptions/lines/store-lines.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import { holdSubscription } from '../lines/held-line.js';
 import { storeProration, type ProratedLine } from '../lines/store-proration.js';
 import { storeGrants } from '../open-subscription/adjustments.js';
-import { holdAddons, newAddonLines, storeAddons } from '../open-subscription/addons.js';
+import {
+  holdAddons,
+  newAddonLines,
+  storeAddons,
+  type RequestedAddon,
+} from '../open-subscription/addons.js';
 import { findLineContext } from '../open-subscription/lines.js';
 import { isAdvance } from '../proration/find-unused.js';
 import { restOfPeriod } from '../proration/rest-of-period.js';
@@ -34,20 +50,56 @@ import type { AddAddonBody } from './addons-dto.js';
 /** Where the reading of addons has the addon of a request, which has only this one. */
 const PLACE = 'addons.0';
 
-function startOf(
+/** What a request says of an addon, which is not checked against stored records yet. */
+type Wanted = {
+  readonly requested: RequestedAddon;
+  readonly overrides: readonly LineOverride[];
+  readonly commitments: readonly RequestedCommitment[];
+};
+
+/** Where an addon ends: a onetime one with the running period, another one where it says. */
+function endOf(
+  reader: MemberReader,
+  { current_period_end: periodEnd }: SubscriptionRow,
+  { body, startMs }: { readonly body: AddAddonBody; readonly startMs: InstantMs },
+): InstantMs | null {
+  const endMs = reader.instant('end_date', body.end_date);
+  if (body.cadence === 'onetime') {
+    if (endMs !== null) reader.note('end_date', 'must be absent: a onetime addon ends by itself');
+    return periodEnd;
+  }
+  if (endMs !== null && endMs <= startMs) reader.note('end_date', 'must be later than the start');
+  return endMs;
+}
+
+function commitmentProblem({ commitment_amount: amount, ...row }: SubscriptionRow): string | null {
+  if (amount !== null) return 'cannot be combined with the commitment of the subscription';
+  const isThreshold = row.auto_invoice_threshold !== null;
+  return isThreshold ? 'cannot be combined with auto_invoice_threshold' : null;
+}
+
+function wantedOf(
   unit: Unit,
-  { subscription }: BilledSubscription,
+  { subscription: row }: BilledSubscription,
   body: AddAddonBody,
-): InstantMs | Refusal {
+): Wanted | Refusal {
   const reader = new MemberReader();
   const startMs = reader.instant('start_date', body.start_date) ?? unit.now;
   reader.metadata(body.metadata);
-  const problems = reader.refusal();
-  if (problems !== null) return problems;
-  const { current_period_start: start, current_period_end: end } = subscription;
-  if (startMs >= start && startMs < end) return startMs;
-  const period = `${formatInstant(start)} – ${formatInstant(end)}`;
-  return invalid({ start_date: `must lie in the running period, ${period}` });
+  const { current_period_start: start, current_period_end: end } = row;
+  if (startMs < start || startMs >= end) {
+    const period = `${formatInstant(start)} – ${formatInstant(end)}`;
+    reader.note('start_date', `must lie in the running period, ${period}`);
+  }
+  const endMs = endOf(reader, row, { body, startMs });
+  const commitments = readLineCommitments(reader, body.line_item_commitments, {});
+  if (commitments.length > 0) reader.note('line_item_commitments', commitmentProblem(row));
+  const { cadence = 'recurring', addon_id: addonId } = body;
+  const wanted = {
+    requested: { place: PLACE, addonId, startMs, endMs, cadence },
+    ...{ overrides: readOverrides(reader, body.override_line_items), commitments },
+  };
+  return reader.refusal() ?? wanted;
 }
 
 /** What a line costs in advance for the rest of its period; null where that is nothing. */
@@ -102,7 +154,7 @@ type Added = {
 async function storeAddon(
   unit: Unit,
   { subscription: row, related }: BilledSubscription,
-  requested: { readonly place: string; readonly addonId: string; readonly startMs: InstantMs },
+  { requested, overrides, commitments }: Wanted,
 ): Promise<(StoredLines & { readonly associationId: string }) | Refusal> {
   const match = {
     ...{ currency: row.currency, billingPeriod: row.billing_period },
@@ -117,11 +169,14 @@ async function storeAddon(
   const sources = { planId: null, addons, requested: [] };
   const grants = await storeGrants(unit, sources, { subscriptionId, startMs });
   if (isRefusal(grants)) return grants;
-  const wanted = { request: { ...match, addedLines: [], commitments: [] }, subscriptionId };
-  const { meters } = await findLineContext(unit, wanted, { planPrices: [], addons });
+  const wanted = { request: { ...match, addedLines: [], commitments }, subscriptionId };
+  const context = await findLineContext(unit, wanted, { planPrices: [], addons });
+  const overridden = overrideLines(newAddonLines(addons), overrides, context);
+  const lines = isRefusal(overridden) ? overridden : commitLines(overridden, commitments, context);
+  if (isRefusal(lines)) return lines;
   const plan = mustGet(related.plans, row.plan_id, 'the plan of a subscription');
   const owner = { subscriptionId, customerId, startMs, plan };
-  const stored = await storeLines(unit, owner, { lines: newAddonLines(addons), meters });
+  const stored = await storeLines(unit, owner, { lines, meters: context.meters });
   if (isRefusal(stored)) return stored;
   return { ...stored, associationId: assertPresent(addons[0], 'the addon').associationId };
 }
@@ -129,10 +184,9 @@ async function storeAddon(
 async function add(unit: Unit, body: AddAddonBody): Promise<Added | Refusal> {
   const loaded = await holdSubscription(unit, body.subscription_id);
   if (isRefusal(loaded)) return loaded;
-  const startMs = startOf(unit, loaded, body);
-  if (isRefusal(startMs)) return startMs;
-  const requested = { place: PLACE, addonId: body.addon_id, startMs };
-  const stored = await storeAddon(unit, loaded, requested);
+  const wanted = wantedOf(unit, loaded, body);
+  if (isRefusal(wanted)) return wanted;
+  const stored = await storeAddon(unit, loaded, wanted);
   if (isRefusal(stored)) return stored;
   const isProrated = body.proration_behavior === 'create_prorations';
   const invoice = isProrated ? await chargeNow(unit, loaded, stored) : null;

@@ -1,5 +1,8 @@
+import type { WalletTransactionDto } from '../../declarations/money/wallet-transaction.resource.js';
+import type { LineItemCommitmentsBody } from '../../declarations/subscriptions/commitment-dto.js';
 import type { LineItemDto } from '../../declarations/subscriptions/line-item.resource.js';
 import type { DateTime, MetadataDto, PaginationDto, RecordDto } from '../../records/record-dto.js';
+import type { OverrideLineItemBody } from '../../subscriptions/lines/override-lines.js';
 import type { InvoiceDto } from '../answer/invoice-dto.js';
 
 /**
@@ -9,8 +12,15 @@ import type { InvoiceDto } from '../answer/invoice-dto.js';
 export interface AddAddonBody {
   subscription_id: string;
   addon_id: string;
+  /** `onetime` lasts until the end of the running period, and nothing of it is refunded. */
+  cadence?: 'onetime' | 'recurring';
   /** In the running period; now when absent. */
   start_date?: DateTime;
+  /** Where it ends; not of a onetime one. */
+  end_date?: DateTime;
+  /** In place of what prices of the addon say. @maxItems 1000 */
+  override_line_items?: OverrideLineItemBody[];
+  line_item_commitments?: LineItemCommitmentsBody;
   /**
    * `create_prorations` charges what it costs in advance for the rest of the period at once; `none`
    * on the next invoice.
@@ -24,6 +34,11 @@ export interface RemoveAddonBody {
   addon_association_id: string;
   /** In the running period; its end when absent. */
   effective_date?: DateTime;
+  /**
+   * `create_prorations` gives what is unused of its charges in advance to a wallet; a onetime addon
+   * is not refunded.
+   */
+  proration_behavior?: 'create_prorations' | 'none';
   /** @maxLength 255 */
   reason?: string;
 }
@@ -44,6 +59,12 @@ export interface AddonAssociationDto extends RecordDto {
 export interface AddedAddonDto extends AddonAssociationDto {
   /** Null where nothing was charged at once. */
   invoice: InvoiceDto | null;
+}
+
+/** An addon that was removed, with what was given back for it. */
+export interface RemovedAddonDto extends AddonAssociationDto {
+  /** Null where nothing was given back. */
+  wallet_transaction: WalletTransactionDto | null;
 }
 
 export interface AddonAssociationListDto {

@@ -93,6 +93,74 @@ describe('an addon of a running subscription (27)', () => {
     expect([twice.status, twice.body.message]).toEqual([400, expect.stringMatching(/cancelled/)]);
   });
 
+  test('that is onetime lasts until the period ends, and is not refunded', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const body = { subscription_id: world.id, addon_id: world.addon, cadence: 'onetime' };
+    const added = await api.make('/v1/subscriptions/addon', {
+      ...{ ...body, proration_behavior: 'create_prorations' },
+    });
+    expect([added.cadence, added.end_date, added.line_items[0].end_date]).toEqual([
+      ...['onetime', '2026-02-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z'],
+    ]);
+    expect(added.invoice.total).toBe('15.48');
+    const removed = await api.call('DELETE', '/v1/subscriptions/addon', {
+      body: {
+        ...{ addon_association_id: added.id, proration_behavior: 'create_prorations' },
+        effective_date: '2026-01-24T00:00:00Z',
+      },
+    });
+    expect([removed.status, removed.body.wallet_transaction]).toEqual([200, null]);
+    await api.make('/v1/subscriptions/addon', body);
+    await bill('2026-02-01T02:00:00Z');
+    // 31.00, and 15.48 of the second one.
+    expect((await world.invoices())[0]).toBe('2026-01-01 SUBSCRIPTION_CYCLE 46.48');
+    await bill('2026-03-01T02:00:00Z');
+    const { items } = (await api.call('GET', `/v1/subscriptions/${world.id}/addons/associations`))
+      .body;
+    expect(items.map((one: Answer) => one.addon_status)).toEqual(['cancelled', 'cancelled']);
+    expect(await world.invoices()).toContain('2026-02-01 SUBSCRIPTION_CYCLE 31.00');
+  });
+
+  test('gives back what is unused when it is removed inside a period, once', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const added = await api.make('/v1/subscriptions/addon', {
+      ...{ subscription_id: world.id, addon_id: world.addon },
+      proration_behavior: 'create_prorations',
+    });
+    await bill('2026-01-24T00:00:00Z');
+    const removed = await api.call('DELETE', '/v1/subscriptions/addon', {
+      body: {
+        ...{ addon_association_id: added.id, proration_behavior: 'create_prorations' },
+        effective_date: '2026-01-24T00:00:00Z',
+      },
+    });
+    expect(removed.body.wallet_transaction).toMatchObject({ credit_amount: '7.74' });
+    const cancelled = await api.call('POST', `/v1/subscriptions/${world.id}/cancel`, {
+      body: { cancellation_type: 'immediate', proration_behavior: 'create_prorations' },
+    });
+    expect(cancelled.body.total_credit_amount).toBe('0.00');
+  });
+
+  test('can end on a day, and have a price of its own', async ({ api, bill, world }) => {
+    const { items } = await api.make('/v1/prices/search', { entity_ids: [world.addon] });
+    const added = await api.make('/v1/subscriptions/addon', {
+      ...{ subscription_id: world.id, addon_id: world.addon, end_date: '2026-02-15T00:00:00Z' },
+      override_line_items: [{ price_id: items[0].id, amount: '60', quantity: '2' }],
+    });
+    expect(added.line_items[0]).toMatchObject({
+      ...{ quantity: '2', end_date: '2026-02-15T00:00:00.000Z', price: { amount: '60' } },
+    });
+    await bill('2026-02-01T02:00:00Z');
+    // 31.00, 120.00 × 16 ÷ 31, and 120.00 × 14 ÷ 28.
+    expect(await world.invoices()).toEqual(['2026-01-01 SUBSCRIPTION_CYCLE 152.94']);
+  });
+
   test('is refused with the member and the remedy', async ({ api, world }) => {
     const other = await api.make('/v1/addons', { name: 'Other', lookup_key: 'other' });
     const own = { subscription_id: world.id, addon_id: world.addon };
@@ -100,6 +168,9 @@ describe('an addon of a running subscription (27)', () => {
       [{ ...own, addon_id: other.id }, 'addon_id'],
       [{ ...own, start_date: '2025-12-31T00:00:00Z' }, 'start_date'],
       [{ ...own, start_date: '2026-02-01T00:00:00Z' }, 'start_date'],
+      [{ ...own, end_date: '2026-01-16T00:00:00Z' }, 'end_date'],
+      [{ ...own, cadence: 'onetime', end_date: '2026-01-20T00:00:00Z' }, 'end_date'],
+      [{ ...own, override_line_items: [{ price_id: 'x' }] }, 'override_line_items.0.price_id'],
     ] as const) {
       const refused = await api.call('POST', '/v1/subscriptions/addon', { body });
       expect([body, refused.status, Object.keys(refused.body.details)]).toEqual([

@@ -1,8 +1,13 @@
-import { formatInstant } from '../../../contract/instant.js';
+import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import {
   ADDON_ASSOCIATIONS,
   type AddonAssociationRow,
 } from '../../declarations/subscriptions/addon-association.resource.js';
+import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
+import { roundToMinorDigits } from '../../domain/money/money.js';
+import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import { creditLines } from '../proration/credit-lines.js';
+import { findUnused } from '../proration/find-unused.js';
 import { ADDON_ASSOCIATION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { readRecord } from '../../records/find-record.js';
@@ -16,11 +21,39 @@ import { holdSubscription } from '../lines/held-line.js';
 import { answeredAddon, type AnsweredAddon } from './answered-addon.js';
 import type { RemoveAddonBody } from './addons-dto.js';
 
+/** An addon that was removed, and what was given back for it; null where that is nothing. */
+type Removed = {
+  readonly association: AddonAssociationRow;
+  readonly transaction: WalletTransactionRow | null;
+};
+
+/** Gives back what is unused of the charges in advance of an addon; nothing of a onetime one. */
+async function giveBack(
+  unit: Unit,
+  loaded: BilledSubscription,
+  { removed, atMs }: { readonly removed: AddonAssociationRow; readonly atMs: InstantMs },
+): Promise<WalletTransactionRow | null | Refusal> {
+  if (removed.cadence === 'onetime') return null;
+  const { related, subscription } = loaded;
+  const lineItems = related.lineItems.filter(({ addon_association_id: of }) => of === removed.id);
+  const unused = await findUnused(unit, { ...loaded, related: { ...related, lineItems } }, atMs);
+  const credits = unused.map(({ row, exact, period }) => {
+    const amount = roundToMinorDigits(exact, subscription.currency);
+    return { lineItemId: row.id, amount, period };
+  });
+  return creditLines(
+    unit,
+    subscription,
+    credits.filter(({ amount }) => !amount.isZero()),
+  );
+}
+
 async function remove(
   unit: Unit,
-  { addon_association_id: id, effective_date: text, reason }: RemoveAddonBody,
-): Promise<AddonAssociationRow | Refusal> {
+  { addon_association_id: id, reason, ...body }: RemoveAddonBody,
+): Promise<Removed | Refusal> {
   const reader = new MemberReader();
+  const { effective_date: text, proration_behavior: proration } = body;
   const given = reader.instant('effective_date', text);
   const problems = reader.refusal();
   if (problems !== null) return problems;
@@ -42,8 +75,12 @@ async function remove(
       ...(reason === undefined ? {} : { metadata: { ...metadata, cancellation_reason: reason } }),
     }),
   });
-  if (!isRefusal(removed)) await endLines(unit, { column: 'addon_association_id', id }, atMs);
-  return removed;
+  if (isRefusal(removed)) return removed;
+  const isCredited = proration === 'create_prorations';
+  const transaction = isCredited ? await giveBack(unit, loaded, { removed, atMs }) : null;
+  if (isRefusal(transaction)) return transaction;
+  await endLines(unit, { column: 'addon_association_id', id }, atMs);
+  return { association: removed, transaction };
 }
 
 /** DELETE /subscriptions/addon: an addon ends with the running period, or inside it. */
@@ -51,11 +88,11 @@ export function removeAddon(
   dependencies: WriteDependencies,
   occasion: Occasion,
   body: RemoveAddonBody,
-): Promise<AnsweredAddon | Refusal> {
+): Promise<(AnsweredAddon & Pick<Removed, 'transaction'>) | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const removed = await remove(unit, body);
     if (isRefusal(removed)) return removed;
-    const [answered] = await answeredAddon(unit, [removed]);
-    return assertPresent(answered, 'the addon');
+    const [answered] = await answeredAddon(unit, [removed.association]);
+    return { ...assertPresent(answered, 'the addon'), transaction: removed.transaction };
   });
 }

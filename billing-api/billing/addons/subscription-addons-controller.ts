@@ -14,6 +14,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { ADDON_ASSOCIATIONS } from '../../declarations/subscriptions/addon-association.resource.js';
+import { walletTransactionToDto } from '../../declarations/money/wallet-transaction.resource.js';
 import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
@@ -33,6 +34,7 @@ import type {
   AddonAssociationDto,
   AddonAssociationListDto,
   RemoveAddonBody,
+  RemovedAddonDto,
 } from './addons-dto.js';
 import { answeredAddon, type AnsweredAddon } from './answered-addon.js';
 import { removeAddon } from './remove-addon.js';
@@ -69,7 +71,8 @@ export class SubscriptionAddonsController extends Controller {
   }
 
   /**
-   * Ends an addon with the running period, or inside it. What it was charged in advance stays.
+   * Ends an addon with the running period, or inside it; with `create_prorations` what is unused of
+   * its charges in advance is given to a wallet.
    * @summary Remove an addon from a subscription
    */
   @Delete('addon')
@@ -78,8 +81,13 @@ export class SubscriptionAddonsController extends Controller {
   public async removeAddonFromSubscription(
     @Request() request: HttpRequest,
     @Body() body: RemoveAddonBody,
-  ): Promise<AddonAssociationDto> {
-    return addonToDto(accepted(await removeAddon(this.dependencies, occasionOf(request), body)));
+  ): Promise<RemovedAddonDto> {
+    const removed = accepted(await removeAddon(this.dependencies, occasionOf(request), body));
+    const { transaction } = removed;
+    return {
+      ...addonToDto(removed),
+      wallet_transaction: transaction === null ? null : walletTransactionToDto(transaction),
+    };
   }
 
   /**

@@ -77,13 +77,16 @@ function commitmentRefusal(row: SubscriptionRow, body: ChangeSubscriptionBody): 
 
 /** The addons of a subscription, which go on from the instant of the change. */
 function requestedAddons(associations: readonly AddonAssociationRow[], atMs: InstantMs) {
-  return associations
-    .filter(({ addon_status: status }) => isIn(ADDON_ASSOCIATION, 'alive', status))
-    .map((row, index) => ({
-      place: `addons.${index}`,
-      addonId: row.addon_id,
-      startMs: Math.max(row.start_date, atMs),
-    }));
+  return (
+    associations
+      .filter(({ addon_status: status }) => isIn(ADDON_ASSOCIATION, 'alive', status))
+      // A onetime addon ends with the period that it was charged for, and is not refunded.
+      .filter(({ cadence, end_date: end }) => cadence === 'recurring' && (end ?? Infinity) > atMs)
+      .map((row, index) => ({
+        ...{ place: `addons.${index}`, addonId: row.addon_id, cadence: 'recurring' as const },
+        ...{ startMs: Math.max(row.start_date, atMs), endMs: row.end_date },
+      }))
+  );
 }
 
 function requestOf(

@@ -1,8 +1,6 @@
-import { sql } from 'slonik';
 import { decimalOf, plain, ZERO, type Decimal } from '../../../contract/decimal.js';
-import { formatInstant, type InstantMs } from '../../../contract/instant.js';
+import type { InstantMs } from '../../../contract/instant.js';
 import { assertPresent, mustGet } from '../../../runtime/failure.js';
-import { noRows } from '../../../sql/columns.js';
 import { ADDONS } from '../../declarations/catalog/addon.resource.js';
 import type { PriceRow } from '../../declarations/catalog/price.resource.js';
 import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
@@ -16,7 +14,6 @@ import { settlePrice } from '../../domain/proration/price-change.js';
 import { settleQuantity } from '../../domain/proration/quantity-change.js';
 import { ratePrice } from '../../domain/rating/rate-price.js';
 import { updateRecord } from '../../records/change-record.js';
-import { CURRENT_ENVIRONMENT } from '../../records/conditions.js';
 import { findRecord } from '../../records/find-record.js';
 import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
@@ -34,7 +31,7 @@ import { keptTimeBuckets } from '../../subscriptions/lines/stored-commitments.js
 import { storeLines } from '../../subscriptions/lines/store-lines.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import { findLineContext } from '../open-subscription/lines.js';
-import { creditWallet } from '../proration/credit-wallet.js';
+import { creditLines } from '../proration/credit-lines.js';
 import { findCharges, isAdvance, lineageOf } from '../proration/find-unused.js';
 import { restOfPeriod, type RestOfPeriod } from '../proration/rest-of-period.js';
 import { instantRefusal, type HeldLine } from './held-line.js';
@@ -136,25 +133,6 @@ function chargeMore(
   const quantity = decimalOf(after.quantity).minus(before);
   const line = { item: after, quantity, amount, exact, proration, period };
   return storeProration(unit, loaded, { reason: 'PRORATION', lines: [line], period });
-}
-
-/** Gives back what a line item costs less, and keeps for which time that was. */
-async function giveBack(
-  unit: Unit,
-  { loaded }: HeldLine,
-  { settlement, after }: { settlement: Settlement; after: LineItemRow },
-): Promise<WalletTransactionRow | null | Refusal> {
-  const amount = settlement.amount.negated();
-  const { startMs, endMs } = settlement.period;
-  const transaction = await creditWallet(unit, loaded.subscription, amount);
-  if (transaction === null || isRefusal(transaction)) return transaction;
-  await unit.tx.query(sql.type(noRows)`
-    INSERT INTO line_credits (tenant_id, environment_id, wallet_transaction_id,
-      subscription_line_item_id, period_start, period_end, amount)
-    VALUES (${CURRENT_ENVIRONMENT}, ${transaction.id}, ${after.id},
-      ${formatInstant(startMs)}::timestamptz, ${formatInstant(endMs)}::timestamptz,
-      ${plain(amount)}::numeric)`);
-  return transaction;
 }
 
 /** The name and the start of the addon that brings a line; null for every other one. */
@@ -271,7 +249,9 @@ export async function replaceLine(
   if (settlement === null || settlement.amount.isZero()) return none;
   const settled = { settlement, after };
   if (settlement.amount.isNegative()) {
-    const transaction = await giveBack(unit, held, settled);
+    const { period, amount } = settlement;
+    const credit = { lineItemId: after.id, amount: amount.negated(), period };
+    const transaction = await creditLines(unit, loaded.subscription, [credit]);
     return isRefusal(transaction) ? transaction : { ...none, transaction };
   }
   const invoice = await chargeMore(unit, held, settled);

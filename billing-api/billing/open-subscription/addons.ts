@@ -5,6 +5,8 @@ import type { PriceRow } from '../../declarations/catalog/price.resource.js';
 import { ADDON_ASSOCIATIONS } from '../../declarations/subscriptions/addon-association.resource.js';
 import { findEntitlementsOf } from '../../entitlements/entitlements-store.js';
 import { resetRefusalsOf } from '../../entitlements/reset-rule.js';
+import { billedFromMs, periodAt } from '../../domain/periods/ledger-periods.js';
+import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
 import type { PriceMatch } from '../../domain/price/matching-prices.js';
 import { createRecords } from '../../records/create-record.js';
 import { holdRecords } from '../../records/find-record.js';
@@ -18,7 +20,7 @@ import { handOverOf, pricesFrom } from '../../subscriptions/lines/succeeded-pric
 /** An addon that the subscription has; one that is named twice counts twice. */
 export interface AddonOfSubscriptionBody {
   addon_id: string;
-  /** `onetime` is not available yet. @default "recurring" */
+  /** `onetime` lasts until the end of the period in which it begins. @default "recurring" */
   cadence?: 'onetime' | 'recurring';
   /** The start of the subscription when absent. */
   start_date?: DateTime;
@@ -30,18 +32,26 @@ export type RequestedAddon = {
   readonly place: string;
   readonly addonId: string;
   readonly startMs: InstantMs;
+  /** Null while it has no end; a onetime one of a new subscription gets it with the periods. */
+  readonly endMs: InstantMs | null;
+  readonly cadence: 'onetime' | 'recurring';
 };
 
 /** Reads `addons`, which lie within the subscription. */
 export function readAddons(
   reader: MemberReader,
   bodies: readonly AddonOfSubscriptionBody[] = [],
-  life: { readonly startMs: InstantMs; readonly endMs: InstantMs | null },
+  life: {
+    readonly startMs: InstantMs;
+    readonly endMs: InstantMs | null;
+    readonly isDraft: boolean;
+  },
 ): readonly RequestedAddon[] {
   return bodies.map((body, index) => {
     const place = `addons.${index}`;
-    if (body.cadence === 'onetime') {
-      reader.note(`${place}.cadence`, 'onetime is not available yet; give recurring');
+    const { cadence = 'recurring' } = body;
+    if (cadence === 'onetime' && life.isDraft) {
+      reader.note(`${place}.cadence`, 'must be recurring while the subscription is a draft');
     }
     const startMs = reader.instant(`${place}.start_date`, body.start_date) ?? life.startMs;
     if (startMs < life.startMs) {
@@ -50,7 +60,7 @@ export function readAddons(
     if (life.endMs !== null && startMs >= life.endMs) {
       reader.note(`${place}.start_date`, 'must lie before the end of the subscription');
     }
-    return { place, addonId: body.addon_id, startMs };
+    return { place, addonId: body.addon_id, startMs, endMs: null, cadence };
   });
 }
 
@@ -83,6 +93,38 @@ export async function holdAddons(
   });
 }
 
+function earlierOf(one: InstantMs | null, other: InstantMs | null): InstantMs | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
+}
+
+/** Onetime addons with their end: that of the first billed period in which they exist. */
+export function endOnetimeAddons(
+  addons: readonly HeldAddon[],
+  ledger: PeriodLedger,
+): readonly HeldAddon[] {
+  return addons.map((held) => {
+    const { requested } = held;
+    if (requested.cadence !== 'onetime') return held;
+    const period = periodAt(ledger, Math.max(requested.startMs, billedFromMs(ledger)));
+    return { ...held, requested: { ...requested, endMs: period?.endMs ?? requested.startMs } };
+  });
+}
+
+/** Lines that end no later than the addons that bring them. */
+export function endWithAddons(
+  lines: readonly NewLine[],
+  addons: readonly HeldAddon[],
+): readonly NewLine[] {
+  const ends = new Map(
+    addons.map(({ associationId, requested }) => [associationId, requested.endMs]),
+  );
+  return lines.map((line) => {
+    const endMs = line.addon === null ? null : (ends.get(line.addon.associationId) ?? null);
+    return endMs === null ? line : { ...line, endMs: earlierOf(line.endMs, endMs) };
+  });
+}
+
 function newAddonLine(price: PriceRow, held: HeldAddon): NewLine {
   const { addon, associationId, prices } = held;
   return {
@@ -90,7 +132,7 @@ function newAddonLine(price: PriceRow, held: HeldAddon): NewLine {
     addon: { id: addon.id, name: addon.name, associationId, startMs: held.requested.startMs },
     priceId: price.id,
     price: { kind: 'stored', row: price },
-    endMs: handOverOf(price, prices),
+    endMs: earlierOf(handOverOf(price, prices), held.requested.endMs),
     quantity: null,
     displayName: null,
     metadata: {},
@@ -128,14 +170,10 @@ export async function storeAddons(
   subscriptionId: string,
   addons: readonly HeldAddon[],
 ): Promise<Refusal | null> {
-  const items = addons.map(({ addon, associationId, requested: { startMs } }) => ({
-    id: associationId,
-    subscription_id: subscriptionId,
-    addon_id: addon.id,
-    cadence: 'recurring' as const,
+  const items = addons.map(({ addon, associationId, requested: { startMs, endMs, cadence } }) => ({
+    ...{ id: associationId, subscription_id: subscriptionId, addon_id: addon.id, cadence },
     addon_status: startMs <= unit.now ? ('active' as const) : ('pending' as const),
-    start_date: startMs,
-    end_date: null,
+    ...{ start_date: startMs, end_date: endMs },
   }));
   const stored = await createRecords(unit, ADDON_ASSOCIATIONS, { items, isBulk: false });
   return isRefusal(stored) ? stored : meetingRefusal(unit, addons);

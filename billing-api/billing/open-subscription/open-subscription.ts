@@ -24,7 +24,13 @@ import type { LoadedSubscription } from '../../subscriptions/loaded-subscription
 import { insertPeriods } from '../../subscriptions/periods/periods-store.js';
 import { findRelatedRecords } from '../../subscriptions/related-records.js';
 import { announceNewSubscription } from '../../subscriptions/subscription-events.js';
-import { holdAddons, storeAddons, type HeldAddon } from './addons.js';
+import {
+  endOnetimeAddons,
+  endWithAddons,
+  holdAddons,
+  storeAddons,
+  type HeldAddon,
+} from './addons.js';
 import { storeCouponsAndTaxes, storeGrants } from './adjustments.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
 import { storeEntitlements } from './entitlements.js';
@@ -83,7 +89,11 @@ export async function storeSubscription(
   if (isRefusal(subscription)) return subscription;
   await insertPeriods(unit, [{ subscriptionId: id, period: ledger.periods[0] }]);
   await announceNewSubscription(unit, subscription);
-  const refusal = await storeParts(unit, request, { subscription, held, ledger, lines });
+  const addons = endOnetimeAddons(held.addons, ledger);
+  const refusal = await storeParts(unit, request, {
+    ...{ subscription, ledger, held: { ...held, addons } },
+    lines: { ...lines, lines: endWithAddons(lines.lines, addons) },
+  });
   if (refusal !== null) return refusal;
   return storeHeirs(unit, subscription, held.heirs);
 }

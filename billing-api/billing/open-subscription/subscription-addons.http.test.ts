@@ -143,7 +143,11 @@ describe('a subscription with addons', () => {
       ['no addon', { ...terms, addons: [{}] }, 'addons.0.addon_id'],
       ['no matching price', having({ addon_id: empty.id }), 'addons.0.addon_id'],
       ['a cadence', having({ cadence: 'daily' }), 'addons.0.cadence'],
-      ['a cadence of later', having({ cadence: 'onetime' }), 'addons.0.cadence'],
+      [
+        'a onetime one of a draft',
+        { ...having({ cadence: 'onetime' }), subscription_status: 'draft' },
+        'addons.0.cadence',
+      ],
       ['a start before', having({ start_date: '2026-09-30T23:59:59Z' }), 'addons.0.start_date'],
       ['a start at the end', having({ start_date: terms.end_date }), 'addons.0.start_date'],
       ['a start that is none', having({ start_date: 'x' }), 'addons.0.start_date'],

@@ -84,7 +84,8 @@ export function readSubscriptionBody(
     ...cadenceOf(body),
   };
   const dates = readDates(reader, body, now);
-  const life = { startMs: dates.startMs ?? now, endMs: dates.endMs };
+  const isDraft = body.subscription_status === 'draft';
+  const life = { startMs: dates.startMs ?? now, endMs: dates.endMs, isDraft };
   const request: SubscriptionRequest = {
     customerId: body.customer_id ?? null,
     externalCustomerId: body.external_customer_id ?? null,
@@ -95,7 +96,7 @@ export function readSubscriptionBody(
     customerTimezone: reader.timezone('customer_timezone', body.customer_timezone),
     prorationBehavior: body.proration_behavior ?? 'none',
     trialDays: body.trial_period_days ?? null,
-    isDraft: body.subscription_status === 'draft',
+    isDraft,
     ...readParts(reader, body),
     adjustments: readAdjustments(reader, body, life.startMs),
     inheritance: readInheritance(reader, body),

@@ -7,6 +7,7 @@ import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { moveRecords, updateRecords } from '../../records/change-records.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
+import { settleAddons } from '../../subscriptions/addon-associations-store.js';
 import { insertPeriods } from '../../subscriptions/periods/periods-store.js';
 import { followParents } from '../../subscriptions/follow-parent.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
@@ -67,6 +68,10 @@ async function beginPeriods(unit: Unit, renewals: readonly Renewal[]): Promise<R
     told: (after) => toldOfSubscription(unit, after),
   });
   if (isRefusal(activated)) return activated;
+  await settleAddons(
+    unit,
+    begun.map(({ row }) => row.id),
+  );
   const over = renewals.filter(({ next }) => next === null);
   for (const { held, ended } of over) {
     const { id, active_pause_id: pauseId, cancel_at: cancelAt } = held.subscription;

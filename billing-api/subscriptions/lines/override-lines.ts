@@ -83,10 +83,40 @@ function newPlanLine(
     commitment: NO_COMMITMENT,
     timeBuckets: [],
   };
-  if (override === undefined) return line;
+  return override === undefined ? line : overriddenLine(line, { base, override }, context);
+}
+
+/** A line with what an override gives in place of what its price says. */
+function overriddenLine(
+  line: NewLine,
+  { base, override }: { readonly base: PriceRow; readonly override: LineOverride },
+  context: LineContext,
+): NewLine | Refusal {
   const quantity = lineQuantity(override.quantity, base);
   if (isRefusal(quantity)) return quantity;
   if (override.model === null) return { ...line, quantity };
   const price = overridingPrice(base, override.model, context);
   return isRefusal(price) ? price : { ...line, quantity, price };
+}
+
+/** Lines with stored prices, such as those of an addon, with what overrides give instead. */
+export function overrideLines(
+  lines: readonly NewLine[],
+  overrides: readonly LineOverride[],
+  context: LineContext,
+): readonly NewLine[] | Refusal {
+  const unknown = overrides.findIndex(({ priceId }) =>
+    lines.every((line) => line.priceId !== priceId),
+  );
+  if (unknown >= 0) {
+    const member = `override_line_items.${unknown}.price_id`;
+    return invalid({ [member]: 'must be a price of the addon that matches the subscription' });
+  }
+  return collect({ items: lines, isBulk: false }, (line) => {
+    const index = overrides.findIndex(({ priceId }) => priceId === line.priceId);
+    const override = overrides[index];
+    if (override === undefined || line.price.kind !== 'stored') return line;
+    const changed = overriddenLine(line, { base: line.price.row, override }, context);
+    return isRefusal(changed) ? nestedRefusal(changed, `override_line_items.${index}`) : changed;
+  });
 }

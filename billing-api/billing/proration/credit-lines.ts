@@ -1,0 +1,41 @@
+import { sql } from 'slonik';
+import { plain, sumOf, type Decimal } from '../../../contract/decimal.js';
+import { formatInstant, type Interval } from '../../../contract/instant.js';
+import { noRows } from '../../../sql/columns.js';
+import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
+import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
+import { CURRENT_ENVIRONMENT } from '../../records/conditions.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { creditWallet } from './credit-wallet.js';
+
+/** What is given back of the charges of a line item, and for which time. */
+export type LineCredit = {
+  readonly lineItemId: string;
+  /** Rounded to the currency; greater than 0. */
+  readonly amount: Decimal;
+  readonly period: Interval;
+};
+
+/**
+ * Gives charges of line items back to a wallet, and keeps for which time that was, so that no later
+ * credit gives it back again (docs/domain.md 23.1). Null where it is nothing.
+ */
+export async function creditLines(
+  unit: Unit,
+  subscription: SubscriptionRow,
+  credits: readonly LineCredit[],
+): Promise<WalletTransactionRow | null | Refusal> {
+  const sum = sumOf(credits.map(({ amount }) => amount));
+  const transaction = await creditWallet(unit, subscription, sum);
+  if (transaction === null || isRefusal(transaction)) return transaction;
+  for (const { lineItemId, amount, period } of credits) {
+    await unit.tx.query(sql.type(noRows)`
+      INSERT INTO line_credits (tenant_id, environment_id, wallet_transaction_id,
+        subscription_line_item_id, period_start, period_end, amount)
+      VALUES (${CURRENT_ENVIRONMENT}, ${transaction.id}, ${lineItemId},
+        ${formatInstant(period.startMs)}::timestamptz, ${formatInstant(period.endMs)}::timestamptz,
+        ${plain(amount)}::numeric)`);
+  }
+  return transaction;
+}
