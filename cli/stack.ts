@@ -1,13 +1,12 @@
-import { constants, existsSync, writeFileSync } from 'node:fs';
-import { access, mkdir, rm } from 'node:fs/promises';
+import { existsSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openIngest } from '../ingest/open-ingest.js';
-import { ConfigError } from '../runtime/config.js';
-import { codeOf, messageOf } from '../runtime/failure.js';
 import { listenOn, publicAddress } from '../runtime/http/listen-on.js';
 import { Lifecycle } from '../runtime/lifecycle.js';
 import { createLog, type Log } from '../runtime/log.js';
 import { bootstrap } from '../sql/bootstrap.js';
+import { fileProblemOf, makeDataDirectory } from './data-directory.js';
 import { startEngines, type Engines } from './engines.js';
 import { createApiKey } from '../sql/api-key.js';
 import { keptText, randomText } from '../runtime/kept-text.js';
@@ -78,18 +77,6 @@ async function firstApiKey({
   const { text: apiKey } = await keptText(directory, 'first-api-key', { create });
   const noteKeyShown = (): Promise<void> => rm(notShown, { force: true });
   return { apiKey, isNewKey: existsSync(notShown), noteKeyShown };
-}
-
-/** @throws ConfigError when it cannot be made or used. */
-async function makeDataDirectory(path: string): Promise<void> {
-  try {
-    await mkdir(path, { recursive: true });
-    await access(path, constants.W_OK);
-  } catch (error) {
-    const reason = codeOf(error) ?? messageOf(error);
-    const remedy = 'choose a directory that this user may write to';
-    throw new ConfigError([`MINUTEBOOK_DATA_DIR: ${path} cannot be used (${reason}): ${remedy}`]);
-  }
 }
 
 /** The configured secret, or one of the first start, so that tokens outlive a restart. */
@@ -205,6 +192,6 @@ export async function startStack(
     return await openStack({ config, logger, lifecycle });
   } catch (error) {
     await lifecycle.close();
-    throw error;
+    throw fileProblemOf(error, config.MINUTEBOOK_DATA_DIR) ?? error;
   }
 }

@@ -50,6 +50,20 @@ describe('a query of a request', () => {
     await expect(visiting).rejects.toBeInstanceOf(QueryTooLarge);
   });
 
+  test('that lacks memory because of others may be tried again', async ({
+    clickhouse: { client },
+  }) => {
+    const signal = new AbortController().signal;
+    const queries = createRequestQueries(client, () => ({ environment: ENVIRONMENT, signal }));
+    // The limit of the user counts all queries of the user together.
+    const large = `SELECT length(groupArray(number)) AS rows FROM numbers(200000000)
+      SETTINGS max_memory_usage_for_user = 50000000`;
+    await expect(queries.query(large, {}, anything)).rejects.toMatchObject({
+      dependency: 'clickhouse',
+      isRetryable: true,
+    });
+  });
+
   test('cannot write, whoever the user is', async ({ clickhouse: { client } }) => {
     const scope = { environment: ENVIRONMENT, signal: new AbortController().signal };
     const queries = createRequestQueries(client, () => scope);

@@ -1,6 +1,6 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
 import { environmentKey, type Environment } from '../contract/environment.js';
-import { DependencyError } from '../runtime/failure.js';
+import { DependencyError, messageOf } from '../runtime/failure.js';
 import { FairQueue, type FairQueueLimits } from '../runtime/fair-queue.js';
 import { serverCodeOf } from './clickhouse-failure.js';
 import type { ClickHouse, ClickHouseQueries } from './client.js';
@@ -52,11 +52,21 @@ function settingsOf(environment: Environment): ClickHouseSettings {
   };
 }
 
+/**
+ * Whether memory ended because of everybody's queries. The server has one code for the limit of a
+ * query, which the caller can mend, and for those of a user and of the whole server. Only the text
+ * tells them apart (26.7: "Query memory limit exceeded", before: "(for query)").
+ */
+function isMemoryOfOthers(code: string, error: unknown): boolean {
+  return code === '241' && !/query memory limit|\(for query\)/i.test(messageOf(error));
+}
+
 function failureOf(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (!(error instanceof DependencyError)) return error;
   const code = serverCodeOf(error.cause);
-  return code !== null && LIMIT_CODES.has(code) ? new QueryTooLarge({ cause: error }) : error;
+  if (code === null || !LIMIT_CODES.has(code) || isMemoryOfOthers(code, error.cause)) return error;
+  return new QueryTooLarge({ cause: error });
 }
 
 /**
