@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import express, { type Application, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { ClickHouse } from '../clickhouse/client.js';
@@ -42,6 +43,7 @@ import {
 } from './edge/operations.js';
 import { authorize } from './edge/access/permissions.js';
 import { createTokens } from './edge/access/tokens.js';
+import { PasswordGuesses } from './platform/auth/password-guesses.js';
 import { createPasswords } from './platform/users/passwords.js';
 import { KnownCustomers } from './customers/known-customers.js';
 import type { ReadDataUntil } from './usage/watermark/data-until.js';
@@ -68,6 +70,8 @@ export type BillingAppDependencies = {
   readonly apiKeys: ApiKeyDirectory;
   /** With which tokens are signed; the same in every process. */
   readonly tokenSecret: string;
+  /** Whether anybody may make a tenant; otherwise only an operator does. */
+  readonly isSignUpOpen: boolean;
   /** With which secrets of others are kept; without it none are taken. */
   readonly secretsKey?: string | undefined;
   /** That until now, while it is replaced. */
@@ -99,6 +103,16 @@ function outwardOf(dependencies: BillingAppDependencies) {
     secretsKey === undefined ? null : createSecretBox(secretsKey, previousSecretsKey);
   const outbound = createOutboundAgents({ arePrivateTargetsAllowed });
   return { secretBox, arePrivateTargetsAllowed, outbound };
+}
+
+/** What signing up and in needs beside tokens. */
+function signingInOf({ isSignUpOpen, failedAuthentication }: BillingAppDependencies) {
+  return {
+    isSignUpOpen,
+    passwords: createPasswords(),
+    guesses: new PasswordGuesses(),
+    clientAddressOf: (request: IncomingMessage) => failedAuthentication.addressOf(request),
+  };
 }
 
 /** Answers are data: nothing in them may be rendered or framed. */
@@ -154,7 +168,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     knownCustomers: new KnownCustomers(),
   };
   const tokens = createTokens(dependencies.tokenSecret, clock);
-  const signingIn = { tokens, passwords: createPasswords(), forgetCallers: () => apiKeys.forget() };
+  const signingIn = { ...signingInOf(dependencies), tokens, forgetCallers: () => apiKeys.forget() };
   const own = { database, dataUntil, clock, createId, ...outwardOf(dependencies) };
   provideDependencies(app, { ...own, ...stores, ...signingIn });
   app.use(giveRequestId, createObserver(metrics, log), securityHeaders, forbidStoring);

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Application, Request } from 'express';
 import type { Clock } from '../runtime/clock.js';
 import { assertPresent } from '../runtime/failure.js';
@@ -8,6 +9,7 @@ import type { KnownCustomers } from './customers/known-customers.js';
 import type { BillingDatabase } from './records/unit.js';
 import type { UsageReader } from './usage/store/usage-reader.js';
 import type { Tokens } from './edge/access/tokens.js';
+import type { PasswordGuesses } from './platform/auth/password-guesses.js';
 import type { Passwords } from './platform/users/passwords.js';
 import type { ReadDataUntil } from './usage/watermark/data-until.js';
 import type { DeadLetters } from './events/dead-letters/dead-letters-store.js';
@@ -44,6 +46,9 @@ export type ControllerDependencies = {
   readonly outbound: OutboundAgents;
   readonly tokens: Tokens;
   readonly passwords: Passwords;
+  readonly guesses: PasswordGuesses;
+  readonly isSignUpOpen: boolean;
+  readonly clientAddressOf: (request: IncomingMessage) => string;
   /** Makes the next request with any key look it up; after a change of keys, users or a tenant. */
   readonly forgetCallers: () => void;
   readonly clock: Clock;

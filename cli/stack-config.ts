@@ -3,9 +3,13 @@ import { readConfig } from '../runtime/config.js';
 
 /**
  * Several products can run on one machine, and the port of the interface is the one that is known.
- * Somebody who tries things out does not wait for a load balancer.
+ * Somebody who tries things out does not wait for a load balancer, and may sign up.
  */
-const DEFAULTS = { MINUTEBOOK_METRICS_PORT: '0', MINUTEBOOK_STOP_DELAY_MS: '0' };
+const DEFAULTS = {
+  MINUTEBOOK_METRICS_PORT: '0',
+  MINUTEBOOK_STOP_DELAY_MS: '0',
+  MINUTEBOOK_SIGN_UP: 'open',
+};
 
 /** The settings of the whole product. @throws ConfigError. */
 export function readStackConfig(environment: Readonly<Record<string, string | undefined>>) {
@@ -24,6 +28,7 @@ export function readStackConfig(environment: Readonly<Record<string, string | un
       'MINUTEBOOK_SECRETS_KEY',
       'MINUTEBOOK_PREVIOUS_SECRETS_KEY',
       'MINUTEBOOK_PRIVATE_TARGETS',
+      'MINUTEBOOK_SIGN_UP',
       'MINUTEBOOK_LOG_LEVEL',
       'MINUTEBOOK_LOG_PARTITIONS',
       'MINUTEBOOK_LOG_REPLICAS',

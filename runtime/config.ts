@@ -127,6 +127,11 @@ export const SETTINGS = {
     means:
       'whether exports, webhooks and requests to a gateway may go to addresses in a private network, as to a store of your own; whoever may make connections and endpoints can then reach what this server reaches',
   },
+  MINUTEBOOK_SIGN_UP: {
+    schema: z.enum(['open', 'closed']).default('closed'),
+    means:
+      'whether anybody who reaches the interface may make a tenant by `POST /auth/signup`; when closed, only an operator does (1.5)',
+  },
   MINUTEBOOK_LOG_LEVEL: {
     schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
     means: 'least severe log line that is written',

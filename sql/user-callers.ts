@@ -1,13 +1,18 @@
 import { z } from 'zod';
 import type { Environment } from '../contract/environment.js';
+import type { InstantMs } from '../contract/instant.js';
 import type { Database } from './pool.js';
 import { statement } from './statement.js';
 
-/** Whom a token names, and which environment the request wants; null when it wants none. */
+/**
+ * Whom a token names, which environment the request wants, null when it wants none, and when the
+ * token was issued, in whole seconds.
+ */
 export type NamedUser = {
   readonly tenantId: string;
   readonly userId: string;
   readonly environmentId: string | null;
+  readonly issuedAtMs: InstantMs;
 };
 
 /** A user as of now; nothing is cached, so that a change counts from the next request on. */
@@ -22,7 +27,10 @@ export type UserCaller = {
 
 /** Finds users by what they sign in with, and by what a token names. */
 export type UserCallers = {
-  /** Null for one who was deleted. @throws DependencyError when PostgreSQL fails. */
+  /**
+   * Null for one who was deleted, or has another password since.
+   * @throws DependencyError when PostgreSQL fails.
+   */
   find(named: NamedUser): Promise<UserCaller | null>;
   /** Who signs in with this e-mail address, whatever its case; null for nobody. */
   findLogin(email: string): Promise<Login | null>;
@@ -58,10 +66,11 @@ export function createUserCallers(database: Database): UserCallers {
       const { user_id: userId, tenant_id: tenantId, password_hash: passwordHash } = row;
       return { userId, tenantId, passwordHash };
     },
-    find: async ({ tenantId, userId, environmentId }) => {
-      const query = findUserCaller({ tenantId, userId, environmentId });
+    find: async ({ issuedAtMs, ...named }) => {
+      const query = findUserCaller({ ...named, issuedAtMs });
       const row = await database.slonik.maybeOne(query);
       if (row === null) return null;
+      const { tenantId } = named;
       const { environment_id: wanted, first_environment_id: first } = row;
       return {
         roles: row.roles,

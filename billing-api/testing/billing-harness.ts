@@ -69,6 +69,7 @@ export type EnginesUnderTest = {
   readonly heavyRate?: number;
   readonly defaultRate?: number;
   readonly failedAuthRate?: number;
+  readonly isSignUpOpen?: boolean;
   readonly publicRate?: number;
   readonly bodyLimits?: BodyBudgetLimits;
   readonly apiKeys?: ApiKeyDirectory;
@@ -169,6 +170,7 @@ function createApp(
     eventLog,
     createId,
     apiKeys: engines.apiKeys ?? createApiKeyDirectory(database, clock),
+    isSignUpOpen: engines.isSignUpOpen ?? true,
     tokenSecret: TOKEN_SECRET,
     secretsKey: TOKEN_SECRET,
     arePrivateTargetsAllowed: true,

@@ -21,7 +21,9 @@ function conflictOf(operation) {
 /** What takes the place of credentials, and how it fails. */
 function ownErrorsOf({ mayBeTaken, isSigned }) {
   if (isSigned) return { 403: 'WrongSignature', 404: 'NoGateway' };
-  return mayBeTaken ? { 409: 'Taken' } : { 401: 'WrongPassword', 403: 'ForeignEnvironment' };
+  return mayBeTaken
+    ? { 403: 'SignUpClosed', 409: 'Taken' }
+    : { 401: 'WrongPassword', 403: 'ForeignEnvironment' };
 }
 
 /** Of signing up and in, and of what is signed; the operational routes refuse nobody. */
@@ -139,6 +141,14 @@ export const ERROR_RESPONSES = {
       'permission_denied',
       403,
       'environment env_01KAHZ3M4N5P6Q7R8S9T0V1W2X is not one of your tenant',
+    ),
+  ),
+  SignUpClosed: errorResponse(
+    'Sign-up is closed in this installation',
+    error(
+      'permission_denied',
+      403,
+      'sign-up is closed here: an operator makes tenants, with `minutebook tenants create`',
     ),
   ),
   WrongSignature: errorResponse(

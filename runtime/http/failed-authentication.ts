@@ -75,17 +75,22 @@ export class FailedAuthentication {
     return this.#failures.size;
   }
 
+  /** The address of the client, as failures are counted by it. */
+  addressOf(request: IncomingMessage): string {
+    return clientAddressOf(request, this.limits.proxyCount ?? 0);
+  }
+
   /** Whether the client has used up its failures of this second. */
   isExceeded(request: IncomingMessage): boolean {
     if (this.#failures.size === 0) return false;
-    const known = this.#failures.get(this.#addressOf(request));
+    const known = this.#failures.get(this.addressOf(request));
     return known !== undefined && this.#isRecent(known) && known.count >= this.limits.perSecond;
   }
 
   /** Counts a failure. */
   note(request: IncomingMessage): void {
     if (this.limits.perSecond === 0) return;
-    const address = this.#addressOf(request);
+    const address = this.addressOf(request);
     const known = this.#failures.get(address);
     const isRecent = known !== undefined && this.#isRecent(known);
     const failures = isRecent
@@ -96,9 +101,5 @@ export class FailedAuthentication {
 
   #isRecent({ since }: Failures): boolean {
     return this.now() - since < WINDOW_MS;
-  }
-
-  #addressOf(request: IncomingMessage): string {
-    return clientAddressOf(request, this.limits.proxyCount ?? 0);
   }
 }

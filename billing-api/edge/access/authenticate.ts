@@ -8,12 +8,12 @@ import type { UserCallers } from '../../../sql/user-callers.js';
 import { HttpFailure } from '../http-failure.js';
 import { operationIfDeclared } from '../operations.js';
 import { contextOf, type RequestCaller } from '../request-context.js';
-import type { TokenClaims, Tokens } from './tokens.js';
+import type { ReadToken, Tokens } from './tokens.js';
 
 /** What a request shows: an API key, a token that we signed, or nothing that counts. */
 type Credentials =
   | { readonly kind: 'key'; readonly apiKey: string }
-  | { readonly kind: 'token'; readonly claims: TokenClaims }
+  | { readonly kind: 'token'; readonly claims: ReadToken }
   | { readonly kind: 'none'; readonly failure: HttpFailure };
 
 function unauthenticated(message: string): HttpFailure {
@@ -65,24 +65,26 @@ async function callerOfKey(apiKeys: ApiKeyDirectory, apiKey: string) {
 }
 
 /** The environment that a request names; the claim comes before the header. */
-function wantedEnvironmentOf(request: Request, { environmentId }: TokenClaims): string | null {
+function wantedEnvironmentOf(request: Request, { environmentId }: ReadToken): string | null {
   const header = request.get('x-environment-id') ?? '';
   return environmentId ?? (header === '' ? null : header);
 }
 
 /**
- * The caller of a token; null for a user who was deleted. Where the operation needs no environment
- * and none is named, the tenant's first one stands in, and the audit trail of the change is there.
+ * The caller of a token; null for a user who was deleted, or has another password since. Where the
+ * operation needs no environment and none is named, the tenant's first one stands in, and the audit
+ * trail of the change is there.
  * @throws HttpFailure for an environment that is needed and missing, or not the tenant's.
  */
 async function callerOfToken(
   request: Request,
   users: UserCallers,
-  claims: TokenClaims,
+  claims: ReadToken,
 ): Promise<RequestCaller | null> {
-  const { userId, tenantId } = claims;
+  const { userId, tenantId, issuedAtMs } = claims;
   const wanted = wantedEnvironmentOf(request, claims);
-  const user = await users.find({ tenantId, userId, environmentId: wanted });
+  const named = { tenantId, userId, issuedAtMs };
+  const user = await users.find({ ...named, environmentId: wanted });
   if (user === null) return null;
   if (wanted !== null && user.environment === null) {
     throw forbidden(`environment ${wanted.slice(0, 300)} is not one of your tenant`);
@@ -127,7 +129,9 @@ export function createAuthenticate(dependencies: AuthenticationDependencies): Re
       case 'token':
         return (
           (await callerOfToken(request, users, credentials.claims)) ??
-          unauthenticated('the user of the token was deleted')
+          unauthenticated(
+            'the user of the token was deleted, or has another password: sign in again',
+          )
         );
       case 'none':
         return credentials.failure;

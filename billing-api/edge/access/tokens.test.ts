@@ -17,6 +17,7 @@ function signed(payload: Record<string, string>, alg: 'HS256' | 'HS512' = 'HS256
     .setProtectedHeader({ alg })
     .setIssuer('minutebook')
     .setSubject('user_1')
+    .setIssuedAt(START / 1000)
     .setExpirationTime(START / 1000 + 60)
     .sign(new TextEncoder().encode(SECRET));
 }
@@ -26,7 +27,7 @@ describe('tokens', () => {
     const tokens = tokensAt(() => START);
     for (const environmentId of ['env_1', null]) {
       const { token } = await tokens.issue({ ...CLAIMS, environmentId });
-      expect(await tokens.read(token)).toEqual({ ...CLAIMS, environmentId });
+      expect(await tokens.read(token)).toEqual({ ...CLAIMS, environmentId, issuedAtMs: START });
     }
   });
 
@@ -36,7 +37,7 @@ describe('tokens', () => {
     const { token, expiresAt } = await tokens.issue(CLAIMS);
     expect(expiresAt).toBe(START + 24 * HOUR_MS);
     now = expiresAt - 1000;
-    expect(await tokens.read(token)).toEqual(CLAIMS);
+    expect(await tokens.read(token)).toEqual({ ...CLAIMS, issuedAtMs: START });
     now = expiresAt;
     expect(await tokens.read(token)).toBeNull();
   });

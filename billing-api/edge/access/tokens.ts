@@ -10,12 +10,17 @@ export type TokenClaims = {
   readonly environmentId: string | null;
 };
 
+/** What a token of ours says, and when it was signed, in whole seconds. */
+export type ReadToken = TokenClaims & { readonly issuedAtMs: InstantMs };
+
 export type IssuedToken = { readonly token: string; readonly expiresAt: InstantMs };
 
 export type Tokens = {
+  /** Of the clock by which they are signed. */
+  readonly now: () => InstantMs;
   readonly issue: (claims: TokenClaims) => Promise<IssuedToken>;
   /** Null for a token that we did not sign, or that has expired. */
-  readonly read: (token: string) => Promise<TokenClaims | null>;
+  readonly read: (token: string) => Promise<ReadToken | null>;
 };
 
 const LIVES_MS = 24 * HOUR_MS;
@@ -31,6 +36,7 @@ function textClaim(value: unknown): string | null {
 export function createTokens(secret: string, clock: Clock): Tokens {
   const key = new TextEncoder().encode(secret);
   return {
+    now: () => clock.now(),
     issue: async ({ userId, tenantId, environmentId }) => {
       const issuedAt = Math.floor(clock.now() / 1000);
       const expiresAt = issuedAt + LIVES_MS / 1000;
@@ -49,13 +55,15 @@ export function createTokens(secret: string, clock: Clock): Tokens {
         const { payload } = await jwtVerify(token, key, {
           algorithms: [ALGORITHM],
           issuer: ISSUER,
-          requiredClaims: ['sub', 'exp', 'tenant_id'],
+          requiredClaims: ['sub', 'iat', 'exp', 'tenant_id'],
           currentDate: new Date(clock.now()),
         });
         const userId = textClaim(payload.sub);
         const tenantId = textClaim(payload['tenant_id']);
-        if (userId === null || tenantId === null) return null;
-        return { userId, tenantId, environmentId: textClaim(payload['environment_id']) };
+        const { iat } = payload;
+        if (userId === null || tenantId === null || iat === undefined) return null;
+        const environmentId = textClaim(payload['environment_id']);
+        return { userId, tenantId, environmentId, issuedAtMs: iat * 1000 };
       } catch (error) {
         if (error instanceof errors.JOSEError) return null;
         throw error;

@@ -15,13 +15,16 @@ import { tenantToDto } from '../../declarations/platform/tenant.js';
 import { userToDto } from '../../declarations/platform/user.resource.js';
 import {
   tokenToDto,
+  type ChangePasswordBody,
   type LogInBody,
   type SignedInDto,
   type SignedUpDto,
   type SignUpBody,
 } from './auth-dto.js';
 import { logIn, WRONG } from './log-in.js';
-import { signUp, type AuthDependencies } from './sign-up.js';
+import { changePassword } from './change-password.js';
+import { signUp, type AuthDependencies, type SignedIn } from './sign-up.js';
+import type { Refusal } from '../../records/refusal.js';
 
 @Route('v1/auth')
 @Tags('Sign-in')
@@ -52,21 +55,58 @@ export class AuthController extends Controller {
 
   /**
    * The token lives for 24 hours. It counts as much as the user does at the time of a request.
+   * After ten wrong passwords in 15 minutes an account has to wait.
    * @summary Sign in
    */
   @Post('login')
   @Extension('x-operation', { public: true })
   public async logIn(
-    @Request() _request: HttpRequest,
+    @Request() request: HttpRequest,
     @Body() body: LogInBody,
   ): Promise<SignedInDto> {
-    const signedIn = await logIn(this.dependencies, body);
+    const attempt = () => logIn(this.dependencies, body);
+    return this.answerOf(await this.guess({ request, body }, attempt), body.environment_id);
+  }
+
+  /**
+   * For whoever knows the present one. Tokens that were issued before are refused from then on; API
+   * keys stay.
+   * @summary Change your password
+   */
+  @Post('password')
+  @Extension('x-operation', { public: true })
+  public async changePassword(
+    @Request() request: HttpRequest,
+    @Body() body: ChangePasswordBody,
+  ): Promise<SignedInDto> {
+    const { requestId } = contextOf(request);
+    const attempt = () => changePassword(this.dependencies, { requestId }, body);
+    return this.answerOf(await this.guess({ request, body }, attempt));
+  }
+
+  /** Makes an attempt that must know the password, within the bound of its account. */
+  private async guess(
+    { request, body }: { readonly request: HttpRequest; readonly body: { email: string } },
+    attempt: () => Promise<SignedIn | Refusal | typeof WRONG>,
+  ): Promise<SignedIn> {
+    const { guesses, clientAddressOf } = this.dependencies;
+    const guess = { email: body.email, clientAddress: clientAddressOf(request) };
+    const retryAfterSeconds = guesses.waitSeconds(guess);
+    if (retryAfterSeconds > 0) {
+      const message = 'too many wrong passwords for this account: wait, and try again';
+      throw new HttpFailure(429, 'too_many_requests', { message, retryAfterSeconds });
+    }
+    guesses.begin(guess);
+    const signedIn = await attempt();
     if (signedIn === WRONG) {
       const message = 'the e-mail address or the password is wrong';
       throw new HttpFailure(401, 'permission_denied', { message });
     }
-    const { user, token } = accepted(signedIn);
-    const environmentId = body.environment_id ?? null;
+    guesses.noteRight(guess);
+    return accepted(signedIn);
+  }
+
+  private answerOf({ user, token }: SignedIn, environmentId: string | null = null): SignedInDto {
     return { ...tokenToDto(token), user: userToDto(user.row, { ...user, environmentId }) };
   }
 }

@@ -26,6 +26,19 @@ export interface LogInBody {
   environment_id?: string;
 }
 
+/** @example {"email": "kim@example.com", "password": "right horse", "new_password": "staple 2"} */
+export interface ChangePasswordBody {
+  /** @maxLength 255 */
+  email: string;
+  /**
+   * The present one.
+   * @maxLength 256
+   */
+  password: string;
+  /** @minLength 8 @maxLength 256 */
+  new_password: string;
+}
+
 export interface SignedInDto {
   /** For `Authorization: Bearer <token>`. */
   token: string;

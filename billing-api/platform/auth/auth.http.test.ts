@@ -2,7 +2,7 @@ import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
-import { withBillingApi } from '../../testing/billing-harness.js';
+import { withBillingApi, type BillingUnderTest } from '../../testing/billing-harness.js';
 import { expectRefusals, test } from '../../testing/billing-test.js';
 import { bearer, logInWith, PASSWORD, signUpWith, userWith } from '../../testing/sign-in.js';
 
@@ -143,6 +143,88 @@ describe('POST /auth/login', () => {
       expect(statuses).toEqual([401, 401, 401, 429, 429, 429, 429, 429]);
       const me = await api.call('GET', '/v1/users/me', { headers: bearer(user.token) });
       expect(me.status).toBe(200);
+    });
+  });
+});
+
+describe('POST /auth/password', () => {
+  const change = (api: BillingUnderTest, body: object) =>
+    api.call('POST', '/v1/auth/password', { body, headers: { 'x-api-key': '' } });
+
+  test('changes the password of whoever knows it, and ends the tokens of before', async ({
+    api,
+    clock,
+  }) => {
+    clock.set('2026-01-20T10:00:00.000Z');
+    const { body: own } = await signUpWith(api, KIM);
+    clock.set('2026-01-20T10:00:01.500Z');
+    const old = { email: KIM, password: PASSWORD };
+    const wrong = await change(api, {
+      ...old,
+      password: 'wrong password',
+      new_password: 'x'.repeat(8),
+    });
+    expect([wrong.status, wrong.body.code]).toEqual([401, 'permission_denied']);
+    await expectRefusals(api, '/v1/auth/password', [
+      ['a short one', { ...old, new_password: '1234567' }, 'new_password'],
+    ]);
+    const next = { email: 'Kim@Example.com', password: 'battery staple' };
+    const changed = await change(api, { ...old, new_password: next.password });
+    expect([changed.status, changed.body.user]).toEqual([200, own.user]);
+    const meWith = (token: string) => api.call('GET', '/v1/users/me', { headers: bearer(token) });
+    expect((await meWith(own.token)).status).toBe(401);
+    expect((await meWith(changed.body.token)).status).toBe(200);
+    expect((await logInWith(api, old)).status).toBe(401);
+    const signedIn = await logInWith(api, next);
+    expect(signedIn.status).toBe(200);
+    const headers = bearer(signedIn.body.token);
+    const listed = await api.call('GET', '/v1/environments', { headers });
+    const places = listed.body.items.map(({ id }: { id: string }) => id);
+    const trails = await Promise.all(
+      places.map((place: string) =>
+        api.call('POST', '/v1/audit/search', {
+          body: { entity_id: own.user.id },
+          headers: bearer(signedIn.body.token, place),
+        }),
+      ),
+    );
+    const kinds = trails.flatMap(({ body }) =>
+      body.items.map((each: { entity_type: string }) => each.entity_type),
+    );
+    expect(kinds.sort()).toEqual(['user', 'user_password']);
+    expect(JSON.stringify(trails)).not.toContain('argon2');
+  });
+
+  test('counts as a guess: ten wrong ones make the account wait, known addresses of others do not', async ({
+    api,
+  }) => {
+    await userWith(api, ['all_reader'], 'sam@example.com');
+    await signUpWith(api, KIM);
+    const wrong = { email: KIM, password: 'wrong password' };
+    for (let index = 0; index < 10; index += 1) {
+      const answer =
+        index % 2 === 0
+          ? await logInWith(api, wrong)
+          : await change(api, { ...wrong, new_password: 'x'.repeat(8) });
+      expect(answer.status).toBe(401);
+    }
+    const right = await logInWith(api, { email: KIM, password: PASSWORD });
+    expect([right.status, right.body.code]).toEqual([429, 'too_many_requests']);
+    expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(800);
+    const other = { email: 'sam@example.com', password: 'wrong password' };
+    expect((await logInWith(api, other)).status).toBe(401);
+  });
+});
+
+describe('a closed sign-up', () => {
+  test('makes no tenant', async ({ database, clickhouse }) => {
+    const engines = { database: database.database, clickhouse: clickhouse.client };
+    await withBillingApi({ ...engines, isSignUpOpen: false }, async (api) => {
+      const before = await ownerOf(database.database).one(counts);
+      const { status, body } = await signUpWith(api, KIM);
+      expect([status, body.code]).toEqual([403, 'permission_denied']);
+      expect(body.message).toContain('minutebook tenants create');
+      expect(await ownerOf(database.database).one(counts)).toEqual(before);
     });
   });
 });

@@ -1,4 +1,6 @@
+import type { Environment } from '../../../contract/environment.js';
 import { createUserCallers, type Login } from '../../../sql/user-callers.js';
+import type { TokenClaims } from '../../edge/access/tokens.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import { readUnit } from '../../records/unit.js';
 import { readRecord } from '../../records/find-record.js';
@@ -11,9 +13,9 @@ import type { AuthDependencies, SignedIn } from './sign-up.js';
 export const WRONG = 'wrong';
 
 /** The user of an address and a password; null when one of them is wrong. */
-async function checkLogin(
+export async function checkLogin(
   { database, passwords }: AuthDependencies,
-  { email, password }: LogInBody,
+  { email, password }: Pick<LogInBody, 'email' | 'password'>,
 ): Promise<Login | null> {
   const login = await createUserCallers(database).findLogin(email);
   const isRight = await passwords.verify(login?.passwordHash ?? null, password);
@@ -32,15 +34,24 @@ export async function logIn(
   if (login === null) return WRONG;
   const { tenantId, userId } = login;
   const named = { tenantId, userId, environmentId: body.environment_id ?? null };
-  const caller = await createUserCallers(dependencies.database).find(named);
+  const { database, tokens } = dependencies;
+  const caller = await createUserCallers(database).find({ ...named, issuedAtMs: tokens.now() });
   if (caller === null) return WRONG;
   if (named.environmentId !== null && caller.environment === null) {
     const message = `environment ${named.environmentId.slice(0, 300)} is not one of your tenant`;
     return new Refusal('permission_denied', message);
   }
-  const environment = caller.environment ?? caller.firstEnvironment;
+  return signedInOf(dependencies, named, caller.environment ?? caller.firstEnvironment);
+}
+
+/** A user, and a new token. */
+export async function signedInOf(
+  dependencies: AuthDependencies,
+  claims: TokenClaims,
+  environment: Environment,
+): Promise<SignedIn | Refusal> {
   const user = await readUnit(dependencies, { environment }, async (unit) =>
-    withTenant(unit, await readRecord(unit, USERS, userId)),
+    withTenant(unit, await readRecord(unit, USERS, claims.userId)),
   );
-  return isRefusal(user) ? user : { user, token: await dependencies.tokens.issue(named) };
+  return isRefusal(user) ? user : { user, token: await dependencies.tokens.issue(claims) };
 }

@@ -1,16 +1,22 @@
+import type { IncomingMessage } from 'node:http';
 import type { IssuedToken, Tokens } from '../../edge/access/tokens.js';
 import type { Occasion, RequestActor } from '../../records/occasion.js';
 import { MemberReader } from '../../records/member-rules.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { isRefusal, Refusal } from '../../records/refusal.js';
 import { writeUnit, type WriteDependencies } from '../../records/unit.js';
 import type { UserWithTenant } from '../users/user-operations.js';
 import type { SignUpBody } from './auth-dto.js';
 import { storeSignUp, type NewTenant } from './new-tenant.js';
 import type { Passwords } from '../users/passwords.js';
+import type { PasswordGuesses } from './password-guesses.js';
 
 export type AuthDependencies = WriteDependencies & {
   readonly tokens: Tokens;
   readonly passwords: Passwords;
+  readonly guesses: PasswordGuesses;
+  /** Whether anybody may make a tenant; otherwise only an operator does. */
+  readonly isSignUpOpen: boolean;
+  readonly clientAddressOf: (request: IncomingMessage) => string;
 };
 
 export type SignedIn = { readonly user: UserWithTenant; readonly token: IssuedToken };
@@ -24,6 +30,7 @@ function readSignUp({ email, tenant_name, name = '' }: SignUpBody): NewTenant | 
   };
   return reader.refusal() ?? signUp;
 }
+
 /**
  * POST /auth/signup. The transaction enters the environment that it makes, so that row-level
  * security lets it write that tenant only; its audit trail is the first of the tenant.
@@ -33,6 +40,11 @@ export async function signUp(
   request: Pick<RequestActor, 'requestId'>,
   body: SignUpBody,
 ): Promise<SignedIn | Refusal> {
+  if (!dependencies.isSignUpOpen) {
+    const message =
+      'sign-up is closed here: an operator makes tenants, with `minutebook tenants create`';
+    return new Refusal('permission_denied', message);
+  }
   const read = readSignUp(body);
   if (isRefusal(read)) return read;
   const { createId, tokens, passwords } = dependencies;

@@ -1,6 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { formatInstant } from '../../../contract/instant.js';
+import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { integerColumn, noRows } from '../../../sql/columns.js';
 import { isOfTenant } from '../../records/conditions.js';
 import { authorOf } from '../../records/occasion.js';
@@ -31,6 +31,25 @@ export async function insertPassword(
     INSERT INTO user_passwords (tenant_id, user_id, password_hash, created_at)
     VALUES (current_setting('minutebook.tenant_id', true), ${password.userId}, ${password.hash},
       ${formatInstant(now)})`);
+}
+
+type ReplacedPassword = {
+  readonly userId: string;
+  readonly verifiedHash: string;
+  readonly newHash: string;
+  /** By the clock with which tokens are signed. */
+  readonly changedAtMs: InstantMs;
+};
+
+/** Replaces a password that was verified; false when it was changed meanwhile. */
+export async function replacePassword(
+  { tx }: Unit,
+  { userId, verifiedHash, newHash, changedAtMs }: ReplacedPassword,
+): Promise<boolean> {
+  const { is_changed: isChanged } = await tx.one(sql.type(z.object({ is_changed: z.boolean() }))`
+    SELECT change_password(${userId}, ${verifiedHash}, ${newHash},
+      ${formatInstant(changedAtMs)}::timestamptz) AS is_changed`);
+  return isChanged;
 }
 
 /** Revokes what keys the user has in other environments; those of this one are gone already. */

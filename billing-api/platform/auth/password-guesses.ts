@@ -1,0 +1,65 @@
+import { LRUCache } from 'lru-cache';
+import { MINUTE_MS } from '../../../contract/instant.js';
+
+/** Wrong passwords of one account before it has to wait; a person seldom mistypes more often. */
+const GUESSES_MAX = 10;
+/** So that at most 960 passwords a day are tried on an account, wherever they come from. */
+const WINDOW_MS = 15 * MINUTE_MS;
+/** At most about 10 MB together. Beyond it, what was not used longest is forgotten. */
+const ACCOUNTS_MAX = 50_000;
+
+type Guesses = { readonly count: number; readonly since: number };
+
+/** Whose password is tried, and from where. */
+export type Guess = { readonly email: string; readonly clientAddress: string };
+
+/**
+ * Bounds the passwords that are tried on one account, whether it exists or not, by any number of
+ * client addresses together. An address from which the account signed in before is counted by
+ * itself, so that a stranger who guesses keeps nobody from signing in where he usually does. Each
+ * process counts for itself.
+ */
+export class PasswordGuesses {
+  readonly #wrong = new LRUCache<string, Guesses>({ max: ACCOUNTS_MAX });
+  readonly #known = new LRUCache<string, true>({ max: ACCOUNTS_MAX });
+
+  constructor(private readonly now: () => number = () => performance.now()) {}
+
+  /** Seconds after which the next password may be tried; 0 for at once. */
+  waitSeconds(guess: Guess): number {
+    const guesses = this.#wrong.get(this.#keyOf(guess));
+    if (guesses === undefined || guesses.count < GUESSES_MAX) return 0;
+    return Math.max(0, Math.ceil((guesses.since + WINDOW_MS - this.now()) / 1000));
+  }
+
+  /** Counts an attempt before it is checked, so that many at once are bounded too. */
+  begin(guess: Guess): void {
+    const key = this.#keyOf(guess);
+    const guesses = this.#wrong.get(key);
+    const isRecent = guesses !== undefined && this.now() - guesses.since < WINDOW_MS;
+    this.#wrong.set(
+      key,
+      isRecent ? { ...guesses, count: guesses.count + 1 } : { count: 1, since: this.now() },
+    );
+  }
+
+  /** Forgets the attempts of an account whose password was right. */
+  noteRight(guess: Guess): void {
+    this.#wrong.delete(this.#keyOf(guess));
+    this.#known.set(pairOf(guess), true);
+    this.#wrong.delete(this.#keyOf(guess));
+  }
+
+  #keyOf(guess: Guess): string {
+    const pair = pairOf(guess);
+    return this.#known.has(pair) ? pair : accountOf(guess);
+  }
+}
+
+function accountOf({ email }: Guess): string {
+  return email.toLowerCase();
+}
+
+function pairOf(guess: Guess): string {
+  return `${accountOf(guess)}|${guess.clientAddress}`;
+}
