@@ -70,6 +70,14 @@ function failureOf(error: unknown, signal: AbortSignal): unknown {
 }
 
 /**
+ * Queries on behalf of one environment, within the limits of one statement. The user who reads
+ * usage sees the rows of the environment that a query names, and none where it names none.
+ */
+export function queriesFor(clickHouse: ClickHouse, environment: Environment): ClickHouseQueries {
+  return clickHouse.withOptions({ settings: settingsOf(environment) });
+}
+
+/**
  * Queries of requests: each runs for one environment and within limits, ends when its client
  * leaves, and waits in turn with those of other environments.
  * @param scopeOf the scope of the request at hand.

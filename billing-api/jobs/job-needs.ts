@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../../clickhouse/client.js';
+import { queriesFor } from '../../clickhouse/request-queries.js';
 import { systemClock } from '../../runtime/clock.js';
 import { createId } from '../../runtime/ids.js';
 import { createOutboundAgents } from '../../runtime/guarded-agents.js';
@@ -11,9 +12,12 @@ import type { ExportNeeds } from '../billing/exports/export-needs.js';
 import { KnownCustomers } from '../customers/known-customers.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
 import { createExpiredEvents } from '../usage/expired/expired-events.js';
-import { createRawEventsBegin } from '../usage/expired/raw-events-begin.js';
+import {
+  createRawEventsBegin,
+  type ReadRawEventsBegin,
+} from '../usage/expired/raw-events-begin.js';
 import { refuseExpiredUsage } from '../usage/expired/refuse-expired-usage.js';
-import { createUsageReader } from '../usage/store/usage-reader.js';
+import { createUsageReader, type UsageReader } from '../usage/store/usage-reader.js';
 import type { ReadDataUntil } from '../usage/watermark/data-until.js';
 
 /** What the jobs of billing-api work with. */
@@ -45,19 +49,37 @@ export type JobEngines = Pick<JobNeeds, 'database' | 'clickHouse' | 'log'> & {
   readonly arePrivateTargetsAllowed?: boolean;
 };
 
+/**
+ * Usage of whichever environment is asked about. A job has no request that names one, so each
+ * statement does: otherwise the user who reads usage would see nothing, and bill nothing.
+ */
+function createUsageOfAny(reader: ClickHouse, readBegin: ReadRawEventsBegin): UsageReader {
+  const usageOf = (environment: Environment): UsageReader => {
+    const queries = queriesFor(reader, environment);
+    return refuseExpiredUsage(createUsageReader(queries), createExpiredEvents(queries, readBegin));
+  };
+  return {
+    read: (batch) => usageOf(batch.environment).read(batch),
+    findLateEvents: (batch, ends) => usageOf(batch.environment).findLateEvents(batch, ends),
+    readEverybody: (environment, queries) =>
+      usageOf(environment).readEverybody(environment, queries),
+    listCustomerKeys: (environment, queries) =>
+      usageOf(environment).listCustomerKeys(environment, queries),
+  };
+}
+
 /** What the jobs of billing-api need, made of what the program has. */
 export function createJobNeeds(engines: JobEngines): JobNeeds {
   const { database, clickHouse, log, reader = clickHouse, secretsKey } = engines;
   const { arePrivateTargetsAllowed = false } = engines;
   const readRawEventsBegin = createRawEventsBegin(database, () => performance.now());
-  const expiredEvents = createExpiredEvents(reader, readRawEventsBegin);
   return {
     database,
     clickHouse,
     log,
     clock: systemClock,
     createId,
-    usage: refuseExpiredUsage(createUsageReader(reader), expiredEvents),
+    usage: createUsageOfAny(reader, readRawEventsBegin),
     dataUntil: engines.dataUntil,
     knownCustomers: new KnownCustomers(),
     secretBox:

@@ -28,11 +28,33 @@ export type BilledWorld = {
   readonly environment: Environment;
 };
 
+/**
+ * The client of the user who reads usage, who sees nothing where a statement names no environment:
+ * here such a statement fails, as it must never be sent.
+ */
+function asUsageReader(clickHouse: ClickHouse): ClickHouse {
+  const refuse = (): never => {
+    throw new TypeError('a statement about usage names no environment, so it would see nothing');
+  };
+  const withOptions: ClickHouse['withOptions'] = (options) =>
+    options.settings?.log_comment === undefined ? refuse() : clickHouse.withOptions(options);
+  const replaced: Readonly<Record<PropertyKey, unknown>> = {
+    ...{ query: refuse, visitRows: refuse, withOptions },
+  };
+  return new Proxy(clickHouse, {
+    get: (target, key) => {
+      const member: unknown = replaced[key] ?? Reflect.get(target, key);
+      return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+    },
+  });
+}
+
 /** The needs of the billing jobs on these engines. */
 export function billingNeeds({ database, clickHouse }: BilledWorld): JobNeeds {
   const dataUntil = createPostgresDataUntil(database, 0);
+  const reader = asUsageReader(clickHouse);
   return createJobNeeds({
-    ...{ database, clickHouse, log: createLog('test', 'silent'), dataUntil },
+    ...{ database, clickHouse, reader, log: createLog('test', 'silent'), dataUntil },
     ...{ secretsKey: TOKEN_SECRET, arePrivateTargetsAllowed: true },
   });
 }
