@@ -7,7 +7,8 @@ const CONCURRENT_REQUESTS = 8;
 /** All times that an event may have, so that every event of the file is included. */
 const ALL_TIME = { start_time: '1970-01-01T00:00:00Z', end_time: '2200-01-01T00:00:00Z' };
 
-async function forEachCustomer(
+/** Does something for each customer, some at once. */
+export async function forEachCustomer(
   customers: readonly string[],
   onProgress: (done: number) => void,
   work: (customer: string) => Promise<void>,

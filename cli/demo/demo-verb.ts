@@ -8,12 +8,19 @@ import { startStack, type Stack } from '../stack.js';
 import { readStackConfig } from '../stack-config.js';
 import { eventsOfLog, readLogFile } from './access-log.js';
 import { ApiClient } from './api-client.js';
-import { createCatalog } from './catalog.js';
+import {
+  customerOf,
+  readFinalized,
+  subscribeCustomers,
+  waitUntilBilled,
+  wrongInvoices,
+} from './billing.js';
+import { createCatalog, type DemoCatalog } from './catalog.js';
 import { createCustomers, disagreements } from './customers.js';
 import { createHourlyCatalog, printHours } from './hours.js';
 import { printInvoices } from './invoices.js';
 import { printReconciliation, waitUntilCounted } from './reconciliation.js';
-import { recountWithAwk } from './recount.js';
+import { recountWithAwk, type Recount } from './recount.js';
 import { sendEvents, withDuplicates } from './send-log.js';
 
 const DEMO_LOG = join(projectRoot, 'cli', 'demo', 'data', 'apache-access.log.gz');
@@ -37,6 +44,40 @@ async function withBar<T>(
   } finally {
     bar.stop();
   }
+}
+
+type Billed = {
+  readonly recount: ReadonlyMap<string, Recount>;
+  readonly firstEventAt: string;
+  /** All customers, those with most requests first. */
+  readonly largest: readonly string[];
+};
+
+/** Lets the billing run invoice the month of all customers. Returns what is wrong with it. */
+async function billMonth(
+  api: ApiClient,
+  catalog: DemoCatalog,
+  { recount, firstEventAt, largest }: Billed,
+): Promise<readonly string[]> {
+  const count = largest.length;
+  await withBar('Subscribing', count, (onProgress) =>
+    subscribeCustomers(api, catalog, { customers: largest, firstEventAt, onProgress }),
+  );
+  await withBar('Billing', count, (onProgress) => waitUntilBilled(api, count, onProgress));
+  const invoices = await readFinalized(api);
+  const byCustomer = new Map(invoices.map((one) => [customerOf(one), one]));
+  const shown = largest.slice(0, INVOICES_SHOWN).flatMap((customer) => {
+    const id = byCustomer.get(customer)?.id ?? null;
+    return id === null ? [] : [{ customer, id }];
+  });
+  const areSame = await printInvoices(api, catalog, shown);
+  const wrong = wrongInvoices(invoices, recount);
+  const names = [invoices[0], invoices.at(-1)].map((one) => one?.invoice_number ?? 'none');
+  console.log(
+    `\n${invoices.length} invoices are final, ${names.join(' to ')}. ` +
+      `${count - wrong.length} have the quantities and amounts of the independent count.`,
+  );
+  return areSame ? wrong : [...wrong, 'an invoice does not compute to itself again'];
 }
 
 /** Runs the demo on a running product. Resolves to whether all numbers agree. */
@@ -64,20 +105,19 @@ export async function runDemo(stack: Stack, file: string): Promise<boolean> {
   const largest = customers.toSorted(
     (left, right) => (recount.get(right)?.all ?? 0) - (recount.get(left)?.all ?? 0),
   );
-  await printInvoices(api, catalog, {
-    customers: largest.slice(0, INVOICES_SHOWN),
-    firstEventAt: events[0]?.timestamp ?? new Date().toISOString(),
-  });
+  const firstEventAt = events[0]?.timestamp ?? new Date().toISOString();
+  const wrongInvoiced = await billMonth(api, catalog, { recount, firstEventAt, largest });
   const [customer = ''] = largest;
   const wrongHours = await printHours(api, hourly, { customer, events });
   const isBalanced = printReconciliation(sent, accepted, totals);
-  for (const line of [...wrong.slice(0, 10), ...wrongHours]) console.log(pc.red(line));
+  for (const line of [...wrong.slice(0, 10), ...wrongInvoiced.slice(0, 10), ...wrongHours])
+    console.log(pc.red(line));
   const agreeing = customers.length - wrong.length;
   console.log(
     `\nFor ${agreeing} of ${customers.length} customers, all requests and pages delivered agree with ` +
       'the independent count of the file.',
   );
-  return isBalanced && wrong.length === 0 && wrongHours.length === 0;
+  return isBalanced && [wrong, wrongInvoiced, wrongHours].every(({ length }) => length === 0);
 }
 
 /** `minutebook demo`: runs in a temporary directory, which is removed afterwards. */

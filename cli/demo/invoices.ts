@@ -1,4 +1,6 @@
 import pc from 'picocolors';
+import type { VerificationDto } from '../../billing-api/billing/verify/verification-dto.js';
+import { verificationLines } from '../look/invoice-verbs.js';
 import type { ApiClient } from './api-client.js';
 import type { DemoCatalog } from './catalog.js';
 import { tableLines } from './tables.js';
@@ -18,7 +20,8 @@ type Line = {
     readonly grouped_by: Readonly<Record<string, string>>;
   })[];
 };
-type Preview = {
+type Invoice = {
+  readonly invoice_number: string;
   readonly currency: string;
   readonly total: string;
   readonly line_items: readonly Line[];
@@ -61,15 +64,6 @@ async function printPrices(api: ApiClient, planId: string): Promise<void> {
   for (const line of tableLines(header, plan.prices.flatMap(priceRows))) console.log(line);
 }
 
-/** The month in UTC in which the log begins. */
-function monthOf(timestamp: string): { readonly start: string; readonly end: string } {
-  const first = new Date(timestamp);
-  const year = first.getUTCFullYear();
-  const month = first.getUTCMonth();
-  const boundary = (at: number): string => new Date(Date.UTC(year, at, 1)).toISOString();
-  return { start: boundary(month), end: boundary(month + 1) };
-}
-
 function splitRows(line: Line): readonly (readonly string[])[] {
   const bySource = line.usage_analytics
     .slice(0, SPLITS_SHOWN)
@@ -84,43 +78,36 @@ function splitRows(line: Line): readonly (readonly string[])[] {
   );
 }
 
-function printPreview(customer: string, preview: Preview): void {
-  const rows = preview.line_items.flatMap((line) => [
+function printInvoice(customer: string, invoice: Invoice): void {
+  const rows = invoice.line_items.flatMap((line) => [
     [`  ${line.display_name}`, line.quantity, line.amount, ''],
     ...splitRows(line),
   ]);
-  const currency = preview.currency.toUpperCase();
-  console.log(`\n${pc.bold(`Invoice preview for ${customer}`)}`);
-  const total = [pc.bold('  Total'), '', pc.bold(preview.total), ''];
+  const currency = invoice.currency.toUpperCase();
+  console.log(`\n${pc.bold(`Invoice ${invoice.invoice_number} for ${customer}`)}`);
+  const total = [pc.bold('  Total'), '', pc.bold(invoice.total), ''];
   const header = ['', 'quantity', `amount ${currency}`, 'share'];
   for (const line of tableLines(header, [...rows, total])) console.log(line);
 }
 
 /**
- * Subscribes customers to the plan from the month of the log on, and prints the invoice preview of
- * that month for each.
+ * Prints finalized invoices of customers, split by source and status, and verifies each from what
+ * it was computed from and from the stored events. Returns whether all are the same.
  */
 export async function printInvoices(
   api: ApiClient,
   catalog: DemoCatalog,
-  facts: { readonly customers: readonly string[]; readonly firstEventAt: string },
-): Promise<void> {
-  const month = monthOf(facts.firstEventAt);
+  invoices: readonly { readonly customer: string; readonly id: string }[],
+): Promise<boolean> {
   await printPrices(api, catalog.planId);
-  for (const customer of facts.customers) {
-    const { id } = await api.post<{ readonly id: string }>('/subscriptions', {
-      external_customer_id: customer,
-      plan_id: catalog.planId,
-      currency: 'usd',
-      billing_period: 'MONTHLY',
-      start_date: month.start,
-    });
-    const preview = await api.post<Preview>('/invoices/preview', {
-      subscription_id: id,
-      period_start: month.start,
-      period_end: month.end,
-      group_by: ['source', 'properties.status'],
-    });
-    printPreview(customer, preview);
+  let areSame = true;
+  for (const { customer, id } of invoices) {
+    const groups = 'group_by=source&group_by=properties.status';
+    printInvoice(customer, await api.get<Invoice>(`/invoices/${id}?${groups}`));
+    const verified = await api.get<VerificationDto>(`/invoices/${id}/verify`);
+    for (const line of verificationLines(verified)) console.log(pc.dim(`  ${line}`));
+    const { same_from_inputs: inputs, same_from_events: events } = verified;
+    areSame = areSame && inputs && events === true;
   }
+  return areSame;
 }
