@@ -77,7 +77,7 @@ export function invoiceLineToDto(
     tenant_id: header.tenant_id,
     environment_id: header.environment_id,
     customer_id: header.customer_id,
-    subscription_id: header.subscription_id,
+    subscription_id: line.subscription_id ?? header.subscription_id,
     subscription_line_item_id: line.subscription_line_item_id,
     entity_type: line.entity_type,
     entity_id: line.entity_id,

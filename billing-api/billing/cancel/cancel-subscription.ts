@@ -132,7 +132,9 @@ function cancellationOf(
   base: Pick<Cancellation, 'type' | 'atMs' | 'reason' | 'loaded'>,
   { invoice_policy: policy, proration_behavior: proration }: CancelSubscriptionBody,
 ): Cancellation {
-  const isBilled = base.type === 'immediate' && isBilledUntil(base);
+  // The invoice of its parent bills the last period of a grouped child (docs/domain.md 29.2).
+  const isGrouped = base.loaded.subscription.subscription_type === 'grouped_invoicing';
+  const isBilled = !isGrouped && base.type === 'immediate' && isBilledUntil(base);
   return {
     ...base,
     hasFinalInvoice: isBilled && policy !== 'skip',

@@ -11,7 +11,7 @@ import { lastRecorded } from '../../domain/periods/period-ledger.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { moveRecord } from '../../records/move-record.js';
 import type { MetadataDto } from '../../records/record-dto.js';
-import type { Refusal } from '../../records/refusal.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { pausedUntil, type BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import type { ScheduleRow } from '../../declarations/subscriptions/schedule.resource.js';
@@ -19,6 +19,7 @@ import { closeSchedule } from '../../subscriptions/schedules-store.js';
 import { closePause } from '../pauses/end-pause.js';
 import { endLines } from '../../subscriptions/lines/end-lines.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
+import { releaseGroups } from '../../subscriptions/release-groups.js';
 import { withChildren } from '../../subscriptions/follow-parent.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 
@@ -71,7 +72,8 @@ export async function endSubscription(
     }),
     told: (changed) => toldOfSubscription(unit, changed),
   });
-  return withChildren(unit, ended);
+  if (isRefusal(ended)) return ended;
+  return (await releaseGroups(unit, [ended])) ?? withChildren(unit, ended);
 }
 
 /** Where a subscription ends, and what it says of that. */

@@ -30,6 +30,7 @@ import { findUnused } from '../proration/find-unused.js';
 import type { BillingDependencies, ComputedTask } from '../stored/compute-tasks.js';
 import { storeDrafts, type StoredInvoice } from '../stored/draft-invoices.js';
 import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
+import { refuseGrouped } from '../hierarchies/refuse-grouped.js';
 import { changeTypeOfLines } from './change-type-of-lines.js';
 import { findLeftAllowances } from './left-allowances.js';
 import { keepAdjustments } from './keep-adjustments.js';
@@ -77,6 +78,8 @@ async function endOld(
   { loaded, atMs, plans, isAtPeriodEnd }: PlanChange,
 ): Promise<SubscriptionRow | Refusal> {
   const { id } = loaded.subscription;
+  const grouped = await refuseGrouped(unit, loaded.subscription);
+  if (grouped !== null) return grouped;
   const children = await lockChildren(unit, [id], 'inherited');
   const ended = await endSubscription(unit, loaded, {
     atMs,

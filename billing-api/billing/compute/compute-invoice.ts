@@ -1,6 +1,6 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { priceInvoice } from '../../domain/invoice/build/build-invoice.js';
-import type { InvoiceInputs, InvoiceResult } from '../../domain/invoice/invoice.js';
+import type { GroupedInputs, InvoiceInputs, InvoiceResult } from '../../domain/invoice/invoice.js';
 import { AssertionFailed, assertThat, mustGet, zip } from '../../../runtime/failure.js';
 import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import type { Reading } from '../../records/occasion.js';
@@ -10,7 +10,12 @@ import { readerBelow } from '../../usage/watermark/read-below.js';
 import { usageOfOwners, type UsageReadDependencies } from '../../usage/usage-customers.js';
 import { invoiceInputsOf } from './invoice-inputs.js';
 import type { InvoiceQuery } from './invoice-query.js';
-import { loadBillingRecords, type BillingRecords } from './load-billing-records.js';
+import {
+  childrenOf,
+  loadGroupedRecords,
+  type BillingRecords,
+  type GroupedRecords,
+} from './load-billing-records.js';
 import type { LineUsageQuery } from './line-usage-query.js';
 import { planInvoice, type InvoicePlan } from './plan-invoice.js';
 import {
@@ -35,6 +40,14 @@ export type ComputedInvoice<Query extends InvoiceQuery> = Pick<
 /** An invoice whose lines are selected. */
 type Planned<Query extends InvoiceQuery> = {
   readonly query: Query;
+  readonly records: GroupedRecords;
+  readonly plan: InvoicePlan;
+  readonly children: readonly PlannedChild[];
+};
+
+/** A grouped child whose lines are selected. */
+type PlannedChild = {
+  readonly query: InvoiceQuery;
   readonly records: BillingRecords;
   readonly plan: InvoicePlan;
 };
@@ -50,7 +63,7 @@ function* plannedTogether<Query extends InvoiceQuery>(
   let lines: readonly LineUsageQuery[] = [];
   for (const one of found) {
     const planned = isRefusal(one) ? one : plannedOf(one);
-    const own = isRefusal(planned) ? [] : planned.plan.usage;
+    const own = isRefusal(planned) ? [] : partsOf(planned).flatMap(({ plan }) => plan.usage);
     if (group.length > 0 && !areReadTogether([...lines, ...own])) {
       yield group;
       group = [];
@@ -69,7 +82,19 @@ function plannedOf<Query extends InvoiceQuery>({
   records,
 }: Found<Query>): Planned<Query> | Refusal {
   const plan = planInvoice(query, records);
-  return isRefusal(plan) ? plan : { query, records, plan };
+  if (isRefusal(plan)) return plan;
+  const children: PlannedChild[] = [];
+  for (const [child, own] of zip(childrenOf(query), records.children)) {
+    const ofChild = planInvoice(child, own);
+    if (isRefusal(ofChild)) return ofChild;
+    children.push({ query: child, records: own, plan: ofChild });
+  }
+  return { query, records, plan, children };
+}
+
+/** The invoice itself and its grouped children: what is read and priced apart. */
+function partsOf(planned: Planned<InvoiceQuery>): readonly PlannedChild[] {
+  return [planned, ...planned.children];
 }
 
 /** The records of the queries that are none of them refusals, in one snapshot. */
@@ -78,7 +103,7 @@ async function findRecordsOf<Query extends InvoiceQuery>(
   queries: readonly (Query | Refusal)[],
 ): Promise<readonly (Found<Query> | Refusal)[]> {
   const wanted = queries.filter((query): query is Query => !isRefusal(query));
-  const records = new Map(zip(wanted, await loadBillingRecords(unit, wanted)));
+  const records = new Map(zip(wanted, await loadGroupedRecords(unit, wanted)));
   return queries.map((query) =>
     isRefusal(query)
       ? query
@@ -86,7 +111,7 @@ async function findRecordsOf<Query extends InvoiceQuery>(
   );
 }
 
-function linesQueryOf({ query, records, plan }: Planned<InvoiceQuery>): LinesQuery {
+function linesQueryOf({ query, records, plan }: PlannedChild): LinesQuery {
   const { usageOf, featureIds } = records;
   const { grouping } = query;
   return { customers: usageOfOwners(usageOf), lines: plan.usage, grouping, featureIds };
@@ -123,24 +148,35 @@ export async function* computeInvoices<Query extends InvoiceQuery>(
     const [first] = planned;
     const ends = first === undefined ? [] : first.records.watermark.ends;
     const reader = readerBelow(dependencies, dependencies.below ?? ends);
-    const usages = await readLineUsage(reader, occasion.environment, planned.map(linesQueryOf));
-    const computed = new Map(zip(planned, usages));
+    const parts = planned.flatMap(partsOf);
+    const usages = await readLineUsage(reader, occasion.environment, parts.map(linesQueryOf));
+    const computed: UsageOfParts = new Map(zip(parts, usages));
     for (const one of group) {
-      yield isRefusal(one)
-        ? one
-        : pricedOf(one, mustGet(computed, one, 'the usage of an invoice'), dataUntil);
+      yield isRefusal(one) ? one : pricedOf(one, computed, dataUntil);
     }
   }
 }
 
+/** The usage of invoices and of their grouped children, or why it cannot be read. */
+type UsageOfParts = ReadonlyMap<PlannedChild, UsageOfLines | Refusal>;
+
 function pricedOf<Query extends InvoiceQuery>(
-  { query, records, plan }: Planned<Query>,
-  usage: UsageOfLines | Refusal,
+  planned: Planned<Query>,
+  usages: UsageOfParts,
   dataUntil: InstantMs | null,
 ): ComputedInvoice<Query> | Refusal {
+  const { query, records, plan } = planned;
+  const children: GroupedInputs[] = [];
+  for (const child of planned.children) {
+    const usage = mustGet(usages, child, 'the usage of a child');
+    if (isRefusal(usage)) return usage;
+    const { id: subscriptionId, plan_id: planId } = child.query.loaded.subscription;
+    children.push({ subscriptionId, planId, inputs: invoiceInputsOf({ ...child, usage }) });
+  }
+  const usage = mustGet(usages, planned, 'the usage of an invoice');
   if (isRefusal(usage)) return usage;
   const { payer, usageOf, metering, watermark, taxes } = records;
-  const inputs = invoiceInputsOf({ plan, usage, query, records });
+  const inputs = invoiceInputsOf({ plan, usage, query, records, children });
   const invoice = priceInvoice(plan.lines, inputs);
   return { query, payer, usageOf, metering, inputs, invoice, watermark, taxes, dataUntil };
 }
@@ -170,7 +206,9 @@ export async function computeWithoutUsage<Query extends InvoiceQuery>(
   return found.map((one) => {
     const planned = isRefusal(one) ? one : plannedOf(one);
     if (isRefusal(planned)) return planned;
-    assertThat(planned.plan.usage.length === 0, 'the invoice bills no usage');
-    return pricedOf(planned, new Map(), null);
+    const parts = partsOf(planned);
+    const isWithout = parts.every(({ plan }) => plan.usage.length === 0);
+    assertThat(isWithout, 'the invoice bills no usage');
+    return pricedOf(planned, new Map(parts.map((part) => [part, new Map()])), null);
   });
 }

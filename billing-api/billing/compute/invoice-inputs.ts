@@ -12,10 +12,17 @@ type InvoiceFacts = {
   readonly usage: UsageOfLines;
   readonly query: InvoiceQuery;
   readonly records: Pick<BillingRecords, 'taxes' | 'payer' | 'usageOf'>;
+  readonly children?: InvoiceInputs['children'];
 };
 
 /** Everything that decides an invoice, so that it can be computed and stored. Reads nothing. */
-export function invoiceInputsOf({ plan, usage, query, records }: InvoiceFacts): InvoiceInputs {
+export function invoiceInputsOf({
+  plan,
+  usage,
+  query,
+  records,
+  children = [],
+}: InvoiceFacts): InvoiceInputs {
   const { couponApplicationCounts: counts, priorCommitments, wallets, dueDays } = query.purpose;
   const { unused = [], segmentsBefore: charged = [] } = query.purpose;
   const earlierSegments = segmentsBefore(query.loaded.terms, query.period, charged);
@@ -40,5 +47,6 @@ export function invoiceInputsOf({ plan, usage, query, records }: InvoiceFacts): 
     ...(unused.length === 0 ? {} : { unused }),
     ...(earlierSegments.length === 0 ? {} : { earlierSegments }),
     ...(isOwnUsage ? {} : { usageOf }),
+    ...(children.length === 0 ? {} : { children }),
   };
 }

@@ -15,4 +15,6 @@ export type InvoiceQuery = {
   readonly hideZeroCharges: boolean;
   readonly purpose: InvoicePurpose;
   readonly now: InstantMs;
+  /** Grouped children, each with its own period; absent where there are none (29.2). */
+  readonly children?: readonly InvoiceQuery[];
 };

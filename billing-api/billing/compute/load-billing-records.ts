@@ -30,6 +30,9 @@ export type BillingRecords = {
   readonly watermark: UsageWatermark;
 };
 
+/** The records of an invoice, and those of its grouped children in their order. */
+export type GroupedRecords = BillingRecords & { readonly children: readonly BillingRecords[] };
+
 /** The oldest published feature of each meter of the queries that group usage by feature. */
 async function findFeatureIds(
   { tx }: ReadUnit,
@@ -86,11 +89,35 @@ async function findTaxes(unit: ReadUnit, queries: readonly InvoiceQuery[]) {
   return queries.map((query) => ownedBy(taxedEntitiesOf(query).map(entityName)));
 }
 
+/** The records of invoices with what their grouped children need, whose taxes do not count. */
+export async function loadGroupedRecords(
+  unit: ReadUnit,
+  queries: readonly InvoiceQuery[],
+): Promise<readonly GroupedRecords[]> {
+  const all = queries.flatMap((query) => [query, ...childrenOf(query)]);
+  const found = new Map(zip(all, await loadBillingRecords(unit, all)));
+  return queries.map((query) => {
+    const own = mustGet(found, query, 'the records of an invoice');
+    const children = childrenOf(query).map((child) => {
+      const records = mustGet(found, child, 'the records of a child');
+      return { ...records, payer: own.payer, taxes: [] };
+    });
+    const generations = [own, ...children].flatMap((one) => [...one.watermark.generations]);
+    const watermark = { ...own.watermark, generations: new Map(generations) };
+    return { ...own, watermark, children };
+  });
+}
+
+/** The grouped children of an invoice. */
+export function childrenOf({ children = [] }: InvoiceQuery): readonly InvoiceQuery[] {
+  return children;
+}
+
 /**
  * Loads the records of invoices in the snapshot in which their subscriptions were read: one list
  * for all, in their order. One statement for each kind of record, whatever the number of invoices.
  */
-export async function loadBillingRecords(
+async function loadBillingRecords(
   unit: ReadUnit,
   queries: readonly InvoiceQuery[],
 ): Promise<readonly BillingRecords[]> {

@@ -58,10 +58,11 @@ function committedAmountOf({ kind, amount, trace, commitmentInfo }: InvoiceLine)
 }
 
 function documentLine(line: InvoiceLine, position: number, planId: string): DocumentLine {
-  const { lineItem } = line;
+  const { lineItem, child } = line;
   return {
-    ...(lineItem === null ? membersOfPlan(planId) : membersOfItem(lineItem)),
+    ...(lineItem === null ? membersOfPlan(child?.planId ?? planId) : membersOfItem(lineItem)),
     invoice_id: null,
+    subscription_id: child?.subscriptionId ?? null,
     position,
     metadata: line.metadata,
     kind: line.kind,

@@ -63,7 +63,12 @@ function editLines(
       const problem = `the invoice is ${row.invoice_status}; only lines of a draft can be changed`;
       return new Refusal('invalid_operation', problem);
     }
-    const lines = edit((await findDocumentParts(unit, [row.id]))(row.id).lines, row);
+    const before = (await findDocumentParts(unit, [row.id]))(row.id).lines;
+    if (before.some((line) => line.subscription_id !== null)) {
+      const grouped = 'changing an invoice with lines of grouped subscriptions is planned';
+      return new Refusal('invalid_operation', grouped);
+    }
+    const lines = edit(before, row);
     if (isRefusal(lines)) return lines;
     const { computed, parts } = await reviseDraft(unit, row, lines);
     const patch = { ...computed, is_manually_edited: true, last_computed_at: unit.now };

@@ -3,6 +3,7 @@ import type { WalletTransactionDto } from '../../declarations/money/wallet-trans
 import type { TaxAssociationDto } from '../../declarations/taxes/tax-association.resource.js';
 import type { DateTime, DecimalText } from '../../records/record-dto.js';
 import type { ExpandedSubscriptionDto } from '../../subscriptions/subscription-expansions.js';
+import type { GroupedInvoicingParamsBody } from '../hierarchies/group.js';
 import type { InheritanceParamsBody } from '../hierarchies/modify-inheritance.js';
 import type { InvoiceDto } from '../answer/invoice-dto.js';
 
@@ -73,12 +74,13 @@ export interface TaxParamsBody {
  *   [{"id": "subs_line_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "quantity": "15"}]}}
  */
 export interface ModifySubscriptionBody {
-  type: 'quantity_change' | 'trial_end' | 'coupon' | 'tax' | 'inheritance';
+  type: 'quantity_change' | 'trial_end' | 'coupon' | 'tax' | 'inheritance' | 'grouped_invoicing';
   quantity_change_params?: QuantityChangeParamsBody;
   trial_end_params?: TrialEndParamsBody;
   coupon_params?: CouponParamsBody;
   tax_params?: TaxParamsBody;
   inheritance_params?: InheritanceParamsBody;
+  grouped_invoicing_params?: GroupedInvoicingParamsBody;
 }
 
 export interface ModifiedLineDto {

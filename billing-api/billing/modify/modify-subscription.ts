@@ -10,6 +10,7 @@ import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusa
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { withRelated, type LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
 import { announceUpdated } from '../../subscriptions/subscription-events.js';
+import { modifyGroup } from '../hierarchies/group.js';
 import { modifyInheritance, type ChangedMember } from '../hierarchies/modify-inheritance.js';
 import { replaceLine, type ReplacedLine } from '../lines/replace-line.js';
 import { holdLine } from '../lines/held-line.js';
@@ -73,6 +74,7 @@ function paramsRefusal(body: ModifySubscriptionBody): Refusal | null {
     coupon: body.coupon_params,
     tax: body.tax_params,
     inheritance: body.inheritance_params,
+    grouped_invoicing: body.grouped_invoicing_params,
   };
   for (const [type, given] of Object.entries(params)) {
     const isOwn = type === body.type;
@@ -87,6 +89,16 @@ function paramsRefusal(body: ModifySubscriptionBody): Refusal | null {
 type Done = Omit<Modified, 'subscription'>;
 
 const NOTHING: Done = { quantities: [], trial: null, adjustments: null, members: [] };
+
+/** Changes who belongs to a hierarchy; null where the request is about something else. */
+async function modifyMembers(
+  unit: Unit,
+  id: string,
+  { inheritance_params: inheritance, grouped_invoicing_params: grouped }: ModifySubscriptionBody,
+): Promise<readonly ChangedMember[] | null | Refusal> {
+  if (inheritance !== undefined) return modifyInheritance(unit, id, inheritance);
+  return grouped === undefined ? null : modifyGroup(unit, id, grouped);
+}
 
 /** Does what the type of a request says, whose member is there. */
 async function carryOut(
@@ -107,10 +119,9 @@ async function carryOut(
     const adjustments = await modifyTaxes(unit, row.id, taxes);
     return isRefusal(adjustments) ? adjustments : { ...NOTHING, adjustments };
   }
-  if (body.inheritance_params !== undefined) {
-    const members = await modifyInheritance(unit, row.id, body.inheritance_params);
-    return isRefusal(members) ? members : { ...NOTHING, members };
-  }
+  const members = await modifyMembers(unit, row.id, body);
+  if (isRefusal(members)) return members;
+  if (members !== null) return { ...NOTHING, members };
   const { line_items: lines } = assertPresent(body.quantity_change_params, 'new quantities');
   const quantities = await changeQuantities(unit, row.id, lines);
   if (isRefusal(quantities)) return quantities;

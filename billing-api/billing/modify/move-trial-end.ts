@@ -17,6 +17,7 @@ import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.
 import { pendingRefusal } from '../../subscriptions/schedules-store.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
 import { withChildren } from '../../subscriptions/follow-parent.js';
+import { refuseGrouped } from '../hierarchies/refuse-grouped.js';
 import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
 import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import { computeWithoutUsage } from '../compute/compute-invoice.js';
@@ -84,6 +85,12 @@ function stateRefusal({ subscription_status: status, cancel_at: cancelAt }: Subs
   return new Refusal('invalid_operation', `the subscription ${problem}; its trial is not moved`);
 }
 
+/** Why the trial of a subscription cannot be moved, by its state or its hierarchy. */
+async function trialRefusal(unit: Unit, row: SubscriptionRow): Promise<Refusal | null> {
+  const inherited = refuseInherited(row, 'has the trial of its parent');
+  return inherited ?? stateRefusal(row) ?? refuseGrouped(unit, row);
+}
+
 /** Moves the end of the trial of a subscription, to now or to a later date (22.4). */
 export async function moveTrialEnd(
   unit: Unit,
@@ -92,10 +99,7 @@ export async function moveTrialEnd(
 ): Promise<MovedTrial | Refusal> {
   const row = await lockRecord(unit, SUBSCRIPTIONS, id);
   if (row?.status !== 'published') return notFound(SUBSCRIPTIONS.name, id);
-  const refusal =
-    refuseInherited(row, 'has the trial of its parent') ??
-    stateRefusal(row) ??
-    (await pendingRefusal(unit, id, null));
+  const refusal = (await trialRefusal(unit, row)) ?? (await pendingRefusal(unit, id, null));
   const atMs = refusal ?? endOf(unit, row, params);
   if (isRefusal(atMs)) return atMs;
   const loaded = await loadBilledSubscription(unit, id);

@@ -12,6 +12,11 @@ export interface InheritanceBody {
    * @maxItems 1000
    */
   external_customer_ids_to_inherit_subscription?: string[];
+  /**
+   * Subscriptions that the invoices of this one bill.
+   * @maxItems 100
+   */
+  grouped_invoicing_child_ids?: string[];
 }
 
 /** What a request says of other subscriptions and customers. */
@@ -21,9 +26,16 @@ export type RequestedInheritance = {
   readonly parentId: string | null;
   /** Customers who inherit, by their external ids. */
   readonly heirs: readonly string[];
+  /** Subscriptions that are billed with it. */
+  readonly grouped: readonly string[];
 };
 
-export const STANDALONE: RequestedInheritance = { payer: null, parentId: null, heirs: [] };
+export const STANDALONE: RequestedInheritance = {
+  payer: null,
+  parentId: null,
+  heirs: [],
+  grouped: [],
+};
 
 /** A subscription whose invoices another customer pays, or one that pays its own. */
 export function paidBy(payerId: string | null): RequestedInheritance {
@@ -85,11 +97,16 @@ export function readInheritance(
     invoicing_customer_external_id: externalId,
     parent_subscription_id: parentId = null,
     external_customer_ids_to_inherit_subscription: heirs = [],
+    grouped_invoicing_child_ids: grouped = [],
   } = body.inheritance ?? {};
   if (new Set(heirs).size < heirs.length) {
     const member = 'inheritance.external_customer_ids_to_inherit_subscription';
     reader.note(member, 'must name each customer once');
   }
   const payer = externalId === undefined ? null : { id: null, externalId };
-  return { payer, parentId, heirs };
+  if (new Set(grouped).size < grouped.length) {
+    const member = 'inheritance.grouped_invoicing_child_ids';
+    reader.note(member, 'must name each subscription once');
+  }
+  return { payer, parentId, heirs, grouped };
 }

@@ -36,6 +36,7 @@ import type { CreateSubscriptionBody } from './create-subscription-body.js';
 import { storeEntitlements } from './entitlements.js';
 import { findNewLines, type NewLines } from './lines.js';
 import { findTrialEnd } from './trial.js';
+import { addToGroup } from '../hierarchies/group.js';
 import { lockCustomers, refuseBesideInherited, storeChildren } from '../hierarchies/inherit.js';
 import { joinParent, type JoinRequest } from '../hierarchies/join-parent.js';
 import { storeOpeningInvoice } from './opening-invoice.js';
@@ -95,7 +96,10 @@ export async function storeSubscription(
     lines: { ...lines, lines: endWithAddons(lines.lines, addons) },
   });
   if (refusal !== null) return refusal;
-  return storeHeirs(unit, subscription, held.heirs);
+  const parent = await storeHeirs(unit, subscription, held.heirs);
+  if (isRefusal(parent)) return parent;
+  const grouped = await addToGroup(unit, parent, request.inheritance.grouped);
+  return isRefusal(grouped) ? grouped : grouped.parent;
 }
 
 /** Stores the subscriptions of customers who inherit from a new one (docs/domain.md 29.1). */

@@ -13,6 +13,7 @@ import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
 import type { Unit, WriteDependencies } from '../../records/unit.js';
+import { refuseGrouped } from '../hierarchies/refuse-grouped.js';
 import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
 import { endOfPause, enterPause, type PausedSubscription } from './begin-pause.js';
 import { answerPause, type AnsweredPause } from './answered-pause.js';
@@ -84,7 +85,7 @@ async function pause(
 ): Promise<PausedSubscription | Refusal> {
   const row = await lockForChange(unit, SUBSCRIPTIONS, target);
   if (isRefusal(row)) return row;
-  const refusal = stateRefusal(unit, row);
+  const refusal = stateRefusal(unit, row) ?? (await refuseGrouped(unit, row));
   if (refusal !== null) return refusal;
   const stored = await storePause(unit, row, body);
   if (isRefusal(stored)) return stored;

@@ -1,5 +1,5 @@
 import type { InstantMs } from '../../../contract/instant.js';
-import { assertPresent } from '../../../runtime/failure.js';
+import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
@@ -10,6 +10,7 @@ import { findDueDays, previewPurpose } from '../compute/invoice-purpose.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import { uncountedOf, withEarlierInvoices } from './earlier-invoices.js';
+import { childQuery } from '../stored/find-invoice-queries.js';
 import { readPreviewPeriod, type PreviewRequest } from './preview-period.js';
 import { readGroups } from '../../usage/usage-grouping.js';
 import { MemberReader } from '../../records/member-rules.js';
@@ -17,6 +18,7 @@ import {
   loadBilledSubscriptions,
   type BilledSubscription,
 } from '../../subscriptions/loaded-subscription.js';
+import { findGroupedPeriods } from '../../subscriptions/periods/periods-store.js';
 import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
@@ -47,6 +49,44 @@ function isPreviewable({ subscription_status: status }: SubscriptionRow): boolea
   return isIn(SUBSCRIPTION, 'running', status);
 }
 
+const NO_PRIOR = {
+  ...{ alreadyInvoiced: [], priorCommitments: [] },
+  couponApplicationCounts: new Map<string, number>(),
+};
+
+/** Queries with what grouped children add to them (docs/domain.md 29.2). */
+async function withGrouped(
+  unit: ReadUnit,
+  queries: readonly (InvoiceQuery | Refusal)[],
+): Promise<readonly (InvoiceQuery | Refusal)[]> {
+  const known = queries.filter((query): query is InvoiceQuery => {
+    return !isRefusal(query) && query.loaded.subscription.subscription_type === 'parent';
+  });
+  const grouped = await findGroupedPeriods(
+    unit,
+    known.map(({ loaded, period }) => ({ id: loaded.subscription.id, period })),
+  );
+  if (grouped.length === 0) return queries;
+  const ids = grouped.map(({ subscriptionId }) => subscriptionId);
+  const loaded = await loadBilledSubscriptions(unit, ids);
+  const parents = new Map(known.map((query) => [query.loaded.subscription.id, query]));
+  const children = grouped.map(({ subscriptionId, parentId, period }) =>
+    childQuery(mustGet(loaded, subscriptionId, 'a grouped child'), {
+      ...{ period, prior: NO_PRIOR },
+      parent: mustGet(parents, parentId, 'the parent of a child'),
+    }),
+  );
+  const counted = zip(grouped, await withEarlierInvoices(unit, children));
+  return queries.map((query) => {
+    if (isRefusal(query)) return query;
+    const { id } = query.loaded.subscription;
+    const own = counted.flatMap(([{ parentId }, child]) => {
+      return parentId === id && !isRefusal(child) ? [child] : [];
+    });
+    return own.length === 0 ? query : { ...query, children: own };
+  });
+}
+
 /**
  * The invoices that requests ask for: one for each, or why there is none. One statement for each
  * kind of record, whatever the number of requests.
@@ -70,7 +110,7 @@ export async function findPreviewQueries(
     const problem = `the subscription is ${loaded.subscription.subscription_status}, so it has no invoice to preview`;
     return new Refusal('invalid_operation', problem);
   });
-  return withEarlierInvoices(unit, queries);
+  return withGrouped(unit, await withEarlierInvoices(unit, queries));
 }
 
 /** An invoice that is not stored, and what it could not take into account. */

@@ -9,6 +9,9 @@ import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { settleAddons } from '../../subscriptions/addon-associations-store.js';
 import { insertPeriods } from '../../subscriptions/periods/periods-store.js';
+import { isIn } from '../../domain/lifecycle/lifecycle.js';
+import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import { releaseGroups } from '../../subscriptions/release-groups.js';
 import { followParents } from '../../subscriptions/follow-parent.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 import type { ComputedTask } from '../stored/compute-tasks.js';
@@ -29,26 +32,52 @@ type Renewal = {
   readonly ended: LedgerPeriod;
   /** Null when the subscription ends with it. */
   readonly next: LedgerPeriod | null;
+  /** Grouped children whose periods end with it. */
+  readonly children: readonly Begun[];
 };
 
-function renewalOf(computed: ComputedTask, held: HeldSubscription): Renewal {
-  const { terms } = computed.query.loaded;
+/** A held subscription whose period has ended, and the period that follows, if any. */
+type Begun = Pick<Renewal, 'ended' | 'next'> & {
+  readonly held: Pick<HeldSubscription, 'subscription'>;
+};
+
+function begunOf({ terms }: BilledSubscription, held: Begun['held']): Begun {
   const ended = lastRecorded(terms);
   const next = isOver(terms) ? null : lastRecorded(appendRow(terms));
-  return { computed, held, ended, next };
+  return { held, ended, next };
+}
+
+function renewalOf(computed: ComputedTask, all: ReadonlyMap<string, HeldSubscription>): Renewal {
+  const { loaded, children, task } = computed.query;
+  const held = mustGet(all, task.subscriptionId, 'a held subscription');
+  const running = children.filter(({ loaded: { subscription }, period }) => {
+    const { current_period_end: end, subscription_status: status } = subscription;
+    return end === period.endMs && isIn(SUBSCRIPTION, 'running', status);
+  });
+  const ofChildren = running.map((child) => {
+    const { id } = child.loaded.subscription;
+    return begunOf(child.loaded, mustGet(all, id, 'a held child'));
+  });
+  return { ...begunOf(loaded, held), computed, held, children: ofChildren };
+}
+
+/** Who bills the next period: the parent of a grouped child, while it goes on. */
+function billedWith({ held: { subscription } }: Begun): string | null {
+  const { subscription_type: type, parent_subscription_id: parentId } = subscription;
+  return type === 'grouped_invoicing' ? parentId : null;
 }
 
 /** Begins the next periods, and ends subscriptions that have none. */
-async function beginPeriods(unit: Unit, renewals: readonly Renewal[]): Promise<Refusal | null> {
+async function beginPeriods(unit: Unit, renewals: readonly Begun[]): Promise<Refusal | null> {
   await insertPeriods(
     unit,
-    renewals.flatMap(({ held, ended, next }) =>
+    renewals.flatMap((renewal) => {
+      const { held, ended, next } = renewal;
       // A release that recorded no periods left the first one out.
-      [ended, ...(next === null ? [] : [next])].map((period) => ({
-        subscriptionId: held.subscription.id,
-        period,
-      })),
-    ),
+      return [ended, ...(next === null ? [] : [next])].map((period) => ({
+        ...{ subscriptionId: held.subscription.id, period, billedWith: billedWith(renewal) },
+      }));
+    }),
   );
   const begun = renewals.flatMap(({ held: { subscription: row }, next }) => {
     if (next === null) return [];
@@ -91,7 +120,8 @@ async function beginPeriods(unit: Unit, renewals: readonly Renewal[]): Promise<R
     told: (after) => toldOfSubscription(unit, after),
   });
   if (isRefusal(cancelled)) return cancelled;
-  return followParents(unit, [...renewed, ...activated, ...cancelled]);
+  const released = await releaseGroups(unit, cancelled);
+  return released ?? followParents(unit, [...renewed, ...activated, ...cancelled]);
 }
 
 /**
@@ -110,10 +140,7 @@ export async function renewSubscriptions(
   );
   const renewals = invoices
     .filter(({ query }) => held.has(query.task.subscriptionId))
-    .map((computed) => {
-      const { subscriptionId } = computed.query.task;
-      return renewalOf(computed, mustGet(held, subscriptionId, 'a held subscription'));
-    });
+    .map((computed) => renewalOf(computed, held));
   if (renewals.length === 0) return [];
   const config = await findInvoiceConfig(unit);
   const { finalization_delay_seconds: delay } = config;
@@ -126,7 +153,8 @@ export async function renewSubscriptions(
     }),
   );
   if (isRefusal(drafts)) return drafts;
-  const refusal = await beginPeriods(unit, renewals);
+  const begun = renewals.flatMap((renewal) => [renewal, ...renewal.children]);
+  const refusal = await beginPeriods(unit, begun);
   if (refusal !== null) return refusal;
   const atOnce = drafts.filter(({ row }) => row.billing_reason === AT_ONCE);
   if (atOnce.length === 0) return drafts;

@@ -8,6 +8,11 @@ import {
   pausedUntil,
   type BilledSubscription,
 } from '../../subscriptions/loaded-subscription.js';
+import {
+  findGroupedPeriods,
+  type GroupedPeriod,
+} from '../../subscriptions/periods/periods-store.js';
+import { DUE_DAYS_DEFAULT } from '../../domain/invoice/build/due-date.js';
 import { NO_GROUPING } from '../../usage/usage-grouping.js';
 import { findDueDays, type InvoicePurpose } from '../compute/invoice-purpose.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
@@ -21,7 +26,11 @@ export type StoredQuery = InvoiceQuery & {
   readonly task: InvoiceTask;
   /** The invoices of the subscription as they were read; others may change them meanwhile. */
   readonly revision: Revision;
+  readonly children: readonly StoredChild[];
 };
+
+/** A grouped child whose lines are stored with it. */
+export type StoredChild = InvoiceQuery & Pick<StoredQuery, 'revision'>;
 
 type Known = {
   readonly loaded: BilledSubscription;
@@ -29,6 +38,7 @@ type Known = {
   readonly dueDays: number;
   readonly revision: Revision;
   readonly now: InstantMs;
+  readonly children: readonly StoredChild[];
 };
 
 /** Whether the period after this one begins with a pause (docs/domain.md 26). */
@@ -57,10 +67,11 @@ function purposeOf(task: InvoiceTask, { prior, dueDays, loaded }: Known): Invoic
 }
 
 function queryFrom(task: InvoiceTask, known: Known): StoredQuery {
-  const { loaded, revision, now } = known;
+  const { loaded, revision, now, children } = known;
   return {
     task,
     revision,
+    children,
     loaded,
     period: task.period,
     lineItems: loaded.related.lineItems,
@@ -93,6 +104,42 @@ function endedAt(
   };
 }
 
+/** The tasks whose invoices may have lines of grouped children: those that close a period. */
+function closingOf(tasks: readonly InvoiceTask[]) {
+  const closing = tasks.filter(({ reason }) => reason === 'SUBSCRIPTION_CYCLE');
+  return closing.map(({ subscriptionId: id, period }) => ({ id, period }));
+}
+
+function groupedOf(
+  { subscriptionId, period, reason }: InvoiceTask,
+  grouped: readonly GroupedPeriod[],
+): readonly GroupedPeriod[] {
+  if (reason !== 'SUBSCRIPTION_CYCLE') return [];
+  return grouped.filter(({ parentId, period: { endMs } }) => {
+    return parentId === subscriptionId && endMs > period.startMs && endMs <= period.endMs;
+  });
+}
+
+/** What a grouped child adds to the invoice of its parent, before usage is read. */
+export function childQuery(
+  loaded: BilledSubscription,
+  known: {
+    readonly period: InvoiceQuery['period'];
+    readonly prior: PriorInvoices;
+    readonly parent: Pick<InvoiceQuery, 'grouping' | 'hideZeroCharges' | 'now'>;
+  },
+): InvoiceQuery {
+  const { period, prior, parent } = known;
+  const { grouping, hideZeroCharges, now } = parent;
+  const purpose: InvoicePurpose = {
+    ...prior,
+    ...{ billingReason: 'SUBSCRIPTION_CYCLE', referencePoint: 'period_end' },
+    ...{ wallets: [], dueDays: DUE_DAYS_DEFAULT },
+  };
+  const { lineItems } = loaded.related;
+  return { loaded, period, lineItems, grouping, hideZeroCharges, purpose, now };
+}
+
 /**
  * What is to be computed for tasks of different subscriptions, or why one cannot be. One statement
  * for each kind of record, whatever the number of tasks.
@@ -101,7 +148,9 @@ export async function findInvoiceQueries(
   unit: ReadUnit,
   tasks: readonly InvoiceTask[],
 ): Promise<readonly (StoredQuery | Refusal)[]> {
-  const ids = tasks.map(({ subscriptionId }) => subscriptionId);
+  const grouped = await findGroupedPeriods(unit, closingOf(tasks));
+  const ofChildren = grouped.map(({ subscriptionId }) => subscriptionId);
+  const ids = [...tasks.map(({ subscriptionId }) => subscriptionId), ...ofChildren];
   const subscriptions = await loadBilledSubscriptions(unit, ids);
   const found = tasks.map((task) => {
     const loaded = subscriptions.get(task.subscriptionId);
@@ -115,10 +164,24 @@ export async function findInvoiceQueries(
   const dueDays = await findDueDays(unit, rows);
   const revisions = await findRevisions(unit, ids);
   const priorOf = await findPriorInvoices(unit, {
-    subscriptionIds: rows.map(({ id }) => id),
+    subscriptionIds: [...rows.map(({ id }) => id), ...ofChildren],
     exceptIds: storedIdsOf(tasks),
-    since: Math.min(...known.map(({ task, loaded }) => lookBackFrom(loaded, task.period))),
+    since: Math.min(
+      ...known.map(({ task, loaded }) => lookBackFrom(loaded, task.period)),
+      ...grouped.map(({ subscriptionId: id, period }) =>
+        lookBackFrom(mustGet(subscriptions, id, 'a grouped child'), period),
+      ),
+    ),
   });
+  const childrenOf = (task: InvoiceTask): readonly StoredChild[] => {
+    const parent = { grouping: NO_GROUPING, hideZeroCharges: false, now: unit.now };
+    return groupedOf(task, grouped).map(({ subscriptionId: id, period }) => ({
+      ...childQuery(mustGet(subscriptions, id, 'a grouped child'), {
+        ...{ period, prior: priorOf(id), parent },
+      }),
+      revision: revisions(id),
+    }));
+  };
   return found.map((one) => {
     if (isRefusal(one)) return one;
     const { task, loaded } = one;
@@ -129,6 +192,7 @@ export async function findInvoiceQueries(
       dueDays: mustGet(dueDays, id, 'the days until an invoice is due'),
       revision: revisions(id),
       now: unit.now,
+      children: childrenOf(task),
     });
   });
 }

@@ -52,6 +52,7 @@ export function givenLine(
     ...NOT_STORED,
     metadata,
     invoice_id: id,
+    subscription_id: null,
     position: 0,
     kind: 'charge',
     subscription_line_item_id: null,

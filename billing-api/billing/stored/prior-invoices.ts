@@ -54,9 +54,22 @@ type CountRow = z.output<typeof countRow>;
 
 const texts = (list: readonly string[]) => sql.array([...list], 'text');
 
+/** The subscription of a line: of the invoice, or the grouped child that it belongs to (29.2). */
+const OF_LINE = sql.fragment`coalesce(line.subscription_id, invoice.subscription_id)`;
+
+/** Invoices of the subscriptions, and those that have lines of them as grouped children. */
+function isOfThem(subscriptionIds: readonly string[]) {
+  const ids = texts(subscriptionIds);
+  return sql.fragment`invoice.id IN (
+      SELECT own.id FROM invoices AS own
+      WHERE own.subscription_id = ANY (${ids}) AND ${rowIsOfEnvironment('own')}
+      UNION SELECT child.invoice_id FROM invoice_line_items AS child
+      WHERE child.subscription_id = ANY (${ids}) AND ${rowIsOfEnvironment('child')})`;
+}
+
 /** Invoices that count for later ones (docs/domain.md 13.5, 14.4). */
 function isCounted({ subscriptionIds, exceptIds }: PriorQuery) {
-  return sql.fragment`invoice.subscription_id = ANY (${texts(subscriptionIds)})
+  return sql.fragment`${isOfThem(subscriptionIds)}
     AND invoice.id <> ALL (${texts(exceptIds)})
     AND ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'counted')}`;
 }
@@ -64,13 +77,16 @@ function isCounted({ subscriptionIds, exceptIds }: PriorQuery) {
 function findLines({ tx }: StatementUnit, query: PriorQuery): Promise<readonly LineRow[]> {
   const since = formatInstant(query.since);
   return tx.any(sql.type(lineRow)`
-    SELECT invoice.subscription_id, line.invoice_id, line.subscription_line_item_id, line.price_id,
+    SELECT ${OF_LINE} AS subscription_id, line.invoice_id, line.subscription_line_item_id, line.price_id,
       line.period_start, line.period_end, line.committed_amount, line.amount, line.price_type,
       invoice.billing_reason,
-      invoice.period_start AS invoice_start, invoice.period_end AS invoice_end
+      CASE WHEN line.subscription_id IS NULL THEN invoice.period_start
+        ELSE least(invoice.period_start, line.period_start) END AS invoice_start,
+      invoice.period_end AS invoice_end
     FROM invoices AS invoice
     JOIN invoice_line_items AS line ON line.invoice_id = invoice.id AND ${rowIsOfEnvironment('line')}
     WHERE ${isCounted(query)} AND ${rowIsOfEnvironment('invoice')}
+      AND ${OF_LINE} = ANY (${texts(query.subscriptionIds)})
       AND line.subscription_line_item_id IS NOT NULL
       AND line.period_start IS NOT NULL AND invoice.period_start IS NOT NULL
       AND (line.period_end > ${since}::timestamptz OR line.period_end = line.period_start
@@ -80,14 +96,15 @@ function findLines({ tx }: StatementUnit, query: PriorQuery): Promise<readonly L
 
 function findCouponCounts({ tx }: StatementUnit, query: PriorQuery) {
   return tx.any(sql.type(countRow)`
-    SELECT invoice.subscription_id, coupon.coupon_association_id,
+    SELECT coupon.subscription_id, coupon.coupon_association_id,
       invoice.period_start AS invoice_start, invoice.billing_reason, count(*) AS application_count
     FROM invoices AS invoice
     JOIN coupon_applications AS coupon
       ON coupon.invoice_id = invoice.id AND ${rowIsOfEnvironment('coupon')}
     WHERE ${isCounted(query)} AND ${rowIsOfEnvironment('invoice')}
       AND coupon.coupon_association_id IS NOT NULL
-    GROUP BY invoice.subscription_id, coupon.coupon_association_id, invoice.period_start,
+      AND coupon.subscription_id = ANY (${texts(query.subscriptionIds)})
+    GROUP BY coupon.subscription_id, coupon.coupon_association_id, invoice.period_start,
       invoice.billing_reason`);
 }
 

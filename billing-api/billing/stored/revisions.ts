@@ -52,27 +52,39 @@ export type HeldSubscription = {
   readonly revision: Revision;
 };
 
+type Seen = Pick<StoredQuery, 'loaded' | 'revision'>;
+
 /**
- * Locks the subscriptions of computed invoices, so that nobody else stores an invoice of them until
- * the unit ends. Those that have changed since they were read, or whose invoices have, are left
- * out: they must be computed again.
+ * Locks the subscriptions of computed invoices, and their grouped children, so that nobody else
+ * stores an invoice of them until the unit ends. Those that have changed since they were read, or
+ * whose invoices have, are left out: they must be computed again.
  */
 export async function holdUnchanged(
   unit: Unit,
   queries: readonly StoredQuery[],
 ): Promise<ReadonlyMap<string, HeldSubscription>> {
-  const ids = queries.map(({ task }) => task.subscriptionId);
+  const ids = queries.flatMap(({ task, children }) => [
+    task.subscriptionId,
+    ...children.map(({ loaded }) => loaded.subscription.id),
+  ]);
   const rows = await lockRecordsForChange(unit, SUBSCRIPTIONS, ids);
   const revisions = await findRevisions(unit, ids);
   const held = new Map<string, HeldSubscription>();
-  for (const { task, loaded, revision: seen } of queries) {
-    const subscription = rows.get(task.subscriptionId);
-    const revision = revisions(task.subscriptionId);
+  const unchanged = ({ loaded, revision: seen }: Seen): readonly HeldSubscription[] => {
+    const { id, version } = loaded.subscription;
+    const subscription = rows.get(id);
+    const revision = revisions(id);
     const isSame =
-      subscription?.version === loaded.subscription.version &&
+      subscription?.version === version &&
       revision.count === seen.count &&
       revision.versions === seen.versions;
-    if (isSame) held.set(task.subscriptionId, { subscription, revision });
+    return isSame ? [{ subscription, revision }] : [];
+  };
+  for (const query of queries) {
+    const parts = [query, ...query.children];
+    const own = parts.flatMap(unchanged);
+    if (own.length < parts.length) continue;
+    for (const one of own) held.set(one.subscription.id, one);
   }
   return held;
 }

@@ -1,4 +1,4 @@
-import { assertPresent, mustGet } from '../../../runtime/failure.js';
+import { mustGet } from '../../../runtime/failure.js';
 import type { Environment } from '../../../contract/environment.js';
 import { findEffectiveMeters } from '../../catalog/meters/effective-meters.js';
 import { priceInvoice } from '../../domain/invoice/build/build-invoice.js';
@@ -6,6 +6,7 @@ import type { InvoiceResult } from '../../domain/invoice/invoice.js';
 import { requiredUsage } from '../../domain/invoice/required-usage.js';
 import { selectLines } from '../../domain/invoice/select-lines.js';
 import type { InvoiceSnapshot } from '../../domain/invoice/snapshot/invoice-snapshot.js';
+import type { LineUsage, UsageRequirement } from '../../domain/usage/line-usage.js';
 import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit } from '../../records/unit.js';
@@ -16,7 +17,7 @@ import { NO_GROUPING } from '../../usage/usage-grouping.js';
 import { readLineUsage, type LinesQuery, type UsageOfLines } from '../compute/read-line-usage.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import { storedMeter } from './stored-meter.js';
-import { usageOwnersOf } from './usage-owners.js';
+import { inputsOfParts, usageOwnersOf } from './usage-owners.js';
 
 /** Reads usage from the stored events alone, without minutes, exactly below the watermark. */
 function readerOfEvents(usage: UsageReader, { ends }: UsageWatermark): Pick<UsageReader, 'read'> {
@@ -48,24 +49,31 @@ export async function readUsageAgain(
     ...groups
   }: MeasuredInvoice & Pick<LinesQuery, 'grouping' | 'featureIds'>,
 ): Promise<UsageOfLines | Refusal> {
-  const lines = selectLines(inputs);
+  const parts = inputsOfParts(inputs);
+  const lines = parts.flatMap((part) => selectLines(part));
   const lineItems = new Map(lines.map(({ lineItem }) => [lineItem.id, lineItem]));
   const meterIds = lines.flatMap(({ meter }) => (meter === null ? [] : [meter.id]));
   const now = await readUnit(dependencies, { environment }, ({ tx }) =>
     findEffectiveMeters(tx, meterIds),
   );
-  const queries = requiredUsage(lines).map((requirement) => {
+  const queryOf = (requirement: UsageRequirement) => {
     const lineItem = mustGet(lineItems, requirement.lineItemId, 'a selected line item');
     const { meter } = lineItem;
     if (meter === null) throw new TypeError(`usage line ${lineItem.id} has no meter`);
     return { requirement, lineItem, meter: storedMeter(meter, watermark, now) };
-  });
-  const customers = usageOfOwners(usageOwnersOf(document, inputs));
+  };
   const reader = readerOfEvents(dependencies.usage, watermark);
-  const [usage] = await readLineUsage(reader, environment, [
-    { customers, lines: queries, ...groups },
-  ]);
-  return assertPresent(usage, 'the usage of an invoice');
+  const asked = parts.map((part) => ({
+    customers: usageOfOwners(usageOwnersOf(document, part)),
+    lines: requiredUsage(selectLines(part)).map(queryOf),
+    ...groups,
+  }));
+  const usage = new Map<string, LineUsage>();
+  for (const ofPart of await readLineUsage(reader, environment, asked)) {
+    if (isRefusal(ofPart)) return ofPart;
+    for (const [id, own] of ofPart) usage.set(id, own);
+  }
+  return usage;
 }
 
 /**
@@ -79,6 +87,12 @@ export async function measureAgain(
 ): Promise<InvoiceResult | Refusal> {
   const ungrouped = { grouping: NO_GROUPING, featureIds: new Map<string, string>() };
   const usage = await readUsageAgain(dependencies, environment, { ...invoice, ...ungrouped });
+  if (isRefusal(usage)) return usage;
   const { inputs } = invoice.snapshot;
-  return isRefusal(usage) ? usage : priceInvoice(selectLines(inputs), { ...inputs, usage });
+  const children = inputs.children?.map((child) => ({
+    ...child,
+    inputs: { ...child.inputs, usage },
+  }));
+  const measured = { ...inputs, usage, ...(children === undefined ? {} : { children }) };
+  return priceInvoice(selectLines(inputs), measured);
 }

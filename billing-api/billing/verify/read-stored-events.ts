@@ -9,7 +9,7 @@ import { readUnit } from '../../records/unit.js';
 import { readLineEventsPage, windowStarts } from '../line-events/line-events-page.js';
 import type { LineEventReadDependencies, LineEvents } from '../line-events/read-line-events.js';
 import { usageOfOwners } from '../../usage/usage-customers.js';
-import { usageOwnersOf } from './usage-owners.js';
+import { partOfLine, usageOwnersOf } from './usage-owners.js';
 import { lineOfInvoice } from './line-of-invoice.js';
 import { storedMeter } from './stored-meter.js';
 import { readVerified } from './verify-invoice.js';
@@ -45,7 +45,8 @@ export async function readStoredEvents(
     return new Refusal('invalid_operation', `a ${line.price_type} line has no events`);
   }
   const { inputs, watermark } = decodeSnapshot(stored.computation.inputs);
-  const item = inputs.lineItems.find((one) => one.id === line.subscription_line_item_id);
+  const part = partOfLine(inputs, line.subscription_line_item_id);
+  const item = part.lineItems.find((one) => one.id === line.subscription_line_item_id);
   const lineMeter = assertPresent(item?.meter, 'the meter of a usage line');
   const mark = assertPresent(watermark, 'the watermark of a usage line');
   const now = await readUnit(dependencies, occasion, ({ tx }) =>
@@ -53,15 +54,15 @@ export async function readStoredEvents(
   );
   const meter = storedMeter(lineMeter, mark, now);
   const subscription = {
-    customer_timezone: inputs.subscription.timezone,
-    billing_anchor: inputs.subscription.periods[0].anchor.atMs,
+    customer_timezone: part.subscription.timezone,
+    billing_anchor: part.subscription.periods[0].anchor.atMs,
   };
   const page = await readLineEventsPage(dependencies.events, occasion.environment, {
     meter,
     ends: nearerEnds(meter.ends, mark.ends),
     window: meter.resetUsage === 'NEVER' ? { ...window, startMs: 0 } : window,
     windowStartOf: windowStarts(meter, window, { subscription }),
-    customers: usageOfOwners(usageOwnersOf(document, inputs)),
+    customers: usageOfOwners(usageOwnersOf(document, part)),
     filterValues: usage.filterValues,
     after,
     limit,

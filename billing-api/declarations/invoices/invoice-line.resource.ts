@@ -16,6 +16,8 @@ export const INVOICE_LINES = defineResource({
   table: 'invoice_line_items',
   columns: {
     invoice_id: nullable(text),
+    /** Of a grouped child; null where it is that of the invoice (docs/domain.md 29.2). */
+    subscription_id: nullable(text),
     /** The place of the line among those of its invoice, from 0. */
     position: integer,
     kind: oneOf(['charge', 'overage', 'true_up', 'credit']),

@@ -106,8 +106,17 @@ export type InvoiceInputs<C extends string = string> = LineSelectionInputs<C> & 
   readonly unused?: readonly UnusedCharge[];
   /** What threshold invoices charged in the same period; absent where there are none. */
   readonly earlierSegments?: readonly EarlierSegment[];
+  /** What grouped children add (docs/domain.md 29.2); absent where there are none. */
+  readonly children?: readonly GroupedInputs<C>[];
   /** Whose usage counts; absent where it is that of the invoice's customer alone. */
   readonly usageOf?: readonly UsageOwner[];
+};
+
+/** What the lines of a grouped child are priced from; its taxes and wallets do not count. */
+export type GroupedInputs<C extends string = string> = {
+  readonly subscriptionId: string;
+  readonly planId: string;
+  readonly inputs: InvoiceInputs<C>;
 };
 
 /**
@@ -152,6 +161,8 @@ export type LineKind = 'charge' | 'overage' | 'true_up' | 'credit';
 
 export type InvoiceLine<C extends string = string> = {
   readonly kind: LineKind;
+  /** The grouped child that it belongs to; absent for a line of the invoice's own subscription. */
+  readonly child?: Pick<GroupedInputs, 'subscriptionId' | 'planId'>;
   /** Null exactly for a true-up, which belongs to the plan as a whole. */
   readonly lineItem: LineItem | null;
   readonly displayName: string;

@@ -1,10 +1,15 @@
 import { sql } from 'slonik';
+import { z } from 'zod';
 import { formatInstant, type Interval } from '../../../contract/instant.js';
 import { groupBy } from '../../../runtime/group-by.js';
-import { noRows } from '../../../sql/columns.js';
+import { instantColumn, noRows } from '../../../sql/columns.js';
 import type { LedgerPeriod } from '../../domain/periods/period-ledger.js';
-import { CURRENT_ENVIRONMENT, isOfEnvironment } from '../../records/conditions.js';
-import type { Transaction, Unit } from '../../records/unit.js';
+import {
+  CURRENT_ENVIRONMENT,
+  isOfEnvironment,
+  rowIsOfEnvironment,
+} from '../../records/conditions.js';
+import type { StatementUnit, Transaction, Unit } from '../../records/unit.js';
 import { periodFromRow, periodRow } from './period-row.js';
 
 /** The recorded periods of subscriptions, by subscription, in the order of time. */
@@ -28,7 +33,68 @@ export async function findPeriods(
 export type SubscriptionPeriod = {
   readonly subscriptionId: string;
   readonly period: LedgerPeriod;
+  /** The subscription whose invoices bill it (docs/domain.md 29.2); absent for its own. */
+  readonly billedWith?: string | null;
 };
+
+const billedRow = z.object({
+  subscription_id: z.string(),
+  billed_with: z.string(),
+  period_start: instantColumn,
+  period_end: instantColumn,
+});
+
+/** A period of a grouped child, which the invoice of another subscription bills. */
+export type GroupedPeriod = {
+  readonly subscriptionId: string;
+  readonly parentId: string;
+  readonly period: Interval;
+};
+
+/**
+ * The periods of grouped children that end inside these periods of subscriptions: after the start,
+ * or at the end (docs/domain.md 29.2). One statement for all, in the order of the children.
+ */
+export async function findGroupedPeriods(
+  { tx }: StatementUnit,
+  parents: readonly { readonly id: string; readonly period: Interval }[],
+): Promise<readonly GroupedPeriod[]> {
+  if (parents.length === 0) return [];
+  const from = Math.min(...parents.map(({ period }) => period.startMs));
+  const to = Math.max(...parents.map(({ period }) => period.endMs));
+  const rows = await tx.any(sql.type(billedRow)`
+    SELECT subscription_id, billed_with, period_start, period_end FROM subscription_periods
+    WHERE billed_with = ANY (${sql.array(
+      parents.map(({ id }) => id),
+      'text',
+    )})
+      AND period_end > ${formatInstant(from)}::timestamptz
+      AND period_end <= ${formatInstant(to)}::timestamptz AND ${isOfEnvironment}
+    ORDER BY subscription_id, period_index`);
+  const found = rows.map((row) => ({
+    ...{ subscriptionId: row.subscription_id, parentId: row.billed_with },
+    period: { startMs: row.period_start, endMs: row.period_end },
+  }));
+  return found.filter(({ parentId, period: { endMs } }) =>
+    parents.some(({ id, period }) => {
+      return id === parentId && endMs > period.startMs && endMs <= period.endMs;
+    }),
+  );
+}
+
+/** Says which subscription bills the running period of another one; null for itself. */
+export async function markBilledWith(
+  { tx }: Unit,
+  subscriptionId: string,
+  parentId: string | null,
+): Promise<void> {
+  await tx.query(sql.type(noRows)`
+    UPDATE subscription_periods AS period SET billed_with = ${parentId}
+    FROM subscriptions AS subscription
+    WHERE subscription.id = ${subscriptionId} AND ${rowIsOfEnvironment('subscription')}
+      AND period.subscription_id = subscription.id AND ${rowIsOfEnvironment('period')}
+      AND period.period_end = subscription.current_period_end`);
+}
 
 function pauseToJson({ startMs, endMs }: Interval) {
   return { start: formatInstant(startMs), end: formatInstant(endMs) };
@@ -52,7 +118,8 @@ export async function insertPeriods(
   { tx }: Unit,
   periods: readonly SubscriptionPeriod[],
 ): Promise<void> {
-  const rows = periods.map(({ subscriptionId, period }) => ({
+  const rows = periods.map(({ subscriptionId, period, billedWith = null }) => ({
+    billed_with: billedWith,
     subscription_id: subscriptionId,
     period_index: period.index,
     kind: period.kind,
@@ -68,9 +135,9 @@ export async function insertPeriods(
   await tx.query(sql.type(noRows)`
     INSERT INTO subscription_periods (tenant_id, environment_id, subscription_id, period_index,
       kind, period_start, period_end, anchor, anchor_number, grid_number, grid_start, grid_end,
-      pauses)
+      pauses, billed_with)
     SELECT ${CURRENT_ENVIRONMENT}, subscription_id, period_index, kind, period_start, period_end,
-      anchor, anchor_number, grid_number, grid_start, grid_end, pauses
+      anchor, anchor_number, grid_number, grid_start, grid_end, pauses, billed_with
     FROM jsonb_populate_recordset(NULL::subscription_periods, ${JSON.stringify(rows)}::jsonb)
     ON CONFLICT (tenant_id, environment_id, subscription_id, period_index) DO NOTHING`);
 }

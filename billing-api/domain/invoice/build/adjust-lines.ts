@@ -8,7 +8,7 @@ import type {
   PrepaidWallet,
   TaxAssociation,
 } from '../../adjustments/adjustments.js';
-import { applyCoupons } from '../../adjustments/apply-coupons.js';
+import { applyCoupons, type CouponResult } from '../../adjustments/apply-coupons.js';
 import { applyPrepaidCredits } from '../../adjustments/apply-prepaid-credits.js';
 import { applyTaxes } from '../../adjustments/apply-taxes.js';
 import { sumOfMoney, zeroMoney, type Money } from '../../money/money.js';
@@ -36,6 +36,8 @@ export type AdjustedInvoice<Line, C extends string = string> = {
   readonly totals: InvoiceTotals<C>;
 };
 
+const NOTHING = { lines: [], applications: [] };
+
 function discountOf<C extends string>(line: AdjustedLine<C>): Money<C> {
   return line.lineItemDiscount.plus(line.invoiceLevelDiscount);
 }
@@ -47,13 +49,17 @@ function discountOf<C extends string>(line: AdjustedLine<C>): Money<C> {
 export function adjustLines<Line extends AdjustedLine<C>, C extends string>(
   lines: readonly Line[],
   { coupons, taxes: associations, wallets, period, currency, atMs }: Adjustments<C>,
-  /** Lines that follow from what coupons have left of the others: nothing else lowers them. */
-  followingFrom: (discounted: readonly Line[]) => readonly Line[] = () => [],
+  /**
+   * Lines that come behind the others and that the coupons of these do not lower, with their own
+   * discounts; they may follow from what coupons have left of the others.
+   */
+  followingFrom: (discounted: readonly Line[]) => CouponResult<Line, C> = () => NOTHING,
 ): AdjustedInvoice<Line, C> {
   const discounted = applyCoupons<Line, C>(lines, { coupons, period, currency });
+  const following = followingFrom(discounted.lines);
   const charged = {
-    ...discounted,
-    lines: [...discounted.lines, ...followingFrom(discounted.lines)],
+    lines: [...discounted.lines, ...following.lines],
+    applications: [...discounted.applications, ...following.applications],
   };
   const sum = (amounts: readonly Money<C>[]): Money<C> => sumOfMoney(amounts, currency);
   const subtotal = sum(charged.lines.map(({ amount }) => amount));

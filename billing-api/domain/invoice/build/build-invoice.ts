@@ -1,3 +1,4 @@
+import { applyCoupons, type CouponResult } from '../../adjustments/apply-coupons.js';
 import { adjustLines } from './adjust-lines.js';
 import { dueDateOf } from './due-date.js';
 import type { BillableLine } from '../billable-line.js';
@@ -32,7 +33,10 @@ export function priceInvoice<C extends string>(
   const adjusted = adjustLines(
     pricedLines(selected, inputs),
     { ...{ coupons, taxes, wallets, period, currency }, atMs: asOfMs },
-    (lines) => creditLines(unused, lines, inputs),
+    (lines) => {
+      const grouped = groupedLines(inputs);
+      return { ...grouped, lines: [...creditLines(unused, lines, inputs), ...grouped.lines] };
+    },
   );
   return {
     currency,
@@ -40,6 +44,26 @@ export function priceInvoice<C extends string>(
     dueMs: dueDateOf(period, inputs.referencePoint, inputs.dueDays),
     ...adjusted,
     lines: shownLines(adjusted.lines, inputs),
+  };
+}
+
+/**
+ * The lines of grouped children, each child's lowered by its own coupons alone, so that they cost
+ * what they would on invoices of their own (docs/domain.md 29.2).
+ */
+function groupedLines<C extends string>({
+  subscription: { currency },
+  children = [],
+}: InvoiceInputs<C>): CouponResult<InvoiceLine<C>, C> {
+  const parts = children.map(({ subscriptionId, planId, inputs }) => {
+    const { coupons, period } = inputs;
+    const priced = pricedLines(selectLines(inputs), inputs);
+    const lines = priced.map((line) => ({ ...line, child: { subscriptionId, planId } }));
+    return applyCoupons<InvoiceLine<C>, C>(lines, { coupons, period, currency });
+  });
+  return {
+    lines: parts.flatMap(({ lines }) => lines),
+    applications: parts.flatMap(({ applications }) => applications),
   };
 }
 

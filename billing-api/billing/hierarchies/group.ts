@@ -1,0 +1,182 @@
+import { formatInstant } from '../../../contract/instant.js';
+import {
+  payerOf,
+  SUBSCRIPTIONS,
+  type SubscriptionRow,
+} from '../../declarations/subscriptions/subscription.resource.js';
+import { isIn } from '../../domain/lifecycle/lifecycle.js';
+import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
+import { alignmentProblem } from '../../domain/periods/aligned-periods.js';
+import { updateRecord } from '../../records/change-record.js';
+import { lockRecord } from '../../records/find-record.js';
+import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { lockChildren } from '../../subscriptions/children-store.js';
+import {
+  loadBilledSubscription,
+  type BilledSubscription,
+} from '../../subscriptions/loaded-subscription.js';
+import { markBilledWith, replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
+import { releaseChild } from '../../subscriptions/release-groups.js';
+import { pendingRefusal } from '../../subscriptions/schedules-store.js';
+import { announceUpdated } from '../../subscriptions/subscription-events.js';
+import { lastRecorded } from '../../domain/periods/period-ledger.js';
+import { markParent, parentRefusal, unmarkParent } from './inherit.js';
+import { listsRefusal, type ChangedMember } from './modify-inheritance.js';
+
+/** The lines of all of them stand on one invoice. */
+const GROUPED_MAX = 100;
+
+const invalidOperation = (problem: string): Refusal => new Refusal('invalid_operation', problem);
+
+/** That a period which has ended is billed before its subscription joins or leaves a group. */
+function endedRefusal(unit: Unit, { id, current_period_end: end }: SubscriptionRow) {
+  if (end > unit.now) return null;
+  const ended = `the period of ${id} that ended at ${formatInstant(end)} is being billed`;
+  return new Refusal('version_conflict', `${ended}; try again in some minutes`);
+}
+
+/** Why the state of a subscription keeps it out of a group; null when it does not. */
+function childProblem(row: SubscriptionRow, parent: SubscriptionRow): string | null {
+  const { id, subscription_type: type, subscription_status: status } = row;
+  if (type !== 'standalone') return `subscription ${id} is of type ${type}, not standalone`;
+  if (!isIn(SUBSCRIPTION, 'running', status)) {
+    return `subscription ${id} is ${status}, neither active nor trialing`;
+  }
+  if (row.auto_invoice_threshold !== null) {
+    return `subscription ${id} has auto_invoice_threshold, which does not go with a group`;
+  }
+  if (row.active_pause_id !== null) return `subscription ${id} has a pause that is to come`;
+  if (row.currency === parent.currency) return null;
+  return `subscription ${id} is in ${row.currency}, not in ${parent.currency}`;
+}
+
+async function childRefusal(
+  unit: Unit,
+  child: BilledSubscription,
+  parent: BilledSubscription,
+): Promise<Refusal | null> {
+  const { subscription: row, terms } = child;
+  const problem = childProblem(row, parent.subscription);
+  if (problem !== null) return invalidOperation(problem);
+  const alignment = alignmentProblem(parent.terms, terms);
+  if (alignment !== null) {
+    const both = `subscriptions ${parent.subscription.id} and ${row.id} are not billed together`;
+    return invalidOperation(`${both}: ${alignment}`);
+  }
+  return endedRefusal(unit, row) ?? pendingRefusal(unit, row.id, null);
+}
+
+async function addChild(
+  unit: Unit,
+  parent: BilledSubscription,
+  id: string,
+): Promise<ChangedMember | Refusal> {
+  const row = await lockRecord(unit, SUBSCRIPTIONS, id);
+  if (row?.status !== 'published') return notFound(SUBSCRIPTIONS.name, id);
+  const child = await loadBilledSubscription(unit, id);
+  if (isRefusal(child)) return child;
+  const refusal = await childRefusal(unit, child, parent);
+  if (refusal !== null) return refusal;
+  // A release that recorded no periods left the running one out.
+  await replaceLastPeriod(unit, { subscriptionId: id, period: lastRecorded(child.terms) });
+  const { id: parentId } = parent.subscription;
+  await markBilledWith(unit, id, parentId);
+  const payer = payerOf(parent.subscription);
+  const patch = {
+    ...({ subscription_type: 'grouped_invoicing', parent_subscription_id: parentId } as const),
+    invoicing_customer_id: payer === row.customer_id ? null : payer,
+  };
+  const after = await updateRecord(unit, SUBSCRIPTIONS, { row, patch });
+  if (isRefusal(after)) return after;
+  await announceUpdated(unit, after);
+  return { row: after, action: 'updated' };
+}
+
+/** Why a locked subscription cannot bill so many more; null when it can. */
+async function groupRefusal(
+  unit: Unit,
+  parent: SubscriptionRow,
+  count: number,
+): Promise<Refusal | null> {
+  const refusal = parentRefusal(parent) ?? endedRefusal(unit, parent);
+  if (refusal !== null) return refusal;
+  if (parent.active_pause_id !== null) {
+    return invalidOperation(`subscription ${parent.id} has a pause, which ends first`);
+  }
+  const held = await lockChildren(unit, [parent.id], 'grouped_invoicing');
+  if (held.length + count <= GROUPED_MAX) return null;
+  return invalidOperation(`a subscription has at most ${GROUPED_MAX} grouped children`);
+}
+
+/** Lets the invoices of a locked parent bill these subscriptions from their running periods on. */
+export async function addToGroup(
+  unit: Unit,
+  parent: SubscriptionRow,
+  ids: readonly string[],
+): Promise<
+  { readonly parent: SubscriptionRow; readonly children: readonly ChangedMember[] } | Refusal
+> {
+  if (ids.length === 0) return { parent, children: [] };
+  const refusal = await groupRefusal(unit, parent, ids.length);
+  if (refusal !== null) return refusal;
+  const loaded = await loadBilledSubscription(unit, parent.id);
+  if (isRefusal(loaded)) return loaded;
+  const children: ChangedMember[] = [];
+  for (const id of ids.toSorted()) {
+    const added = id === parent.id ? selfRefusal(id) : await addChild(unit, loaded, id);
+    if (isRefusal(added)) return added;
+    children.push(added);
+  }
+  const marked = await markParent(unit, parent);
+  return isRefusal(marked) ? marked : { parent: marked, children };
+}
+
+const selfRefusal = (id: string): Refusal =>
+  invalidOperation(`subscription ${id} is the parent itself`);
+
+async function removeFromGroup(
+  unit: Unit,
+  parentId: string,
+  ids: readonly string[],
+): Promise<readonly ChangedMember[] | Refusal> {
+  const rows = await lockChildren(unit, [parentId], 'grouped_invoicing');
+  const children = new Map(rows.map((row) => [row.id, row]));
+  const removed: ChangedMember[] = [];
+  for (const id of ids) {
+    const row = children.get(id);
+    if (row === undefined) return notFound('grouped subscription', id);
+    const after = endedRefusal(unit, row) ?? (await releaseChild(unit, row));
+    if (isRefusal(after)) return after;
+    removed.push({ row: after, action: 'updated' });
+  }
+  return removed;
+}
+
+export interface GroupedInvoicingParamsBody {
+  /** Subscriptions that the invoices of this one bill from now on. @maxItems 100 */
+  add?: string[];
+  /** Grouped subscriptions that are billed by themselves again. @maxItems 100 */
+  remove?: string[];
+}
+
+/** Adds subscriptions to the invoices of one and takes others off them (docs/domain.md 29.2). */
+export async function modifyGroup(
+  unit: Unit,
+  id: string,
+  params: GroupedInvoicingParamsBody,
+): Promise<readonly ChangedMember[] | Refusal> {
+  const parent = await lockRecord(unit, SUBSCRIPTIONS, id);
+  if (parent?.status !== 'published') return notFound(SUBSCRIPTIONS.name, id);
+  const refusal = listsRefusal('grouped_invoicing_params', params);
+  if (refusal !== null) return refusal;
+  const { add = [], remove = [] } = params;
+  const removed = await removeFromGroup(unit, id, remove);
+  if (isRefusal(removed)) return removed;
+  const added = await addToGroup(unit, parent, add);
+  if (isRefusal(added)) return added;
+  const after = await unmarkParent(unit, added.parent);
+  if (isRefusal(after)) return after;
+  await announceUpdated(unit, after);
+  return [...removed, ...added.children, { row: after, action: 'updated' }];
+}

@@ -1,0 +1,222 @@
+import { describe, expect } from 'vitest';
+import { test } from '../../testing/hierarchy-test.js';
+import { expectRefused, type Answer } from '../../testing/money-test.js';
+import { verifyBundle } from '../verify/invoice-bundle.js';
+
+const linesOf = (invoice: Answer, subscription: Answer) =>
+  invoice.line_items
+    .filter((one: Answer) => one.subscription_id === subscription.id)
+    .map((one: Answer) =>
+      [one.period_start.slice(0, 10), one.period_end.slice(0, 10), one.amount].join(' '),
+    );
+
+describe('grouped invoicing (29.2)', () => {
+  test('one invoice has the lines of all, from stored inputs, events and a bundle', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const { holding, north } = world.customers;
+    const tax = { name: 'VAT', code: 'VAT', tax_rate_type: 'percentage', percentage_value: '10' };
+    await api.make('/v1/taxes/rates', tax);
+    await api.make('/v1/taxes/associations', {
+      ...{ tax_rate_code: 'VAT', entity_type: 'customer', entity_id: holding.id, auto_apply: true },
+    });
+    await api.make('/v1/coupons', {
+      ...{ name: 'Half', coupon_code: 'HALF', type: 'percentage', percentage_off: '50' },
+      cadence: 'forever',
+    });
+    const first = await world.subscribe('north', { coupons: ['HALF'] });
+    const second = await world.subscribe('south');
+    const parent = await world.subscribe('holding', {
+      inheritance: { grouped_invoicing_child_ids: [first.id, second.id] },
+    });
+    expect(parent.subscription_type).toBe('parent');
+    expect(await world.read(first.id)).toMatchObject({
+      ...{ subscription_type: 'grouped_invoicing', parent_subscription_id: parent.id },
+      ...{ invoicing_customer_id: holding.id, customer_id: north.id },
+    });
+    await world.use('holding', '2026-01-05T00:00:00Z', 1);
+    await world.use('north', '2026-01-06T00:00:00Z', 20);
+    await world.use('south', '2026-01-07T00:00:00Z', 300);
+    await bill('2026-01-20T00:00:00Z');
+    const preview = await api.make('/v1/invoices/preview', { subscription_id: parent.id });
+    // 102.00 + (140.00 - 70.00) + 700.00, and 10 % tax of the parent's customer.
+    expect([preview.subtotal, preview.total_discount, preview.total]).toEqual([
+      ...['942.00', '70.00', '959.20'],
+    ]);
+    await bill('2026-02-01T03:00:00Z');
+    const cycle = { billing_reason: 'SUBSCRIPTION_CYCLE' };
+    expect(await world.invoices(cycle)).toEqual([
+      '2026-01-01 2026-02-01 SUBSCRIPTION_CYCLE FINALIZED 959.20',
+    ]);
+    for (const one of [parent, first, second]) {
+      const { current_period_start: start, current_period_end: end } = await world.read(one.id);
+      expect([start.slice(0, 10), end.slice(0, 10)]).toEqual(['2026-02-01', '2026-03-01']);
+    }
+    const [found] = await world.find(cycle);
+    const path = `/v1/invoices/${found.id}`;
+    const { body: invoice } = await api.call('GET', path);
+    expect(invoice).toMatchObject({ subscription_id: parent.id, customer_id: holding.id });
+    expect(linesOf(invoice, parent)).toEqual([
+      ...['2026-02-01 2026-03-01 100.00', '2026-01-01 2026-02-01 2.00'],
+    ]);
+    expect(linesOf(invoice, first)).toEqual([
+      ...['2026-02-01 2026-03-01 100.00', '2026-01-01 2026-02-01 40.00'],
+    ]);
+    expect(linesOf(invoice, second)).toEqual([
+      ...['2026-02-01 2026-03-01 100.00', '2026-01-01 2026-02-01 600.00'],
+    ]);
+    const usage = invoice.line_items.find((one: Answer) => one.amount === '40.00');
+    const explained = await api.call('GET', `${path}/line_items/${usage.id}/explain`);
+    expect(explained.body.customers).toEqual([north.id]);
+    const events = await api.call('GET', `${path}/line_items/${usage.id}/events`);
+    expect(events.body.items.map((one: Answer) => one.value)).toEqual(['20']);
+    const verified = await api.call('GET', `${path}/verify`);
+    expect(verified.body).toMatchObject({
+      ...{ same_from_inputs: true, same_from_events: true, differences: [] },
+    });
+    const bundle = await api.call('GET', `${path}/bundle`);
+    expect(verifyBundle(bundle.body)).toEqual([]);
+    // A credit note of a child's line, and a void, go to the customer of the invoice.
+    await api.call('PUT', `${path}/payment`, { body: { payment_status: 'SUCCEEDED' } });
+    const note = await api.make('/v1/creditnotes', {
+      ...{ invoice_id: invoice.id, reason: 'BILLING_ERROR' },
+      line_items: [{ invoice_line_item_id: usage.id, amount: '10.00' }],
+    });
+    expect(note.customer_id).toBe(holding.id);
+    const voided = await api.call('POST', `${path}/void`, { body: {} });
+    expect(voided.body.invoice_status).toBe('VOIDED');
+    const again = await api.call('POST', `${path}/recalculate`, { body: {} });
+    expect(again.status).toBe(202);
+    await bill('2026-02-01T05:00:00Z');
+    const recalculated = (await world.find(cycle)).filter((one) => one.invoice_status !== 'VOIDED');
+    // What was paid came back as 959.20 of credits, of which all but the tax is paid again.
+    expect(recalculated.map((one) => [one.subtotal, one.total])).toEqual([['942.00', '87.20']]);
+    // The month after, each once: 100.00 + 50.00 + 100.00 and tax, less the credits that are left.
+    await bill('2026-03-01T03:00:00Z');
+    expect((await world.invoices(cycle)).at(-1)).toBe(
+      '2026-02-01 2026-03-01 SUBSCRIPTION_CYCLE FINALIZED 187.80',
+    );
+  });
+
+  test('children join inside a period and leave it, and every period is billed once', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const { holding, north } = world.customers;
+    const parent = await world.subscribe('holding');
+    const child = await world.subscribe('north');
+    await world.use('north', '2026-01-05T00:00:00Z', 3);
+    await bill('2026-01-16T00:00:00Z');
+    const path = `/v1/subscriptions/${parent.id}/modify`;
+    const modify = async (params: object, what = 'execute') => {
+      const body = { type: 'grouped_invoicing', grouped_invoicing_params: params };
+      return (await api.call('POST', `${path}/${what}`, { body })).body;
+    };
+    const shown = await modify({ add: [child.id] }, 'preview');
+    expect((await world.read(child.id)).subscription_type).toBe('standalone');
+    const added = await modify({ add: [child.id] });
+    expect(added.changed_resources).toEqual(shown.changed_resources);
+    expect(added.subscription.subscription_type).toBe('parent');
+    expect(added.changed_resources.subscriptions).toMatchObject([
+      { id: child.id, action: 'updated', status: 'active' },
+      { id: parent.id, action: 'updated', status: 'active' },
+    ]);
+    await world.use('north', '2026-01-20T00:00:00Z', 4);
+    await bill('2026-02-01T03:00:00Z');
+    expect(await world.invoices({ customer_id: holding.id })).toEqual([
+      '2026-01-01 2026-02-01 SUBSCRIPTION_CREATE FINALIZED 100.00',
+      '2026-01-01 2026-02-01 SUBSCRIPTION_CYCLE FINALIZED 214.00',
+    ]);
+    await bill('2026-02-10T00:00:00Z');
+    await modify({ remove: [child.id] });
+    expect(await world.read(parent.id)).toMatchObject({ subscription_type: 'standalone' });
+    expect(await world.read(child.id)).toMatchObject({
+      ...{ subscription_type: 'standalone', parent_subscription_id: null },
+      invoicing_customer_id: null,
+    });
+    await world.use('north', '2026-02-20T00:00:00Z', 5);
+    await bill('2026-03-01T03:00:00Z');
+    expect(await world.invoices({ customer_id: north.id })).toEqual([
+      '2026-01-01 2026-02-01 SUBSCRIPTION_CREATE FINALIZED 100.00',
+      '2026-02-01 2026-03-01 SUBSCRIPTION_CYCLE FINALIZED 110.00',
+    ]);
+    expect((await world.invoices({ customer_id: holding.id })).at(-1)).toBe(
+      '2026-02-01 2026-03-01 SUBSCRIPTION_CYCLE FINALIZED 100.00',
+    );
+  });
+
+  test('a child that is cancelled is billed by its parent; a parent lets them go', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const { holding, north, south } = world.customers;
+    const one = await world.subscribe('north');
+    const two = await world.subscribe('south');
+    const parent = await world.subscribe('holding', {
+      inheritance: { grouped_invoicing_child_ids: [one.id, two.id] },
+    });
+    await world.use('north', '2026-01-05T00:00:00Z', 3);
+    await bill('2026-01-16T00:00:00Z');
+    const cancel = { proration_behavior: 'create_prorations' };
+    const { body } = await api.call('POST', `/v1/subscriptions/${one.id}/cancel`, { body: cancel });
+    expect([body.proration_invoice, body.total_credit_amount]).toEqual([null, '51.61']);
+    const { items } = await api.make('/v1/wallets/search', { customer_ids: [holding.id] });
+    expect(items.map((wallet: Answer) => wallet.balance)).toEqual(['51.61']);
+    await world.use('north', '2026-01-20T00:00:00Z', 1000);
+    await bill('2026-02-01T03:00:00Z');
+    const [cycle] = await world.find({ billing_reason: 'SUBSCRIPTION_CYCLE' });
+    const { body: invoice } = await api.call('GET', `/v1/invoices/${cycle.id}`);
+    expect(linesOf(invoice, one)).toEqual(['2026-01-01 2026-01-16 6.00']);
+    expect(linesOf(invoice, two)).toEqual([
+      ...['2026-02-01 2026-03-01 100.00', '2026-01-01 2026-02-01 0.00'],
+    ]);
+    await bill('2026-02-10T00:00:00Z');
+    await world.use('south', '2026-02-05T00:00:00Z', 7);
+    await api.call('POST', `/v1/subscriptions/${parent.id}/cancel`, { body: {} });
+    expect(await world.read(two.id)).toMatchObject({
+      ...{ subscription_type: 'standalone', subscription_status: 'active' },
+    });
+    await bill('2026-03-01T03:00:00Z');
+    expect(await world.invoices({ customer_id: south.id })).toEqual([
+      '2026-01-01 2026-02-01 SUBSCRIPTION_CREATE FINALIZED 100.00',
+      '2026-02-01 2026-03-01 SUBSCRIPTION_CYCLE FINALIZED 114.00',
+    ]);
+    expect(await world.invoices({ customer_id: north.id })).toEqual([
+      '2026-01-01 2026-02-01 SUBSCRIPTION_CREATE FINALIZED 100.00',
+    ]);
+  });
+
+  test('refuses what would part their periods, and who is not aligned', async ({ api, world }) => {
+    const child = await world.subscribe('north');
+    const late = await world.subscribe('south', { start_date: '2026-01-02T00:00:00Z' });
+    const yen = await world.subscribe('west', { billing_cycle: 'calendar' });
+    const parent = await world.subscribe('holding', {
+      inheritance: { grouped_invoicing_child_ids: [child.id] },
+    });
+    const modify = (params: object) =>
+      api.call('POST', `/v1/subscriptions/${parent.id}/modify/execute`, {
+        body: { type: 'grouped_invoicing', grouped_invoicing_params: params },
+      });
+    await expectRefused(modify, [
+      [{ add: [late.id] }, /their periods do not end at the same instants/],
+      [{ add: [child.id] }, /is of type grouped_invoicing, not standalone/],
+      [{ add: [parent.id] }, /is the parent itself/],
+      [{}, /must add or remove something/],
+    ]);
+    expect((await modify({ remove: [late.id] })).status).toBe(404);
+    // On the first of each month, whatever the cycle is called.
+    expect((await modify({ add: [yen.id] })).status).toBe(200);
+    for (const { id } of [parent, child]) {
+      const paused = await api.call('POST', `/v1/subscriptions/${id}/pause`, {
+        body: { pause_mode: 'immediate' },
+      });
+      expect([paused.status, paused.body.message]).toEqual([
+        ...[400, expect.stringMatching(/out of the group first/)],
+      ]);
+    }
+  });
+});

@@ -1,0 +1,24 @@
+import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
+import { Refusal } from '../../records/refusal.js';
+import type { StatementUnit } from '../../records/unit.js';
+import { lockChildren } from '../../subscriptions/children-store.js';
+
+/**
+ * That what moves the periods of a subscription does not go with a group, whose periods end
+ * together; null for one that is in none (docs/domain.md 29.2).
+ */
+export async function refuseGrouped(
+  unit: StatementUnit,
+  { id, subscription_type: type, parent_subscription_id: parentId }: SubscriptionRow,
+): Promise<Refusal | null> {
+  const remedy = 'whose periods end together; take it out of the group first';
+  if (type === 'grouped_invoicing') {
+    const problem = `subscription ${id} is billed with ${parentId}, ${remedy}`;
+    return new Refusal('invalid_operation', problem);
+  }
+  if (type !== 'parent') return null;
+  const [child] = await lockChildren(unit, [id], 'grouped_invoicing');
+  if (child === undefined) return null;
+  const problem = `subscription ${id} bills ${child.id} with it, and their periods end together; take that out of the group first`;
+  return new Refusal('invalid_operation', problem);
+}
