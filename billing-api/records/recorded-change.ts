@@ -73,12 +73,13 @@ export function recordAudit<C extends Columns>(
   unit.changes.push({ ...entity, action, before: was, after: recordToAudit(resource, after) });
 }
 
-/** Adds a system event about a record to the unit. */
+/** Adds a system event about a record to the unit, unless there is nothing to tell: null. */
 export function announce(
   unit: Unit,
   resource: Pick<Resource, 'name'>,
   event: { readonly id: string; readonly name: string; readonly told: unknown },
 ): void {
+  if (event.told === null) return;
   const entityType = entityTypeOf(resource);
   const payload = { [entityType]: event.told };
   unit.events.push({ name: event.name, entityType, entityId: event.id, payload });

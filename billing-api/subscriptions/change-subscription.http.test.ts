@@ -29,7 +29,7 @@ describe('PUT /subscriptions/{id}', () => {
       (body) => api.call('PUT', path, { body }),
       [
         [{ auto_invoice_threshold: '10' }, /auto_invoice_threshold.*usage/],
-        [{ payment_behavior: 'allow_incomplete' }, /payment_behavior.*default_active/],
+        [{ payment_behavior: 'default_incomplete' }, /payment_behavior.*send_invoice/],
         [{ payment_terms: '10 NET' }, /payment_terms/],
         [{ plan_id: 'plan_x' }, /plan_id/],
       ],

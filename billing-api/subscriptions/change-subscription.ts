@@ -11,6 +11,7 @@ import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
 import type { Patch } from '../records/resource.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../records/unit.js';
 import { withRelated, type LoadedSubscription } from './loaded-subscription.js';
+import { checkBehavior } from './payment-behavior.js';
 import { announceUpdated } from './subscription-events.js';
 import { findLineItems } from './subscriptions-store.js';
 
@@ -43,10 +44,6 @@ function patchOf(body: ChangeSubscriptionMembersBody): SubscriptionPatch | Refus
     'auto_invoice_threshold',
     body.auto_invoice_threshold ?? undefined,
   );
-  const behavior = body.payment_behavior ?? 'default_active';
-  if (behavior !== 'default_active') {
-    reader.note('payment_behavior', `${behavior} is not available yet; give default_active`);
-  }
   const patch = givenOf({
     lookup_key: body.lookup_key,
     payment_terms: body.payment_terms,
@@ -57,6 +54,16 @@ function patchOf(body: ChangeSubscriptionMembersBody): SubscriptionPatch | Refus
     metadata: reader.changedMetadata(body.metadata),
   });
   return reader.refusal() ?? patch;
+}
+
+/** What is given goes with what is left as it is. */
+function behaviorRefusal(row: SubscriptionRow, patch: SubscriptionPatch): Refusal | null {
+  const reader = new MemberReader();
+  checkBehavior(reader, {
+    payment_behavior: patch.payment_behavior ?? row.payment_behavior,
+    collection_method: patch.collection_method ?? row.collection_method,
+  });
+  return reader.refusal();
 }
 
 /** A threshold is one of usage, and no commitment stands beside it (docs/domain.md 30.1). */
@@ -90,7 +97,8 @@ export function changeSubscription(
   return writeUnit(dependencies, occasion, async (unit) => {
     const subscription = await changeRecord(unit, SUBSCRIPTIONS, {
       target,
-      change: async (row) => (await thresholdRefusal(unit, row, patch)) ?? patch,
+      change: async (row) =>
+        behaviorRefusal(row, patch) ?? (await thresholdRefusal(unit, row, patch)) ?? patch,
     });
     if (isRefusal(subscription)) return subscription;
     if (Object.keys(patch).length > 0) await announceUpdated(unit, subscription);

@@ -196,7 +196,6 @@ describe('POST /subscriptions', () => {
     const parties = await partiesOf(api);
     const later = {
       phases: [{}],
-      payment_behavior: 'default_incomplete',
     };
     for (const [member, value] of Object.entries(later)) {
       const body = { ...parties, [member]: value };

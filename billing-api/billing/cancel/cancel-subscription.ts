@@ -65,16 +65,19 @@ export type Cancelled = {
   readonly processedAt: InstantMs;
 };
 
+/** What is cancelled only immediately. */
+const AT_ONCE = ['draft', 'incomplete', 'paused'];
+
 /** What stands in the way of a cancellation of this type; null when nothing does. */
 function stateRefusal(row: SubscriptionRow, type: CancellationType): Refusal | null {
   const inherited = refuseInherited(row, 'is not cancelled by itself');
   if (inherited !== null) return inherited;
   const problem = problemOfMove(SUBSCRIPTION, 'cancel', row.subscription_status);
   if (problem !== null) return new Refusal('invalid_operation', problem);
-  if (['draft', 'paused'].includes(row.subscription_status) && type === 'immediate') return null;
+  if (AT_ONCE.includes(row.subscription_status) && type === 'immediate') return null;
   if (!isIn(SUBSCRIPTION, 'running', row.subscription_status)) {
-    const planned = `cancelling a subscription that is ${row.subscription_status} is planned`;
-    return new Refusal('invalid_operation', planned);
+    const only = `a subscription that is ${row.subscription_status} is cancelled only immediately`;
+    return new Refusal('invalid_operation', only);
   }
   if (type === 'immediate' || row.cancel_at === null) return null;
   const pending = `the subscription ends at ${formatInstant(row.cancel_at)} already`;

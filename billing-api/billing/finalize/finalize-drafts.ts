@@ -13,6 +13,7 @@ import { invoiceToDto } from '../answer/invoice-answer.js';
 import type { StoredInvoice } from '../stored/draft-invoices.js';
 import { documentOf } from '../stored/document-parts.js';
 import type { FinalDraft, InvoicePatch } from '../stored/final-draft.js';
+import { activatePaid } from '../payments/activate-paid.js';
 import { collectByGateway } from '../payments/collect-by-gateway.js';
 import { collectFromWallets } from '../payments/collect-from-wallets.js';
 import { lockPayingWallets } from '../../wallets/wallets-store.js';
@@ -122,6 +123,10 @@ export async function finalizeDrafts(
   if (isRefusal(finalRows)) return finalRows;
   const settled = await collect(unit, finalRows, charged);
   if (isRefusal(settled)) return settled;
+  for (const row of settled) {
+    const activated = await activatePaid(unit, row);
+    if (activated !== null) return activated;
+  }
   return { finalized: storedAs(settled, charged), skipped: storedAs(skippedRows, empty) };
 }
 

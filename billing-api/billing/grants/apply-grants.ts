@@ -21,7 +21,7 @@ import {
   expiryAfter,
   type GrantDates,
 } from '../../domain/calendar/grant-dates.js';
-import { isOfEnvironment } from '../../records/conditions.js';
+import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
 import { findRecords } from '../../records/find-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
@@ -38,13 +38,20 @@ const progressRow = z.object({
 /** A grant that is due, with how far it is; locked. */
 type DueGrant = { readonly grant: CreditGrantRow; readonly made: number };
 
-/** The grants that are due, earliest first. Those that another worker applies are left out. */
+/**
+ * The grants that are due, earliest first. Those that another worker applies are left out, and
+ * those of subscriptions that are drafts, or wait for their first payment.
+ */
 async function lockDueGrants(unit: Unit, limit: number): Promise<readonly DueGrant[]> {
   const rows = await unit.tx.any(sql.type(progressRow)`
     SELECT id, applications_made, next_application_at FROM credit_grants
     WHERE scope = 'SUBSCRIPTION' AND NOT has_ended AND status = 'published'
       AND coalesce(next_application_at, credit_grant_anchor, start_date)
         <= ${formatInstant(unit.now)}::timestamptz
+      AND NOT EXISTS (SELECT FROM subscriptions AS subscription
+        WHERE subscription.id = credit_grants.subscription_id
+          AND subscription.subscription_status IN ('draft', 'incomplete')
+          AND ${rowIsOfEnvironment('subscription')})
       AND ${isOfEnvironment}
     ORDER BY coalesce(next_application_at, credit_grant_anchor, start_date), id
     LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`);

@@ -25,8 +25,9 @@ import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit
 import type { LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
 import { insertPeriods } from '../../subscriptions/periods/periods-store.js';
 import { findRelatedRecords } from '../../subscriptions/related-records.js';
-import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
+import { begunAs, toldWhenBegun } from '../../subscriptions/begun-as.js';
 import { storeOpeningInvoice } from './opening-invoice.js';
+import { settleOpening } from './settle-opening.js';
 
 /** @example {"start_date": "2026-02-01T00:00:00Z"} */
 export interface ActivateSubscriptionBody {
@@ -102,7 +103,7 @@ async function begin(
 ): Promise<SubscriptionRow | Refusal> {
   return moveRecord(unit, SUBSCRIPTIONS, {
     ...{ target, lifecycle: SUBSCRIPTION, move: 'activate' },
-    to: ({ trial_end: end }) => (end === null ? 'active' : 'trialing'),
+    to: (row) => (row.trial_end === null ? begunAs(row) : 'trialing'),
     patch: async (row) => {
       if (row.subscription_status !== 'draft') {
         const problem = `the subscription is ${row.subscription_status}; only a draft is activated so`;
@@ -121,7 +122,7 @@ async function begin(
         ...{ current_period_start: period.startMs, current_period_end: period.endMs },
       };
     },
-    told: (after) => toldOfSubscription(unit, after),
+    told: (after) => toldWhenBegun(unit, after),
   });
 }
 
@@ -145,6 +146,8 @@ export function activateSubscription(
     const { lineItems } = related;
     const opening = await storeOpeningInvoice(unit, { subscription, lineItems });
     if (isRefusal(opening)) return opening;
-    return { subscription, related, latestInvoice: opening?.row ?? null };
+    const settled = await settleOpening(unit, subscription, opening);
+    if (isRefusal(settled)) return settled;
+    return { subscription: settled, related, latestInvoice: opening?.row ?? null };
   });
 }

@@ -53,7 +53,11 @@ export interface CreateSubscriptionBody extends SubscriptionCommitmentBody {
   /** A draft is not charged, and makes no invoice, until it is activated. */
   subscription_status?: 'draft';
   collection_method?: 'charge_automatically' | 'send_invoice';
-  /** Only `default_active` is available yet. */
+  /**
+   * Other than `default_active`: it is incomplete until its first invoice is paid.
+   * `allow_incomplete` and `error_if_incomplete` go with charge_automatically,
+   * `default_incomplete` with send_invoice.
+   */
   payment_behavior?:
     'allow_incomplete' | 'default_incomplete' | 'error_if_incomplete' | 'default_active';
   payment_terms?: PaymentTermsDto;

@@ -40,6 +40,7 @@ import { addToGroup } from '../hierarchies/group.js';
 import { lockCustomers, refuseBesideInherited, storeChildren } from '../hierarchies/inherit.js';
 import { joinParent, type JoinRequest } from '../hierarchies/join-parent.js';
 import { storeOpeningInvoice } from './opening-invoice.js';
+import { settleOpening } from './settle-opening.js';
 import { readSubscriptionBody, type SubscriptionRequest } from './subscription-request.js';
 
 /**
@@ -68,7 +69,9 @@ export async function openSubscription(
     const { lineItems } = related;
     const opening = await storeOpeningInvoice(unit, { subscription, lineItems });
     if (isRefusal(opening)) return opening;
-    return { subscription, related, latestInvoice: opening?.row ?? null };
+    const settled = await settleOpening(unit, subscription, opening);
+    if (isRefusal(settled)) return settled;
+    return { subscription: settled, related, latestInvoice: opening?.row ?? null };
   });
 }
 
@@ -257,7 +260,8 @@ function newRow(
 ): NewSubscriptionRow {
   const [period] = ledger.periods;
   const isTrial = period.kind === 'trial';
-  const begun = isTrial ? ('trialing' as const) : ('active' as const);
+  const waiting = request.isIncomplete ? ('incomplete' as const) : ('active' as const);
+  const begun = isTrial ? ('trialing' as const) : waiting;
   return {
     ...request.kept,
     customer_id: customer.id,

@@ -19,6 +19,7 @@ import { readAdjustments, type RequestedAdjustments } from './adjustments.js';
 import { readAddons, type RequestedAddon } from './addons.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
 import { readInheritance, type RequestedInheritance } from './inheritance-request.js';
+import { checkBehavior } from '../../subscriptions/payment-behavior.js';
 import { readEntitlementOverrides, type OverrideEntitlementBody } from './entitlements.js';
 
 /** Columns of the subscription that the request gives as they are stored. */
@@ -56,6 +57,8 @@ export type SubscriptionRequest = {
   readonly trialDays: number | null;
   /** It is activated later. */
   readonly isDraft: boolean;
+  /** Whether it waits for the payment of its first invoice (docs/domain.md 17.3). */
+  readonly isIncomplete: boolean;
   /** In place of what the plan's prices say. */
   readonly overrides: readonly LineOverride[];
   /** Beside the lines of the plan. */
@@ -97,6 +100,7 @@ export function readSubscriptionBody(
     prorationBehavior: body.proration_behavior ?? 'none',
     trialDays: body.trial_period_days ?? null,
     isDraft,
+    isIncomplete: (body.payment_behavior ?? 'default_active') !== 'default_active',
     ...readParts(reader, body),
     adjustments: readAdjustments(reader, body, life.startMs),
     inheritance: readInheritance(reader, body),
@@ -111,10 +115,6 @@ const UNSUPPORTED = ['phases'];
 
 function checkLater(reader: MemberReader, body: CreateSubscriptionBody): void {
   reader.rejectUnsupported(body, UNSUPPORTED);
-  const behavior = body.payment_behavior ?? 'default_active';
-  if (behavior !== 'default_active') {
-    reader.note('payment_behavior', `${behavior} is not available yet; give default_active`);
-  }
 }
 
 type Dates = Pick<SubscriptionRequest, 'billingAnchorMs' | 'startMs' | 'endMs'>;
@@ -200,10 +200,14 @@ function readKept(
   terms: Parameters<typeof readSubscriptionCommitment>[2],
 ): KeptColumns {
   const { amount, overageFactor, ...commitment } = readSubscriptionCommitment(reader, body, terms);
-  return {
-    lookup_key: body.lookup_key ?? null,
+  const collection = {
     collection_method: body.collection_method ?? 'charge_automatically',
     payment_behavior: body.payment_behavior ?? 'default_active',
+  };
+  checkBehavior(reader, collection);
+  return {
+    lookup_key: body.lookup_key ?? null,
+    ...collection,
     payment_terms: body.payment_terms ?? null,
     gateway_payment_method_id: body.gateway_payment_method_id ?? null,
     commitment_amount: amount === null ? null : plain(amount),

@@ -270,6 +270,26 @@ describe('what a gateway charges by itself', () => {
     expect(gateway.charge()).toMatchObject({ customer: 'cus_1', paymentMethod: 'pm_default' });
   });
 
+  test('decides whether a subscription with allow_incomplete is active', async ({
+    api,
+    gateway,
+  }) => {
+    const { subscription } = await subscribeMonthly(api, {
+      ...{ ...collected, payment_behavior: 'allow_incomplete' },
+      gateway_payment_method_id: 'pm_card_chargeDeclined',
+    });
+    const path = `/v1/subscriptions/${subscription.id}`;
+    const statusAfter = async () => {
+      await gateway.take();
+      return (await api.call('GET', path)).body.subscription_status;
+    };
+    expect(await statusAfter()).toBe('incomplete');
+    await api.call('PUT', path, { body: { gateway_payment_method_id: 'pm_card_visa' } });
+    const { latest_invoice: opening } = subscription;
+    await api.call('POST', `/v1/invoices/${opening.id}/payment/attempt`);
+    expect(await statusAfter()).toBe('active');
+  });
+
   test('is nothing of customers that it does not know, and of others', async ({ api, gateway }) => {
     const { subscription } = await subscribeMonthly(api, collected);
     expect(subscription.latest_invoice).toMatchObject({ payment_status: 'PENDING' });

@@ -9,6 +9,7 @@ import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { Patch } from '../../records/resource.js';
 import type { Unit } from '../../records/unit.js';
 import { announceInvoice } from '../stored/announce-invoice.js';
+import { activatePaid } from './activate-paid.js';
 
 type InvoicePatch = Patch<(typeof INVOICES)['columns']>;
 
@@ -42,7 +43,10 @@ export function moveRefusal(row: InvoiceRow, status: SettledStatus): Refusal | n
   return problem === null ? null : new Refusal('invalid_operation', problem);
 }
 
-/** Writes a locked invoice, and tells of it when its payment status has changed. */
+/**
+ * Writes a locked invoice, and tells of it when its payment status has changed. A subscription that
+ * waited for its payment is then active.
+ */
 export async function writePayment(
   unit: Unit,
   row: InvoiceRow,
@@ -52,6 +56,7 @@ export async function writePayment(
   if (isRefusal(after)) return after;
   if (after.payment_status !== row.payment_status) {
     await announceInvoice(unit, after, 'invoice.update.payment');
+    return (await activatePaid(unit, after)) ?? after;
   }
   return after;
 }

@@ -1,5 +1,8 @@
-import { mustGet } from '../../../runtime/failure.js';
-import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
+import { assertPresent, mustGet } from '../../../runtime/failure.js';
+import {
+  SUBSCRIPTIONS,
+  type SubscriptionRow,
+} from '../../declarations/subscriptions/subscription.resource.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { appendRow, isOver } from '../../domain/periods/ledger-rows.js';
 import { lastRecorded, type LedgerPeriod } from '../../domain/periods/period-ledger.js';
@@ -13,6 +16,8 @@ import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { releaseGroups } from '../../subscriptions/release-groups.js';
 import { followParents } from '../../subscriptions/follow-parent.js';
+import { activateIncomplete } from '../../subscriptions/activate-incomplete.js';
+import { begunAs, toldWhenBegun } from '../../subscriptions/begun-as.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 import type { ComputedTask } from '../stored/compute-tasks.js';
 import { asComputed, finalizeDrafts } from '../finalize/finalize-drafts.js';
@@ -91,12 +96,16 @@ async function beginPeriods(unit: Unit, renewals: readonly Begun[]): Promise<Ref
     begun.filter((one) => !isTrial(one)),
   );
   if (isRefusal(renewed)) return renewed;
-  const activated = await moveRecords(unit, SUBSCRIPTIONS, {
-    ...{ lifecycle: SUBSCRIPTION, move: 'end_trial', to: 'active' },
-    changes: begun.filter(isTrial),
-    told: (after) => toldOfSubscription(unit, after),
-  });
-  if (isRefusal(activated)) return activated;
+  const activated: SubscriptionRow[] = [];
+  for (const to of ['active', 'incomplete'] as const) {
+    const moved = await moveRecords(unit, SUBSCRIPTIONS, {
+      ...{ lifecycle: SUBSCRIPTION, move: 'end_trial', to },
+      changes: begun.filter((one) => isTrial(one) && begunAs(one.row) === to),
+      told: (after) => toldWhenBegun(unit, after),
+    });
+    if (isRefusal(moved)) return moved;
+    activated.push(...moved);
+  }
   await settleAddons(
     unit,
     begun.map(({ row }) => row.id),
@@ -159,5 +168,12 @@ export async function renewSubscriptions(
   const atOnce = drafts.filter(({ row }) => row.billing_reason === AT_ONCE);
   if (atOnce.length === 0) return drafts;
   const final = await finalizeDrafts(unit, config, atOnce.map(asComputed));
-  return isRefusal(final) ? final : drafts;
+  if (isRefusal(final)) return final;
+  // Where there is nothing to pay, nothing is waited for.
+  for (const { row } of final.skipped) {
+    const id = assertPresent(row.subscription_id, 'the subscription of a renewal');
+    const active = await activateIncomplete(unit, id);
+    if (isRefusal(active)) return active;
+  }
+  return drafts;
 }

@@ -1,0 +1,30 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import { isOfEnvironment } from '../../records/conditions.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { activateIncomplete } from '../../subscriptions/activate-incomplete.js';
+
+/** Reasons of the invoice with which what a subscription charges begins. */
+const FIRST = ['SUBSCRIPTION_CREATE', 'SUBSCRIPTION_UPDATE', 'SUBSCRIPTION_TRIAL_END'];
+
+const isPaid = ({ payment_status: status }: InvoiceRow): boolean =>
+  status === 'SUCCEEDED' || status === 'OVERPAID';
+
+/**
+ * Activates the subscription of an invoice that is paid, when it waited for that: when the invoice
+ * is its first that was not voided (docs/domain.md 5.1).
+ */
+export async function activatePaid(unit: Unit, invoice: InvoiceRow): Promise<Refusal | null> {
+  const { id, subscription_id: subscriptionId, billing_reason: reason } = invoice;
+  if (subscriptionId === null || !isPaid(invoice) || !FIRST.includes(reason)) return null;
+  const isLater = await unit.tx.exists(sql.type(z.unknown())`
+    SELECT FROM invoices
+    WHERE subscription_id = ${subscriptionId} AND id <> ${id} AND invoice_status = 'FINALIZED'
+      AND billing_reason = ANY (${sql.array(FIRST, 'text')})
+      AND billing_sequence < ${invoice.billing_sequence} AND ${isOfEnvironment}`);
+  if (isLater) return null;
+  const activated = await activateIncomplete(unit, subscriptionId);
+  return isRefusal(activated) ? activated : null;
+}

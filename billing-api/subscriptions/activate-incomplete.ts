@@ -1,0 +1,29 @@
+import {
+  SUBSCRIPTIONS,
+  type SubscriptionRow,
+} from '../declarations/subscriptions/subscription.resource.js';
+import { SUBSCRIPTION } from '../domain/lifecycle/subscription-lifecycle.js';
+import { lockRecord } from '../records/find-record.js';
+import { moveRecord } from '../records/move-record.js';
+import { notFound, type Refusal } from '../records/refusal.js';
+import type { Unit } from '../records/unit.js';
+import { withChildren } from './follow-parent.js';
+import { toldOfSubscription } from './subscription-events.js';
+
+/**
+ * A subscription that waited for its first payment is active; one in another state stays as it is
+ * (docs/domain.md 5.1). What fell due meanwhile is done by the next run of its environment.
+ */
+export async function activateIncomplete(
+  unit: Unit,
+  id: string,
+): Promise<SubscriptionRow | Refusal> {
+  const row = await lockRecord(unit, SUBSCRIPTIONS, id);
+  if (row === null) return notFound(SUBSCRIPTIONS.name, id);
+  if (row.subscription_status !== 'incomplete') return row;
+  const active = await moveRecord(unit, SUBSCRIPTIONS, {
+    ...{ target: { id }, lifecycle: SUBSCRIPTION, move: 'activate', to: 'active' },
+    told: (after) => toldOfSubscription(unit, after),
+  });
+  return withChildren(unit, active);
+}
