@@ -84,7 +84,7 @@ describe('POST /subscriptions', () => {
       invoice_cadence: 'ADVANCE',
     });
     const read = await api.call('GET', `/v1/subscriptions/${body.id}`);
-    expect(read.body).toEqual(body);
+    expect({ ...read.body, warnings: [] }).toEqual(body);
   });
 
   test('keeps the 31st as anchor over short months', async ({ api }) => {
@@ -157,9 +157,8 @@ describe('POST /subscriptions', () => {
       { unit_amount: '0.1', flat_amount: null, up_to: null },
     ]);
     expect(fixed).toMatchObject({ price_id: seats.id, quantity: '7.5' });
-    expect((await api.call('GET', `/v1/subscriptions/${subscription.id}`)).body).toEqual(
-      subscription,
-    );
+    const { body: read } = await api.call('GET', `/v1/subscriptions/${subscription.id}`);
+    expect({ ...read, warnings: [] }).toEqual(subscription);
     const plan = await api.call('GET', `/v1/plans/${planId}`);
     expect(plan.body.prices).toHaveLength(2);
     const preview = await api.make('/v1/invoices/preview', { subscription_id: subscription.id });
@@ -257,6 +256,31 @@ describe('POST /subscriptions', () => {
     expect(await statusOf(parties, { 'x-api-key': apiKey })).toBe(404);
     expect(await statusOf({ ...parties, lookup_key: 'main' })).toBe(201);
     expect(await statusOf({ ...parties, lookup_key: 'main' })).toBe(409);
+  });
+});
+
+test('a second subscription to the same meters is made, and says that both bill them', async ({
+  api,
+}) => {
+  const { id, planId, customerId } = await makeSubscription(api);
+  const body = { customer_id: customerId, plan_id: planId, currency: 'usd' };
+  const again = await api.make('/v1/subscriptions', { ...body, billing_period: 'MONTHLY' });
+  expect(again.warnings).toEqual([
+    `subscription ${id} of this customer bills the usage of Calls as well`,
+  ]);
+  const { id: other } = await api.make('/v1/customers', { external_id: 'other' });
+  const elsewhere = { ...body, customer_id: other, billing_period: 'MONTHLY' };
+  expect((await api.make('/v1/subscriptions', elsewhere)).warnings).toEqual([]);
+});
+
+test('a plan without a matching price is refused with the prices that it has', async ({ api }) => {
+  const { planId, customerId } = await makeSubscription(api);
+  const body = { customer_id: customerId, plan_id: planId, currency: 'eur' };
+  const refused = await api.call('POST', '/v1/subscriptions', {
+    body: { ...body, billing_period: 'MONTHLY' },
+  });
+  expect(refused.body.details).toEqual({
+    plan_id: 'the plan has no live price for eur, MONTHLY × 1: it has usd, MONTHLY × 1',
   });
 });
 

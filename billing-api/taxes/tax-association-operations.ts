@@ -1,3 +1,5 @@
+import { isEqual } from '../records/conditions.js';
+import { listRequestFrom, type ListQuery } from '../records/list-request.js';
 import type { Occasion } from '../records/occasion.js';
 import { changeRecord, removeRecord, type ChangeTarget } from '../records/change-record.js';
 import { createRecord } from '../records/create-record.js';
@@ -5,7 +7,6 @@ import { readRecord } from '../records/find-record.js';
 import { endProblem, givenOf, MemberReader } from '../records/member-rules.js';
 import { invalid, isRefusal, notFound, type Refusal } from '../records/refusal.js';
 import { searchRecords, type Page } from '../records/search-records.js';
-import type { SearchBodyRequest } from '../records/search-request.js';
 import {
   readUnit,
   writeUnit,
@@ -20,6 +21,7 @@ import {
   type AssociatedTax,
   type ChangeTaxAssociationBody,
   type CreateTaxAssociationBody,
+  type TaxAssociationDto,
   type TaxAssociationRow,
 } from '../declarations/taxes/tax-association.resource.js';
 import { holdTaxedEntity, readTaxedEntity } from './taxed-entity.js';
@@ -75,14 +77,26 @@ export function readTaxAssociation(
   });
 }
 
+export interface TaxAssociationsQuery extends ListQuery {
+  entity_type?: TaxAssociationDto['entity_type'];
+  entity_id?: string;
+  tax_rate_id?: string;
+}
+
 /** GET /taxes/associations. */
 export function listTaxAssociations(
   dependencies: ReadDependencies,
   occasion: Occasion,
-  request: SearchBodyRequest,
+  query: TaxAssociationsQuery,
 ): Promise<Page<AssociatedTax> | Refusal> {
   return readUnit(dependencies, occasion, async (unit) => {
-    const page = await searchRecords(unit, TAX_ASSOCIATIONS, { request, conditions: [] });
+    const request = listRequestFrom(query);
+    const conditions = [
+      ...isEqual('entity_type', query.entity_type),
+      ...isEqual('entity_id', query.entity_id),
+      ...isEqual('tax_rate_id', query.tax_rate_id),
+    ];
+    const page = await searchRecords(unit, TAX_ASSOCIATIONS, { request, conditions });
     return isRefusal(page) ? page : { ...page, items: await withTaxRates(unit, page.items) };
   });
 }

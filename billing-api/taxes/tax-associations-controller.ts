@@ -18,7 +18,6 @@ import { accepted } from '../edge/http-failure.js';
 import { occasionOf } from '../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
 import type { WriteDependencies } from '../records/unit.js';
-import { listRequestFrom, type ListQuery } from '../records/list-request.js';
 import { pageToDto } from '../records/search-records.js';
 import {
   archiveTaxAssociation,
@@ -26,6 +25,7 @@ import {
   createTaxAssociation,
   listTaxAssociations,
   readTaxAssociation,
+  type TaxAssociationsQuery,
 } from './tax-association-operations.js';
 import {
   taxAssociationToDto,
@@ -66,10 +66,9 @@ export class TaxAssociationsController extends Controller {
   @Extension('x-operation', { entity: 'tax', access: 'read' })
   public async listTaxAssociations(
     @Request() request: HttpRequest,
-    @Queries() query: ListQuery,
+    @Queries() query: TaxAssociationsQuery,
   ): Promise<TaxAssociationListDto> {
-    const list = listRequestFrom(query);
-    const page = accepted(await listTaxAssociations(this.dependencies, occasionOf(request), list));
+    const page = accepted(await listTaxAssociations(this.dependencies, occasionOf(request), query));
     return pageToDto(page, taxAssociationToDto);
   }
 

@@ -127,6 +127,25 @@ describe('POST /taxes/associations', () => {
   });
 });
 
+describe('GET /taxes/associations', () => {
+  test('lists those of one entity or rate', async ({ api }) => {
+    const rate = await api.make(RATES, VAT);
+    await api.make(RATES, { ...VAT, code: 'DE-7' });
+    const { id: customerId } = await api.make('/v1/customers', { external_id: 'acme' });
+    const ofTenant = await api.make(PATH, TENANT);
+    const customer = { entity_type: 'customer', entity_id: customerId };
+    const ofCustomer = await api.make(PATH, { ...customer, tax_rate_code: 'DE-7' });
+    const idsOf = async (query: string): Promise<string[]> => {
+      const { body } = await api.call('GET', `${PATH}?${query}`);
+      return body.items.map(({ id }: { id: string }) => id);
+    };
+    expect(await idsOf('entity_type=tenant')).toEqual([ofTenant.id]);
+    expect(await idsOf(`entity_id=${customerId}`)).toEqual([ofCustomer.id]);
+    expect(await idsOf(`tax_rate_id=${rate.id}`)).toEqual([ofTenant.id]);
+    expect((await api.call('GET', `${PATH}?colour=1`)).status).toBe(400);
+  });
+});
+
 describe('GET, PUT and DELETE /taxes/associations', () => {
   test('list, read, change and archive', async ({ api }) => {
     await api.make(RATES, VAT);

@@ -85,6 +85,7 @@ export function analyticsToDto(analytics: Analytics): AnalyticsDto {
     currency: analytics.currency,
     ...costToDto(analytics.cost),
     data_until: instantToDto(analytics.dataUntil),
+    costs_exclude: ['allowances', 'commitments', 'coupons', 'credits', 'taxes'],
     items: analytics.items.map((item) => itemToDto(item, analytics)),
   };
 }

@@ -121,5 +121,7 @@ export interface AnalyticsDto {
   total_cost: DecimalText | null;
   /** Events received before it are included; null while nothing is known to be complete. */
   data_until: DateTime | null;
+  /** What costs leave out and an invoice takes into account. */
+  costs_exclude: ('allowances' | 'commitments' | 'coupons' | 'credits' | 'taxes')[];
   items: AnalyticsItemDto[];
 }

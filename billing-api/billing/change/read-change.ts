@@ -1,6 +1,6 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { mustGet } from '../../../runtime/failure.js';
-import { findMatchingPrices, matchText } from '../../catalog/prices/find-matching-prices.js';
+import { findMatchingPrices, noMatchProblem } from '../../catalog/prices/find-matching-prices.js';
 import { PLANS, type PlanRow } from '../../declarations/catalog/plan.resource.js';
 import {
   SUBSCRIPTIONS,
@@ -132,7 +132,7 @@ async function isChargedAtOnce(
 ): Promise<boolean | Refusal> {
   const ofPlan = await findMatchingPrices(unit, request, [request.planId]);
   if (ofPlan.length === 0) {
-    const problem = `the plan has no live price for ${matchText(request)}`;
+    const problem = await noMatchProblem(unit, request, { noun: 'plan', id: request.planId });
     return invalid({ target_plan_id: problem });
   }
   const addonIds = request.addons.map(({ addonId }) => addonId);

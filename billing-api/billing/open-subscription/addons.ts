@@ -1,5 +1,5 @@
 import type { InstantMs } from '../../../contract/instant.js';
-import { findMatchingPrices, matchText } from '../../catalog/prices/find-matching-prices.js';
+import { findMatchingPrices, noMatchProblem } from '../../catalog/prices/find-matching-prices.js';
 import { ADDONS, type AddonRow } from '../../declarations/catalog/addon.resource.js';
 import type { PriceRow } from '../../declarations/catalog/price.resource.js';
 import { ADDON_ASSOCIATIONS } from '../../declarations/subscriptions/addon-association.resource.js';
@@ -80,13 +80,17 @@ export async function holdAddons(
   const ids = request.addons.map(({ addonId }) => addonId);
   const addons = await holdRecords(unit, ADDONS, ids);
   const matching = await findMatchingPrices(unit, request, ids);
+  const unmatched = ids.find((id) => !matching.some((price) => price.entity_id === id));
+  const problem =
+    unmatched === undefined
+      ? ''
+      : await noMatchProblem(unit, request, { noun: 'addon', id: unmatched });
   return collect({ items: request.addons, isBulk: false }, (requested) => {
     const addon = addons.get(requested.addonId);
     if (addon?.status !== 'published') return notFound('addon', requested.addonId);
     const rows = matching.filter((price) => price.entity_id === addon.id);
     const prices = pricesFrom(rows, requested.startMs);
     if (prices.length === 0) {
-      const problem = `the addon has no live price for ${matchText(request)}`;
       return invalid({ [`${requested.place}.addon_id`]: problem });
     }
     return { requested, addon, associationId: unit.newId(ADDON_ASSOCIATIONS.idPrefix), prices };

@@ -21,6 +21,13 @@ import {
 import { activateSubscription, type ActivateSubscriptionBody } from './activate-subscription.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
 import { openSubscription } from './open-subscription.js';
+import { findSharedMeters } from './shared-meters.js';
+
+/** A subscription that was just made. */
+export interface CreatedSubscriptionDto extends ExpandedSubscriptionDto {
+  /** Other subscriptions that bill the same usage; empty where there are none. */
+  warnings: string[];
+}
 
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
@@ -45,11 +52,14 @@ export class OpenSubscriptionController extends Controller {
   public async createSubscription(
     @Request() request: HttpRequest,
     @Body() body: CreateSubscriptionBody,
-  ): Promise<ExpandedSubscriptionDto> {
-    const created = accepted(await openSubscription(this.dependencies, occasionOf(request), body));
+  ): Promise<CreatedSubscriptionDto> {
+    const occasion = occasionOf(request);
+    const created = accepted(await openSubscription(this.dependencies, occasion, body));
     this.setStatus(201);
     tagVersion(this, created.subscription.version);
-    return loadedSubscriptionToDto(created);
+    const { id } = created.subscription;
+    const warnings = await findSharedMeters(this.dependencies, occasion, id);
+    return { ...loadedSubscriptionToDto(created), warnings };
   }
 
   /**

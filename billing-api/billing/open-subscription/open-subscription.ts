@@ -1,6 +1,6 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
-import { findMatchingPrices, matchText } from '../../catalog/prices/find-matching-prices.js';
+import { findMatchingPrices, noMatchProblem } from '../../catalog/prices/find-matching-prices.js';
 import type { PlanRow } from '../../declarations/catalog/plan.resource.js';
 import type { PriceRow } from '../../declarations/catalog/price.resource.js';
 import type { CustomerRow } from '../../declarations/customers/customer.resource.js';
@@ -217,7 +217,9 @@ async function holdCustomerAndPlan(
   if (plan === null) return notFound('plan', planId);
   const matching = await findMatchingPrices(unit, request, [plan.id]);
   if (matching.length === 0) {
-    return invalid({ plan_id: `the plan has no live price for ${matchText(request)}` });
+    return invalid({
+      plan_id: await noMatchProblem(unit, request, { noun: 'plan', id: plan.id }),
+    });
   }
   const planPrices = pricesFrom(matching, request.startMs ?? unit.now);
   // Behind the plan, as whoever gives them entitlements locks them.

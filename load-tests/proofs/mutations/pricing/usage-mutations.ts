@@ -125,16 +125,16 @@ export const USAGE_MUTATIONS: readonly PricingMutation[] = [
     'const fullMs = endMs - startMs > 80_000_000 ? 86_400_000 : endMs - startMs;',
   ]),
   mutation(['windows that begin now take part', '11.4'], 'rating/rate-committed-windows.ts', [
-    'if (startMs >= asOfMs) break;',
-    'if (startMs > asOfMs) break;',
+    'const isBegun = startMs < asOfMs;',
+    'const isBegun = startMs <= asOfMs;',
   ]),
   mutation(['unused commitment of one window pays for another', '11.4'], 'rating/sum-windows.ts', [
     'const side = isBeyond ? of.beyond : of.within;',
     'const side = isBeyond ? of.within : of.within;',
   ]),
   mutation(['windows without usage are free', '11.5'], 'rating/rate-committed-windows.ts', [
-    'return committed?.isTrueUpEnabled ?? false;',
-    'return committed === undefined;',
+    'return groups !== null || (isBegun && (committed?.isTrueUpEnabled ?? false));',
+    'return groups !== null || (isBegun && committed === undefined);',
   ]),
   mutation(['forget the wrap past midnight', '11.5'], 'commitment/time-bucket.ts', [
     'return minute >= startMinute || minute < endMinute;',

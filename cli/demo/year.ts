@@ -1,0 +1,163 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { randomBytes } from 'node:crypto';
+import pc from 'picocolors';
+import { ApiClient } from './api-client.js';
+import { tableLines } from './tables.js';
+
+const START = '2026-01-01T00:00:00.000Z';
+const POLL_MS = 200;
+const POLLS_MAX = 1_500;
+
+type Clock = {
+  readonly id: string;
+  readonly status: string;
+  readonly failure_reason: string | null;
+};
+type Invoice = {
+  readonly id: string;
+  readonly invoice_number: string | null;
+  readonly invoice_status: string;
+  readonly billing_reason: string;
+  readonly period_start: string;
+  readonly period_end: string;
+  readonly total: string;
+};
+
+async function answerOf<Answer>(url: string, init: RequestInit): Promise<Answer> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${text}`);
+  return JSON.parse(text) as Answer;
+}
+
+/** A development environment of its own, in which time is turned by hand. */
+async function openEnvironment(baseUrl: string): Promise<ApiClient> {
+  const json = { 'content-type': 'application/json' };
+  const send = <Answer>(path: string, body: object, headers: Record<string, string> = {}) =>
+    answerOf<Answer>(`${baseUrl}${path}`, {
+      ...{ method: 'POST', headers: { ...json, ...headers } },
+      body: JSON.stringify(body),
+    });
+  const suffix = randomBytes(6).toString('hex');
+  const person = { email: `year-${suffix}@example.com`, password: randomBytes(12).toString('hex') };
+  const signedUp = await send<{ token: string }>('/auth/signup', {
+    ...{ ...person, tenant_name: 'A year', name: 'Demo' },
+  });
+  const { items } = await answerOf<{ items: readonly { id: string; type: string }[] }>(
+    `${baseUrl}/environments`,
+    { headers: { authorization: `Bearer ${signedUp.token}` } },
+  );
+  const development = items.find(({ type }) => type === 'development');
+  if (development === undefined) throw new Error('the new tenant has no development environment');
+  const chosen = {
+    authorization: `Bearer ${signedUp.token}`,
+    'x-environment-id': development.id,
+  };
+  const key = await send<{ api_key: string }>(
+    '/secrets/api/keys',
+    { name: 'demo', type: 'private_key' },
+    chosen,
+  );
+  return new ApiClient(baseUrl, key.api_key);
+}
+
+/** Turns the clock to an instant and waits until everything before it has been done. */
+async function turnTo(api: ApiClient, clockId: string, now: string): Promise<void> {
+  await api.post(`/test_clocks/${clockId}/advance`, { now });
+  for (let poll = 0; poll < POLLS_MAX; poll += 1) {
+    const { status, failure_reason: reason } = await api.get<Clock>(`/test_clocks/${clockId}`);
+    if (status === 'ready') return;
+    if (status === 'failed') throw new Error(`the clock stopped: ${reason ?? ''}`);
+    await sleep(POLL_MS);
+  }
+  throw new Error(`the clock did not reach ${now}`);
+}
+
+async function makePlan(api: ApiClient, name: string, amount: string): Promise<string> {
+  const { id } = await api.post<{ id: string }>('/plans', { name });
+  const price = { entity_id: id, currency: 'usd', amount, display_name: `${name} fee` };
+  await api.post('/prices', { ...price, invoice_cadence: 'ADVANCE' });
+  return id;
+}
+
+/** Trial, upgrade in mid-month, pause, cancellation. Resolves to the last subscription. */
+async function live(api: ApiClient, clockId: string): Promise<string> {
+  const starter = await makePlan(api, 'Starter', '30');
+  const team = await makePlan(api, 'Team', '100');
+  await api.post('/customers', { external_id: 'acme', name: 'Acme Ltd' });
+  const { id: first } = await api.post<{ id: string }>('/subscriptions', {
+    ...{ external_customer_id: 'acme', plan_id: starter, currency: 'usd' },
+    ...{ billing_period: 'MONTHLY', trial_period_days: 14, start_date: START },
+  });
+  await turnTo(api, clockId, '2026-03-25T00:00:00.000Z');
+  const changed = await api.post<{ new_subscription: { id: string } }>(
+    `/subscriptions/${first}/change/execute`,
+    {
+      ...{ target_plan_id: team, proration_behavior: 'create_prorations' },
+      ...{ billing_cadence: 'RECURRING', billing_cycle: 'anniversary' },
+      ...{ billing_period: 'MONTHLY', billing_period_count: 1 },
+    },
+  );
+  const { id: second } = changed.new_subscription;
+  await turnTo(api, clockId, '2026-06-10T00:00:00.000Z');
+  await api.post(`/subscriptions/${second}/pause`, { pause_mode: 'immediate', pause_days: 30 });
+  await turnTo(api, clockId, '2026-10-05T00:00:00.000Z');
+  await api.post(`/subscriptions/${second}/cancel`, { cancellation_type: 'end_of_period' });
+  await turnTo(api, clockId, '2027-01-01T00:00:00.000Z');
+  return second;
+}
+
+const dayOf = (instant: string): string => instant.slice(0, 10);
+
+/** What a year has left behind. */
+export type Year = {
+  readonly invoices: readonly Invoice[];
+  /** Whether each invoice computes again to the same. */
+  readonly areSame: readonly boolean[];
+  /** Of all balances of the ledger. */
+  readonly sum: string;
+  readonly status: string;
+};
+
+function printYear({ invoices, areSame, sum, status }: Year): void {
+  const header = ['Invoice', 'reason', 'from', 'to', 'total', 'verify'];
+  const rows = invoices.map((invoice, index) => [
+    invoice.invoice_number ?? invoice.invoice_status,
+    invoice.billing_reason,
+    dayOf(invoice.period_start),
+    dayOf(invoice.period_end),
+    `${invoice.total} usd`,
+    areSame[index] === true ? 'same' : 'DIFFERENT',
+  ]);
+  console.log(`\n${pc.bold('A year of one customer, on a clock that is turned by hand')}`);
+  console.log('14 days of trial, an upgrade on 25 March, a pause of 30 days from 10 June, and in');
+  console.log('October a cancellation for the end of the period:');
+  for (const line of tableLines(header, rows)) console.log(line);
+  console.log(`The subscription is ${status}; the balances of the ledger add up to ${sum}.`);
+}
+
+/** Lives a year of one customer in an environment of its own. */
+export async function liveYear(baseUrl: string): Promise<Year> {
+  const api = await openEnvironment(baseUrl);
+  const { id: clockId } = await api.post<Clock>('/test_clocks', { name: 'year', now: START });
+  const last = await live(api, clockId);
+  const { items: invoices } = await api.post<{ items: readonly Invoice[] }>('/invoices/search', {
+    ...{ limit: 100, skip_line_items: true },
+    sort: [{ field: 'created_at', direction: 'asc' }],
+  });
+  const areSame: boolean[] = [];
+  for (const { id } of invoices) {
+    const verified = await api.get<{ same_from_inputs: boolean }>(`/invoices/${id}/verify`);
+    areSame.push(verified.same_from_inputs);
+  }
+  const { sum } = await api.get<{ sum: string }>('/ledger/balances?currency=usd');
+  const subscription = await api.get<{ subscription_status: string }>(`/subscriptions/${last}`);
+  return { invoices, areSame, sum, status: subscription.subscription_status };
+}
+
+/** Lives and prints the year. Resolves to whether every invoice computes again to the same. */
+export async function runYear(baseUrl: string): Promise<boolean> {
+  const year = await liveYear(baseUrl);
+  printYear(year);
+  return year.areSame.every(Boolean) && Number(year.sum) === 0 && year.status === 'cancelled';
+}
