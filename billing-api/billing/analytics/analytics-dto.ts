@@ -33,7 +33,7 @@ export interface AnalyticsBody {
   /** Fills `points`, in the subscription's time zone; never finer than the meter's buckets. */
   window_size?: WindowSizeDto;
   property_filters?: PropertyFiltersBody;
-  /** Not available yet. @default false */
+  /** With the usage of customers who inherit from its subscriptions. @default false */
   include_children?: boolean;
   /** Not available yet. @default false */
   breakdown_bucket?: boolean;

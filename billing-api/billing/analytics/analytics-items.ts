@@ -26,7 +26,7 @@ export type AnalyticsItem = {
   readonly cost: Money | null;
   readonly points: readonly WindowFigures[];
 };
-export type Analytics = Omit<AnalyticsLines, 'lines' | 'query'> & {
+export type Analytics = Omit<AnalyticsLines, 'lines' | 'query' | 'usageOf'> & {
   readonly items: readonly AnalyticsItem[];
   /** Of all items; null when they have several. */
   readonly currency: string | null;

@@ -2,6 +2,8 @@ import type { CustomerRow } from '../../declarations/customers/customer.resource
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadDependencies } from '../../records/unit.js';
+import type { UsageOwner } from '../../domain/usage/usage-owner.js';
+import { findUsageOwners } from '../../subscriptions/children-store.js';
 import { findMetering, type Metering } from '../../subscriptions/lines/metering.js';
 import type { LineRecords } from '../../subscriptions/line-records.js';
 import {
@@ -20,6 +22,8 @@ export type AnalyticsLines = {
   readonly lines: readonly AnalyticsLine[];
   readonly metering: Metering;
   readonly related: LineRecords;
+  /** Whose usage counts for each subscription. */
+  readonly usageOf: ReadonlyMap<string, readonly UsageOwner[]>;
 };
 
 /** The usage line items of a customer that overlap a range, in line order, from one snapshot. */
@@ -40,6 +44,12 @@ export function findAnalyticsLines(
     const lines = related.lineItems.flatMap((row) =>
       lineInRange(row, { query: selection, found, metering }),
     );
-    return { query, customer, lines, metering, related };
+    const ids = lines.map(({ subscription }) => subscription.id);
+    const itself = [{ customerId: customer.id, externalId: customer.external_id }];
+    const usageOf =
+      request.include_children === true
+        ? await findUsageOwners(unit, ids)
+        : new Map(ids.map((id) => [id, itself]));
+    return { query, customer, lines, metering, related, usageOf };
   });
 }

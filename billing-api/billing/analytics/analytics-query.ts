@@ -41,7 +41,7 @@ export function analyticsQueryFrom(
   const reader = new MemberReader();
   // feature_id needs no split: every item is of one line, whose meter has one feature.
   const { hasSource, properties } = readGroups(reader, request.group_by);
-  reader.rejectUnsupported(request, ['include_children', 'breakdown_bucket']);
+  reader.rejectUnsupported(request, ['breakdown_bucket']);
   const { sources = [] } = request;
   const query = {
     range: readRange(reader, request, { now, days: RANGE_DAYS }),

@@ -1,9 +1,9 @@
 import { assertPresent, mustGet } from '../../../runtime/failure.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
-import { readUsage } from '../../usage/read-usage.js';
+import { readUsageOfMany } from '../../usage/read-usage.js';
 import { tooManyCells } from '../../usage/usage-answer.js';
-import { usageOfCustomers, type UsageReadDependencies } from '../../usage/usage-customers.js';
+import { usageOfOwners, type UsageReadDependencies } from '../../usage/usage-customers.js';
 import { itemsOf, sumOfCosts, type Analytics, type AnalyticsItem } from './analytics-items.js';
 import { findAnalyticsLines, type AnalyticsLines } from './analytics-lines.js';
 import type { AnalyticsRequest } from './analytics-query.js';
@@ -13,7 +13,7 @@ import { lineQueriesOf, type LineQueries } from './analytics-usage.js';
 async function readItems(
   dependencies: UsageReadDependencies,
   occasion: Occasion,
-  { customer, lines, metering, query }: AnalyticsLines,
+  { lines, metering, query, usageOf }: AnalyticsLines,
 ): Promise<readonly AnalyticsItem[] | Refusal> {
   const all: LineQueries[] = [];
   for (const line of lines) {
@@ -23,12 +23,11 @@ async function readItems(
     if (isRefusal(queries)) return queries;
     all.push(queries);
   }
-  const owner = { environment: occasion.environment, customers: usageOfCustomers([customer]) };
-  const answers = await readUsage(
-    dependencies.usage,
-    owner,
-    all.flatMap(({ usage, sources }) => [usage, sources]),
-  );
+  const asked = all.map(({ line, usage, sources }) => {
+    const owners = mustGet(usageOf, line.subscription.id, 'the owners of usage');
+    return { customers: usageOfOwners(owners), queries: [usage, sources] };
+  });
+  const answers = await readUsageOfMany(dependencies.usage, occasion.environment, asked);
   if (answers === null) return tooManyCells({ buckets: null });
   return all.flatMap((queries) => itemsOf({ queries, query, answers }));
 }

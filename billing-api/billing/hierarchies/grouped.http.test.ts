@@ -190,6 +190,30 @@ describe('grouped invoicing (29.2)', () => {
     ]);
   });
 
+  test('a child that ends inside a period of its parent is cancelled then, and billed with it', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const child = await world.subscribe('north');
+    await world.subscribe('holding', {
+      inheritance: { grouped_invoicing_child_ids: [child.id] },
+    });
+    await api.call('POST', `/v1/subscriptions/${child.id}/cancel`, {
+      body: { cancellation_type: 'scheduled_date', cancel_at: '2026-01-20T00:00:00Z' },
+    });
+    await world.use('north', '2026-01-10T00:00:00Z', 3);
+    await world.use('north', '2026-01-25T00:00:00Z', 50);
+    await bill('2026-01-20T00:00:00Z');
+    expect(await world.read(child.id)).toMatchObject({
+      ...{ subscription_status: 'cancelled', cancelled_at: '2026-01-20T00:00:00.000Z' },
+    });
+    await bill('2026-02-01T03:00:00Z');
+    const [cycle] = await world.find({ billing_reason: 'SUBSCRIPTION_CYCLE' });
+    const { body: invoice } = await api.call('GET', `/v1/invoices/${cycle.id}`);
+    expect(linesOf(invoice, child)).toEqual(['2026-01-01 2026-01-20 6.00']);
+  });
+
   test('refuses what would part their periods, and who is not aligned', async ({ api, world }) => {
     const child = await world.subscribe('north');
     const late = await world.subscribe('south', { start_date: '2026-01-02T00:00:00Z' });

@@ -39,6 +39,14 @@ describe('inherited subscriptions (29.1)', () => {
     await bill('2026-01-20T00:00:00Z');
     const preview = await api.make('/v1/invoices/preview', { subscription_id: parent.id });
     expect(preview.total).toBe('742.00');
+    const range = { start_time: '2026-01-01T00:00:00Z', end_time: '2026-02-01T00:00:00Z' };
+    for (const [include_children, cost] of [
+      [false, '2.00'],
+      [true, '642.00'],
+    ] as const) {
+      const asked = { external_customer_id: 'holding', include_children, ...range };
+      expect((await api.make('/v1/events/analytics', asked)).total_cost).toBe(cost);
+    }
     await bill('2026-02-01T03:00:00Z');
     expect(await world.invoices({})).toEqual([
       '2026-01-01 2026-02-01 SUBSCRIPTION_CREATE FINALIZED 100.00',

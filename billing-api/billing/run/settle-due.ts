@@ -22,6 +22,7 @@ import { storeDebit } from '../../wallets/move-credits.js';
 import { groupOf, shareOf } from '../../wallets/wallet-operations.js';
 import { isPostponed } from '../../wallets/wallets-store.js';
 import { applyDueGrants } from '../grants/apply-grants.js';
+import { endGroupedChildren } from '../hierarchies/end-children.js';
 import { settlePauses } from '../pauses/settle-pauses.js';
 import { announceInvoice } from '../stored/announce-invoice.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
@@ -138,7 +139,10 @@ export function grantCredits(
   return settle(dependencies, occasion, { work: applyDueGrants, limit });
 }
 
-/** Begins and ends the pauses of subscriptions that are due; otherwise as `grantCredits`. */
+/**
+ * Begins and ends the pauses of subscriptions that are due, and ends grouped children; otherwise as
+ * `grantCredits`.
+ */
 export async function pauseDue(
   dependencies: BillingDependencies,
   occasion: Occasion<JobActor>,
@@ -151,7 +155,8 @@ export async function pauseDue(
     return done;
   };
   await settle(dependencies, occasion, { work, limit });
-  return isMore;
+  const hasEnded = await settle(dependencies, occasion, { work: endGroupedChildren, limit });
+  return isMore || hasEnded;
 }
 
 /**
