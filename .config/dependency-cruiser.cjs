@@ -229,6 +229,21 @@ module.exports = {
       },
     },
     {
+      name: 'client-stands-alone',
+      comment:
+        'The client is published by itself: it knows nothing of ours but what the document says.',
+      severity: 'error',
+      from: { path: '^client/', pathNot: tests },
+      to: { path: '^(?!client/|node:)[a-z.-]+/', dependencyTypesNot: ['core'] },
+    },
+    {
+      name: 'nobody-knows-the-client',
+      comment: 'The product does not call itself: only tests use the client.',
+      severity: 'error',
+      from: { pathNot: `^client/|${tests}` },
+      to: { path: '^client/' },
+    },
+    {
       name: 'contract-knows-nobody',
       severity: 'error',
       from: { path: '^contract/', pathNot: tests },

@@ -21,6 +21,7 @@ import {
   operationsModule,
   operationsOf,
 } from './routes/operations.mjs';
+import { writeClientTypes } from './routes/client-types.mjs';
 import { loadStandardRoutes } from './routes/load-routes.mjs';
 import { controllerModule } from './routes/standard-controller.mjs';
 import { typesModule } from './routes/standard-types.mjs';
@@ -29,6 +30,7 @@ import { optionalEnumerationsOf } from './routes/optional-enumerations.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const output = join(root, 'billing-api', 'generated');
 const stamp = join(output, 'sources.sha256');
+const clientTypes = join(root, 'client', 'generated');
 
 /** Files whose text decides the result: controllers, DTOs and what they name, settings, these scripts. */
 function sourceFiles() {
@@ -81,6 +83,7 @@ function completeSpec() {
   const complete = completedPaths(paths, operations, examples);
   const document = documentOf({ spec, fragment, paths: complete, schemas });
   writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
+  return { document, operations };
 }
 
 /** Writes the types and controllers that follow from declarations of standard routes. */
@@ -114,7 +117,8 @@ function hardenRoutes() {
 /** Generates both unless the sources are those of the last run. @returns whether it did. */
 export async function buildRoutes() {
   const hash = hashOfSources();
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return false;
+  const isThere = existsSync(stamp) && existsSync(clientTypes);
+  if (isThere && readFileSync(stamp, 'utf8') === hash) return false;
   const { generateRoutes, generateSpec } = await import('tsoa');
   const config = JSON.parse(readFileSync(join(root, '.config', 'tsoa.json'), 'utf8'));
   const { entryFile, controllerPathGlobs, noImplicitAdditionalProperties } = config;
@@ -129,8 +133,9 @@ export async function buildRoutes() {
   } finally {
     process.chdir(previous);
   }
-  completeSpec();
+  const { document, operations } = completeSpec();
   hardenRoutes();
+  await writeClientTypes({ document, operations, folder: clientTypes });
   writeFileSync(stamp, hash);
   return true;
 }

@@ -25,6 +25,7 @@ export const SOURCE_FOLDERS = [
   'clickhouse',
   'load-tests',
   'cli',
+  'client',
   'docs',
   '.config',
 ];
