@@ -14,6 +14,7 @@ export type OutwardIdKind =
   | 'spare_scheduled_task'
   | 'task'
   | 'done_task'
+  | 'linked_customer'
   | 'webhook_endpoint'
   | 'spare_webhook_endpoint'
   | 'webhook_delivery'
@@ -95,6 +96,12 @@ async function makeTold({ database, environment }: Stores, call: Call, make: Mak
     VALUES (${tenantId}, ${environmentId}, ${gateway.id}, 'evt_1', 'payment_intent.succeeded',
       'pay_1', '2026-01-20T10:00:00Z')`);
   await ownerOf(database).query(sql.type(z.unknown())`
+    INSERT INTO subscription_signals (tenant_id, environment_id, signal_id, subscription_id, state,
+      received_at)
+    SELECT tenant_id, environment_id, ${createId('sys_event')}, id, 'active', '2026-01-20T10:00:00Z'
+    FROM subscriptions WHERE tenant_id = ${tenantId} AND environment_id = ${environmentId}
+    ORDER BY id LIMIT 1`);
+  await ownerOf(database).query(sql.type(z.unknown())`
     INSERT INTO alert_states (tenant_id, environment_id, alert_type, entity_id, scope_id, alert_status)
     VALUES (${tenantId}, ${environmentId}, 'ongoing_balance', ${walletId}, '', 'in_alarm')`);
   await ownerOf(database).query(sql.type(z.unknown())`
@@ -105,6 +112,16 @@ async function makeTold({ database, environment }: Stores, call: Call, make: Mak
       '2026-01-20T10:00:00Z', 'test', '2026-01-20T10:00:00Z', 'test'`);
 }
 
+/** A customer that is linked to an entity of a provider. */
+async function makeLinked(make: Make): Promise<string> {
+  const { id } = await make('/v1/customers', { external_id: createId('cust'), name: 'Linked' });
+  await make('/v1/integrations/link', {
+    ...{ entity_type: 'customer', entity_id: id },
+    ...{ provider_type: 'erp', provider_entity_id: id },
+  });
+  return id;
+}
+
 /** Stores and endpoints, with what goes there, and what came from outside. */
 export async function makeOutward(stores: Stores, call: Call, make: Make): Promise<OutwardIds> {
   const ids = {
@@ -112,5 +129,5 @@ export async function makeOutward(stores: Stores, call: Call, make: Make): Promi
     ...(await makeWebhooks(stores, make)),
   };
   await makeTold(stores, call, make);
-  return ids;
+  return { ...ids, linked_customer: await makeLinked(make) };
 }

@@ -16,7 +16,9 @@ export type IdProbe = {
   readonly with: (value: string) => SampleRequest;
 };
 
-const ENTITIES: readonly IdKind[] = ['plan', 'addon', 'subscription', 'customer'];
+const ENTITIES: readonly IdKind[] = [
+  ...(['plan', 'addon', 'subscription', 'customer', 'linked_customer'] as const),
+];
 
 /** What the members of requests name. */
 const KINDS_OF_MEMBER: Readonly<Record<string, readonly IdKind[]>> = {

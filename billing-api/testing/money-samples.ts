@@ -100,6 +100,25 @@ export const MONEY: Readonly<Record<string, Sample>> = {
   ListTasks: () => ({ query: { task_status: 'PENDING' } }),
   ReadTask: (ids) => ({ path: { id: ids.task } }),
   DownloadTask: (ids) => ({ path: { id: ids.done_task } }),
+  LinkEntity: (ids) => ({
+    body: {
+      ...{ entity_type: 'subscription', entity_id: ids.subscription },
+      ...{ provider_type: 'erp', provider_entity_id: 'S-10023' },
+    },
+  }),
+  UnlinkEntity: (ids) => ({
+    body: {
+      ...{ entity_type: 'customer', entity_id: ids.linked_customer },
+      ...{ provider_type: 'erp', provider_entity_id: ids.linked_customer },
+    },
+  }),
+  ListMappings: () => ({ query: { entity_type: 'customer' } }),
+  TakeSubscriptionSignal: (ids) => ({
+    body: {
+      ...{ signal_id: 'evt_1', state: 'active', subscription_id: ids.subscription },
+      occurred_at: '2026-01-20T10:00:00Z',
+    },
+  }),
   CreateWebhookEndpoint: () => ({ body: { url: 'http://127.0.0.1:9/hook' } }),
   ListWebhookEndpoints: () => ({}),
   ReadWebhookEndpoint: (ids) => ({ path: { id: ids.webhook_endpoint } }),

@@ -2,8 +2,17 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import { oneOf, text } from '../../records/columns.js';
 import { isOfEnvironment } from '../../records/conditions.js';
-import type { DateTime, MetadataDto, RecordStatusDto } from '../../records/record-dto.js';
+import type {
+  DateTime,
+  MetadataDto,
+  PaginationDto,
+  RecordStatusDto,
+} from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
+
+/** The kinds of records that can be linked. */
+export const LINKED = ['customer', 'plan', 'price', 'subscription', 'invoice', 'payment'] as const;
+export type Linked = (typeof LINKED)[number];
 
 /** What a record is called at another provider, such as a payment gateway. */
 export const INTEGRATIONS = defineResource({
@@ -11,7 +20,7 @@ export const INTEGRATIONS = defineResource({
   idPrefix: 'eim',
   table: 'integration_mappings',
   columns: {
-    entity_type: oneOf(['customer']),
+    entity_type: oneOf(LINKED),
     entity_id: text,
     provider_type: text,
     provider_entity_id: text,
@@ -30,6 +39,75 @@ export interface IntegrationEntityBody {
   provider_type: string;
   /** No other customer has it at this provider. @minLength 1 @maxLength 255 */
   provider_entity_id: string;
+}
+
+/**
+ * @example {"entity_type": "customer", "entity_id": "cust_01KAHZ3M4N5P6Q7R8S9T0V1W2X",
+ *   "provider_type": "erp", "provider_entity_id": "K-10023"}
+ */
+export interface LinkBody {
+  entity_type: Linked;
+  /** @minLength 1 @maxLength 255 */
+  entity_id: string;
+  /** @minLength 1 @maxLength 255 */
+  provider_type: string;
+  /** @minLength 1 @maxLength 255 */
+  provider_entity_id: string;
+  metadata?: MetadataDto;
+}
+
+/**
+ * @example {"entity_type": "customer", "entity_id": "cust_01KAHZ3M4N5P6Q7R8S9T0V1W2X",
+ *   "provider_type": "erp", "provider_entity_id": "K-10023"}
+ */
+export interface UnlinkBody {
+  entity_type: Linked;
+  /** @minLength 1 @maxLength 255 */
+  entity_id: string;
+  /** @minLength 1 @maxLength 255 */
+  provider_type: string;
+  /** @minLength 1 @maxLength 255 */
+  provider_entity_id: string;
+}
+
+export interface IntegrationListDto {
+  items: IntegrationDto[];
+  pagination: PaginationDto;
+}
+
+/** What was taken away. */
+export interface UnlinkedDto {
+  message: string;
+}
+
+/**
+ * @example {"signal_id": "evt_1", "state": "active", "subscription_id":
+ *   "subs_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "occurred_at": "2026-01-01T00:00:00Z"}
+ */
+export interface SubscriptionSignalBody {
+  /**
+   * As the provider calls the signal: one that comes again has no second effect.
+   * @minLength 1 @maxLength 255
+   */
+  signal_id: string;
+  state: 'active';
+  /**
+   * Which subscription; or `provider_type` with `provider_subscription_id`, as it is linked.
+   * @minLength 1 @maxLength 255
+   */
+  subscription_id?: string;
+  /** @minLength 1 @maxLength 255 */
+  provider_type?: string;
+  /** @minLength 1 @maxLength 255 */
+  provider_subscription_id?: string;
+  occurred_at?: DateTime;
+}
+
+/** What has become of a signal. */
+export interface SubscriptionSignalDto {
+  message: string;
+  subscription_id: string;
+  subscription_status: string;
 }
 
 export interface IntegrationDto {
