@@ -6,7 +6,7 @@ import {
   usageCharactersOf,
 } from '../../contract/records-of-events.js';
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
-import type { AppendRequest } from '../event-log.js';
+import { RECORD_BYTES_MAX, type AppendRequest } from '../event-log.js';
 import { GROUP_BYTES_MAX, KafkaLogWriter } from './writer.js';
 
 const record = (value: string, partition = 0): AppendRequest => ({ partition, key: value, value });
@@ -176,19 +176,22 @@ describe('the writer of the log in Kafka', () => {
 
   test('refuses a whole append when too many bytes wait, and takes it when there is room', async () => {
     const { writer, sent, delivered } = createSlowWriter();
-    const half = 'x'.repeat(33 * 1024 * 1024);
+    const endThrough = async (last: number): Promise<void> => {
+      for (let index = 0; index <= last; index += 1) (await delivered(index)).end();
+    };
+    // 34 MiB, which fit once and not twice; each record is a batch of its own.
+    const large = 'x'.repeat(RECORD_BYTES_MAX);
+    const half = Array.from({ length: 17 }, () => record(large, 0));
     const first = writer.append([record('1')]);
     await delivered(0);
-    const waiting = writer.append([record(half)]);
-    const refused = [record('a', 1), record(half, 0)];
+    const waiting = writer.append(half);
+    const refused = [record('a', 1), ...half];
     await expect(writer.append(refused)).rejects.toMatchObject({ isRetryable: true });
     expect(sent).toHaveLength(1);
-    sent[0]?.end();
-    (await delivered(1)).end();
+    await endThrough(17);
     await Promise.all([first, waiting]);
     const again = writer.append(refused);
-    (await delivered(2)).end();
-    (await delivered(3)).end();
+    await endThrough(17 + 18);
     await again;
   });
 });
