@@ -41,6 +41,7 @@ const KINDS_OF_MEMBER: Readonly<Record<string, readonly IdKind[]>> = {
   parent_entitlement_id: ['entitlement'],
   entity_id: ENTITIES,
   external_customer_id: ['external_customer'],
+  invoicing_customer_external_id: ['external_customer'],
   external_id: ['external_customer'],
   event_id: ['event', 'webhook_event'],
   user_id: ['user'],
