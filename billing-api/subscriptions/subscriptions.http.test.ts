@@ -84,7 +84,7 @@ describe('POST /subscriptions', () => {
       invoice_cadence: 'ADVANCE',
     });
     const read = await api.call('GET', `/v1/subscriptions/${body.id}`);
-    expect({ ...read.body, warnings: [] }).toEqual(body);
+    expect(read.body).toEqual(body);
   });
 
   test('keeps the 31st as anchor over short months', async ({ api }) => {
@@ -158,7 +158,7 @@ describe('POST /subscriptions', () => {
     ]);
     expect(fixed).toMatchObject({ price_id: seats.id, quantity: '7.5' });
     const { body: read } = await api.call('GET', `/v1/subscriptions/${subscription.id}`);
-    expect({ ...read, warnings: [] }).toEqual(subscription);
+    expect(read).toEqual(subscription);
     const plan = await api.call('GET', `/v1/plans/${planId}`);
     expect(plan.body.prices).toHaveLength(2);
     const preview = await api.make('/v1/invoices/preview', { subscription_id: subscription.id });
@@ -270,7 +270,7 @@ test('a second subscription to the same meters is made, and says that both bill 
   ]);
   const { id: other } = await api.make('/v1/customers', { external_id: 'other' });
   const elsewhere = { ...body, customer_id: other, billing_period: 'MONTHLY' };
-  expect((await api.make('/v1/subscriptions', elsewhere)).warnings).toEqual([]);
+  expect(await api.make('/v1/subscriptions', elsewhere)).not.toHaveProperty('warnings');
 });
 
 test('a plan without a matching price is refused with the prices that it has', async ({ api }) => {

@@ -25,8 +25,8 @@ import { findSharedMeters } from './shared-meters.js';
 
 /** A subscription that was just made. */
 export interface CreatedSubscriptionDto extends ExpandedSubscriptionDto {
-  /** Other subscriptions that bill the same usage; empty where there are none. */
-  warnings: string[];
+  /** Other subscriptions that bill the same usage; only where there are some. */
+  warnings?: string[];
 }
 
 @Route('v1/subscriptions')
@@ -59,7 +59,7 @@ export class OpenSubscriptionController extends Controller {
     tagVersion(this, created.subscription.version);
     const { id } = created.subscription;
     const warnings = await findSharedMeters(this.dependencies, occasion, id);
-    return { ...loadedSubscriptionToDto(created), warnings };
+    return { ...loadedSubscriptionToDto(created), ...(warnings.length > 0 && { warnings }) };
   }
 
   /**
