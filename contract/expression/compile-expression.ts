@@ -9,16 +9,23 @@ export type CompiledExpression = {
   readonly properties: readonly string[];
   /** The number, not yet cut or bounded like a value; null when it cannot be computed. */
   readonly evaluate: (textOf: (property: string) => string | null) => ExactNumber | null;
+  /** How many `/` and `%` it has, which cost most of the time that it takes. */
+  readonly divisions: number;
 };
 export type ExpressionProblem = { readonly problem: string };
 
 const LENGTH_MAX = 1_000;
+/**
+ * Of a new meter; those of earlier releases may have more. Every event of every tenant is counted
+ * on one thread, so no expression may take much longer than others.
+ */
+export const DIVISIONS_MAX = 20;
 /** With it the depth is bounded too: there are no loops, so every evaluation ends. */
 const NODES_MAX = 200;
 
 class Unusable extends Error {}
 
-type Compiling = { readonly properties: Set<string>; nodes: number };
+type Compiling = { readonly properties: Set<string>; nodes: number; divisions: number };
 type Node = jsep.CoreExpression;
 
 function propertyNameOf(node: jsep.MemberExpression): string {
@@ -62,6 +69,7 @@ function compileUnary(compiling: Compiling, node: jsep.UnaryExpression): Evaluat
 function compileBinary(compiling: Compiling, node: jsep.BinaryExpression): Evaluate {
   const operator = BINARY_OPERATORS.get(node.operator);
   if (operator === undefined) throw new Unusable(`there is no operator ${node.operator}`);
+  if (node.operator === '/' || node.operator === '%') compiling.divisions += 1;
   const left = compileNode(compiling, node.left as Node);
   return operator(left, compileNode(compiling, node.right as Node));
 }
@@ -145,11 +153,12 @@ function parse(text: string): Node {
  */
 export function compileExpression(text: string): CompiledExpression | ExpressionProblem {
   if (text.length > LENGTH_MAX) return { problem: `is longer than ${LENGTH_MAX} characters` };
-  const compiling: Compiling = { properties: new Set(), nodes: 0 };
+  const compiling: Compiling = { properties: new Set(), nodes: 0, divisions: 0 };
   try {
     const evaluate = compileNode(compiling, parse(text));
     const properties = [...compiling.properties];
-    return { properties, evaluate: (textOf) => numberOf(evaluate(textOf)) };
+    const { divisions } = compiling;
+    return { properties, divisions, evaluate: (textOf) => numberOf(evaluate(textOf)) };
   } catch (error) {
     if (error instanceof Unusable) return { problem: `does not compile: ${error.message}` };
     throw error;

@@ -41,8 +41,19 @@ function placesOf(number: Decimal): number {
   return number.precision() - number.e - 1;
 }
 
+/** Of decimals that were turned into fractions: an expression names a property more than once. */
+const fractionsOfDecimals = new WeakMap<Decimal, Fraction>();
+
 function fractionOf(number: ExactNumber): Fraction {
   if (!(number instanceof Decimal)) return number;
+  const known = fractionsOfDecimals.get(number);
+  if (known !== undefined) return known;
+  const fraction = fractionOfDigits(number);
+  fractionsOfDecimals.set(number, fraction);
+  return fraction;
+}
+
+function fractionOfDigits(number: Decimal): Fraction {
   const [whole = '', places = ''] = number.toFixed().split('.');
   return {
     numerator: BigInt(`${whole}${places}`),
@@ -102,8 +113,22 @@ export const multiply: Calculate = operation(
     boundedFraction(left.numerator * right.numerator, left.denominator * right.denominator),
 );
 
+/**
+ * More places than a quotient with all its digits in a decimal has: it has at most as many digits
+ * as a decimal, and begins at most twice as far behind the point as its operands.
+ */
+const PLACES = 10n ** BigInt(DECIMAL_DIGITS + 3 * CALCULATED_DIGITS_MAX);
+
+/** Whether the quotient has an end in decimal digits; far quicker than the digits themselves. */
+function hasEnd(left: Fraction, right: Fraction): boolean {
+  const dividend = left.numerator * right.denominator;
+  return (dividend * PLACES) % (left.denominator * right.numerator) === 0n;
+}
+
 /** The quotient as a decimal, when its digits come to an end; else null. The divisor is not 0. */
 function evenQuotient(left: Decimal, right: Decimal): Decimal | null {
+  if (right.precision() >= DECIMAL_DIGITS) return null;
+  if (!hasEnd(fractionOf(left), fractionOf(right))) return null;
   const quotient = left.dividedBy(right);
   return productFits(quotient, right) && quotient.times(right).equals(left) ? quotient : null;
 }

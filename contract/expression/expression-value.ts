@@ -5,10 +5,23 @@ import { compare, isZero, type ExactNumber } from './exact-number.js';
 export type ExpressionValue = ExactNumber | string | boolean;
 export type Evaluate = (textOf: (property: string) => string | null) => ExpressionValue | null;
 
+/** Numbers of the texts that were read last: an expression names a property more than once. */
+const numbersOfTexts = new Map<string, ExactNumber | null>();
+const TEXTS_MAX = 64;
+
+function numberOfText(text: string): ExactNumber | null {
+  const known = numbersOfTexts.get(text);
+  if (known !== undefined) return known;
+  if (numbersOfTexts.size >= TEXTS_MAX) numbersOfTexts.clear();
+  const number = decimalFromNumericText(text);
+  numbersOfTexts.set(text, number);
+  return number;
+}
+
 /** The number of a part: a numeric text is one, a truth value is none. */
 export function numberOf(value: ExpressionValue | null): ExactNumber | null {
   if (value === null || typeof value === 'boolean') return null;
-  return typeof value === 'string' ? decimalFromNumericText(value) : value;
+  return typeof value === 'string' ? numberOfText(value) : value;
 }
 
 /**

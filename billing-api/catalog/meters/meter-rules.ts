@@ -2,6 +2,7 @@ import { AGGREGATIONS } from '../../../contract/aggregation.js';
 import { plain, ZERO } from '../../../contract/decimal.js';
 import {
   compileExpression,
+  DIVISIONS_MAX,
   isExpressionProblem,
 } from '../../../contract/expression/compile-expression.js';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
@@ -31,7 +32,12 @@ function checkValue(reader: MemberReader, aggregation: AggregationBody): void {
     reader.note('aggregation.expression', `must be left out for type ${type}`);
   }
   const compiled = compileExpression(expression);
-  if (isExpressionProblem(compiled)) reader.note('aggregation.expression', compiled.problem);
+  if (isExpressionProblem(compiled)) {
+    reader.note('aggregation.expression', compiled.problem);
+  } else if (compiled.divisions > DIVISIONS_MAX) {
+    const problem = `has ${compiled.divisions} divisions and remainders: at most ${DIVISIONS_MAX} are allowed`;
+    reader.note('aggregation.expression', problem);
+  }
 }
 
 function readMultiplier(reader: MemberReader, aggregation: AggregationBody): string | null {

@@ -114,6 +114,11 @@ describe('POST /meters', () => {
         { ...METER, aggregation: { type: 'SUM', expression: 'a +' } },
         'aggregation.expression',
       ],
+      [
+        'an expression with 21 divisions',
+        { ...METER, aggregation: { type: 'SUM', expression: `a${' / b'.repeat(21)}` } },
+        'aggregation.expression',
+      ],
       ['an unknown type', { ...METER, aggregation: { type: 'MEDIAN' } }, 'aggregation.type'],
       ['a type in a list', { ...METER, aggregation: { type: ['COUNT'] } }, 'aggregation.type'],
       [
