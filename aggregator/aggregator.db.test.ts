@@ -1,11 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { ClickHouseError } from '@clickhouse/client';
 import { sql } from 'slonik';
 import { describe, expect, vi } from 'vitest';
 import { z } from 'zod';
+import type { EventLogReader } from '../event-log/event-log.js';
 import { renewPostgresLogId } from '../event-log/postgres/identity.js';
 import { openPostgresReader } from '../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../event-log/postgres/writer.js';
 import { ownerOf } from '../load-tests/harness/owner.js';
+import { DependencyError } from '../runtime/failure.js';
 import { integerColumn } from '../sql/columns.js';
 import { FOLD_VERSION } from './fold/fold-version.js';
 import { createCheckpointStore } from './checkpoints/checkpoint-store.js';
@@ -309,5 +312,96 @@ describe('the aggregator', () => {
       expect([...second.halted.values()]).toContain('last_batch_missing');
     }, WAIT);
     await expect(second.assertNoneHalted()).rejects.toThrow('last_batch_missing');
+  });
+
+  test('goes on by itself when the store is whole again', async ({ world }) => {
+    const first = await world.startAggregator();
+    await send(world.writer, [eventOf('a'), eventOf('b'), eventOf('c'), eventOf('d')]);
+    await vi.waitFor(async () => {
+      expect((await totals(world.clickhouse)).events).toBe(4);
+    }, WAIT);
+    await first.close();
+    await world.clickhouse.command('RENAME TABLE events_v1 TO events_kept');
+    await world.clickhouse.command('CREATE TABLE events_v1 AS events_kept');
+    const second = await world.startAggregator();
+    await vi.waitFor(() => {
+      expect(new Set(second.halted.values())).toEqual(new Set(['last_batch_missing']));
+    }, WAIT);
+    await world.clickhouse.command('EXCHANGE TABLES events_v1 AND events_kept');
+    await vi.waitFor(() => {
+      expect([...second.halted]).toEqual([]);
+    }, WAIT);
+    await send(world.writer, [eventOf('e'), eventOf('f')]);
+    await vi.waitFor(async () => {
+      expect((await totals(world.clickhouse)).events).toBe(6);
+    }, WAIT);
+    expect(await wrongMarkers(world.clickhouse)).toEqual([]);
+  });
+
+  test('is not told of a log that answers too low for a moment, and is when it stays so', async ({
+    world,
+  }) => {
+    const first = await world.startAggregator();
+    await send(world.writer, [eventOf('a'), eventOf('b'), eventOf('c'), eventOf('d')]);
+    await vi.waitFor(async () => {
+      expect((await totals(world.clickhouse)).events).toBe(4);
+    }, WAIT);
+    await first.close();
+    let isLow = true;
+    const { reader } = world;
+    const log: EventLogReader = {
+      identity: reader.identity,
+      read: (request) => reader.read(request),
+      bounds: async (partition) => {
+        const bounds = await reader.bounds(partition);
+        return isLow ? { ...bounds, endOffset: 0 } : bounds;
+      },
+      commit: (partition, nextOffset) => reader.commit(partition, nextOffset),
+      release: (partition) => reader.release(partition),
+      ping: () => reader.ping(),
+      close: () => reader.close(),
+    };
+    const second = await world.startAggregator(undefined, log);
+    await delay(600);
+    expect([...second.halted]).toEqual([]);
+    isLow = false;
+    await send(world.writer, [eventOf('e'), eventOf('f')]);
+    await vi.waitFor(async () => {
+      expect((await totals(world.clickhouse)).events).toBe(6);
+    }, WAIT);
+    await second.close();
+    isLow = true;
+    const third = await world.startAggregator(undefined, log);
+    await vi.waitFor(() => {
+      expect(new Set(third.halted.values())).toEqual(new Set(['log_shorter_than_checkpoint']));
+    }, WAIT);
+    isLow = false;
+    await vi.waitFor(() => {
+      expect([...third.halted]).toEqual([]);
+    }, WAIT);
+  });
+
+  test('says that ClickHouse refuses the inserts, and goes on when it takes them', async ({
+    world,
+  }) => {
+    const refusal = new DependencyError('ClickHouse (497): not enough privileges', {
+      ...{ dependency: 'clickhouse', isRetryable: false },
+      cause: new ClickHouseError({ message: 'not enough privileges', code: '497' }),
+    });
+    let isRefusing = true;
+    const insertText = world.clickhouse.insertText.bind(world.clickhouse);
+    vi.spyOn(world.clickhouse, 'insertText').mockImplementation((insert) =>
+      isRefusing ? Promise.reject(refusal) : insertText(insert),
+    );
+    const aggregator = await world.startAggregator(() => null);
+    await send(world.writer, [eventOf('a')]);
+    await vi.waitFor(() => {
+      expect([...aggregator.halted.values()]).toEqual(['insert_refused']);
+    }, WAIT);
+    isRefusing = false;
+    await vi.waitFor(async () => {
+      expect((await totals(world.clickhouse)).events).toBe(1);
+      expect([...aggregator.halted]).toEqual([]);
+    }, WAIT);
   });
 });

@@ -17,6 +17,7 @@ import type { IdFilter, Warming } from './dedup/id-filter.js';
 import { createCheckpointStore, readPreviousLogs } from './checkpoints/checkpoint-store.js';
 import { createProcessFlushes } from './flush/process-flushes.js';
 import { charactersOfPartition, type FlushLimits } from './gather/gather-bounds.js';
+import { HALT_TIMES, HaltedPartitions, type HaltTimes } from './ownership/halted-partitions.js';
 import { createMembership, type SharingView } from './ownership/membership.js';
 import { PartitionSharing } from './ownership/partition-sharing.js';
 import { runPartition, type PartitionRun, type InjectFailure } from './ownership/run-partition.js';
@@ -43,6 +44,8 @@ export type AggregatorDependencies = {
   readonly eventRetentionDays?: number | null;
   readonly injectFailure?: InjectFailure;
   readonly retryDelayMs?: (failures: number) => number;
+  /** Tests wait less before they look again. */
+  readonly haltTimes?: HaltTimes;
 };
 
 type Owned = {
@@ -53,12 +56,11 @@ type Owned = {
 
 /** One aggregator process: shares the partitions with the others and runs its own. */
 export class Aggregator {
-  /** Partitions that halted because the stores contradict each other, with the reason. */
-  readonly halted = new Map<number, HaltReason>();
   /** Rejects at a bug in the run of a partition; the process should then exit. */
   readonly failure: Promise<never>;
 
   readonly #owned = new Map<number, Owned>();
+  readonly #halted: HaltedPartitions;
   readonly #stop = new AbortController();
   readonly #server;
   readonly #membership;
@@ -74,8 +76,9 @@ export class Aggregator {
   #measuring: Promise<void> | null = null;
 
   constructor(private readonly dependencies: AggregatorDependencies) {
-    const { database, clickhouse, log } = dependencies;
+    const { database, clickhouse, log, haltTimes: times = HALT_TIMES } = dependencies;
     const { logId } = log.identity;
+    this.#halted = new HaltedPartitions({ ...dependencies, times });
     const memberId = randomUUID();
     this.#server = createOneServer(database, clickhouse);
     this.#membership = createMembership(database, logId, memberId);
@@ -180,6 +183,11 @@ export class Aggregator {
     return this.#server.check();
   }
 
+  /** Partitions that halted because the stores contradict each other, with the reason. */
+  get halted(): ReadonlyMap<number, HaltReason> {
+    return this.#halted.reasons;
+  }
+
   /** Rejects when a partition has halted and waits for an operator. */
   assertNoneHalted(): Promise<void> {
     const stopped = [...this.halted].map(([partition, reason]) => `${partition}: ${reason}`);
@@ -218,8 +226,8 @@ export class Aggregator {
   }
 
   /**
-   * Runs a partition until it is given up, fenced or halted. A fenced one is run again if the row
-   * in PostgreSQL still names this process as its owner.
+   * Runs a partition until it is given up, fenced or halted. It is run again if the row in
+   * PostgreSQL still names this process as its owner: a halted one after a while.
    */
   async #own(
     own: Pick<PartitionRun, 'partition' | 'writer' | 'filter' | 'member' | 'signal'>,
@@ -235,14 +243,18 @@ export class Aggregator {
       lookUps: this.#lookUps,
       eventsMax: this.dependencies.limits.eventsMax,
       charactersMax: () => charactersOfPartition(this.#owned.size),
+      onGoingOn: () => {
+        this.#halted.forget(partition);
+      },
       onWarm: (how: Warming, seconds: number) => {
         metrics.filterWarmSeconds.observe({ how }, seconds);
+        this.#halted.noteTaken(partition);
       },
     };
     metrics.partitionTakes.inc({ reason: 'assigned' });
     const end = await runPartition(run);
     metrics.partitionEpoch.set({ partition: String(partition) }, 0);
-    if (typeof end === 'object') await this.#halt(partition, end.halted, signal);
+    if (typeof end === 'object') await this.#halted.wait(partition, end.halted, signal);
     else this.#filters.keep(partition, own.filter);
     if (end === 'lost') logger.info({ partition }, 'another process has taken the partition');
     if (signal.aborted) await this.#release(partition);
@@ -260,23 +272,6 @@ export class Aggregator {
         'could not release a partition; tried again within a second',
       );
     }
-  }
-
-  /** Reports a halted partition and waits until it is given up or the process ends. */
-  async #halt(partition: number, reason: HaltReason, signal: AbortSignal): Promise<void> {
-    const { logger, metrics } = this.dependencies;
-    this.halted.set(partition, reason);
-    metrics.partitionsHalted.set(this.halted.size);
-    logger.fatal(
-      { partition, reason },
-      'partition halted: log, PostgreSQL and ClickHouse contradict each other (docs/operations.md 8)',
-    );
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-    this.halted.delete(partition);
-    metrics.partitionsHalted.set(this.halted.size);
   }
 
   async #measure({ nextOffsets }: SharingView): Promise<void> {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { serverCodeOf } from '../../clickhouse/clickhouse-failure.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DependencyError, messageOf } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
@@ -34,6 +35,8 @@ export type PartitionRun = PartitionDependencies & {
   /** Characters of the usage rows of one batch, among the partitions that the process runs now. */
   readonly charactersMax: () => number;
   readonly injectFailure?: InjectFailure;
+  /** Called when records could be read or a batch is finished: what halted it before is gone. */
+  readonly onGoingOn?: () => void;
   /** How long to wait after this many failures in a row; tests do not wait. */
   readonly retryDelayMs?: (failures: number) => number;
 };
@@ -161,56 +164,91 @@ type Progress = {
   readonly intendedAtMs: number;
   /** The epoch of the last take. */
   readonly epoch: number;
+  readonly refusals: Refusals;
 };
+
+/** How often in a row ClickHouse refused inserts with one code that no retry overcomes. */
+type Refusals = { readonly code: string | null; readonly count: number };
+const NO_REFUSALS: Refusals = { code: null, count: 0 };
+/** With the pauses between them some 20 s: longer than a server takes to be reconfigured. */
+const REFUSALS_MAX = 8;
+
+/** Counts an insert that the server refused, such as one with a setting that it does not know. */
+function countRefusal(known: Refusals, command: Command, cause: unknown): Refusals {
+  if (command.kind !== 'insert') return known;
+  const isLasting = cause instanceof DependencyError && !cause.isRetryable;
+  const code = isLasting ? serverCodeOf(cause.cause) : null;
+  if (code === null) return NO_REFUSALS;
+  return { code, count: code === known.code ? known.count + 1 : 1 };
+}
 
 function startsBatch(command: Command): boolean {
   return command.kind === 'intend' || command.kind === 'refetch';
 }
 
-async function performStep(run: PartitionRun, settings: MachineSettings, at: Place): Promise<void> {
+/** After a step whose outcome is unknown: waits, and goes on with what the machine says. */
+async function goOnAfterUnknown(
+  run: PartitionRun,
+  settings: MachineSettings,
+  { at, cause }: { readonly at: Place; readonly cause: Performance['cause'] },
+): Promise<void> {
   const { progress } = at;
-  const { step, failures } = progress;
+  const { state, command } = progress.step;
+  // Without a cause nothing failed: the partition is being given up.
+  if (cause !== null) {
+    const facts = { partition: run.partition, phase: state.phase, error: messageOf(cause) };
+    run.logger.warn(
+      facts,
+      'a step failed or its answer was lost; the partition is taken again to find out',
+    );
+    run.metrics.partitionTakes.inc({ reason: 'unknown_outcome' });
+  }
+  await waitBeforeRetry(run, progress.failures);
+  const step = nextStep(settings, state, { kind: 'unknown' });
+  const refusals = countRefusal(progress.refusals, command, cause);
+  at.progress = { ...progress, step, failures: progress.failures + 1, refusals };
+}
+
+/** What is over as soon as the partition counts again. */
+function noteWork(run: PartitionRun, progress: Progress, command: Performed): Progress {
+  if (command.kind !== 'remember' && command.kind !== 'fetch') return progress;
+  run.onGoingOn?.();
+  return { ...progress, failures: 0, refusals: NO_REFUSALS };
+}
+
+async function performStep(run: PartitionRun, settings: MachineSettings, at: Place): Promise<void> {
+  const { step } = at.progress;
   const { state, command } = step;
   if (command.kind === 'halt' || command.kind === 'step_down') return;
   const { outcome, cause } = await performPatiently(run, command);
   if (outcome.kind === 'unknown') {
-    // Without a cause nothing failed: the partition is being given up.
-    if (cause !== null) {
-      const facts = { partition: run.partition, phase: state.phase, error: messageOf(cause) };
-      run.logger.warn(
-        facts,
-        'a step failed or its answer was lost; the partition is taken again to find out',
-      );
-      run.metrics.partitionTakes.inc({ reason: 'unknown_outcome' });
-    }
-    await waitBeforeRetry(run, failures);
-    const retry = nextStep(settings, state, outcome);
-    at.progress = { ...progress, step: retry, failures: failures + 1 };
+    await goOnAfterUnknown(run, settings, { at, cause });
     return;
+  }
+  if (command.kind === 'remember') {
+    run.metrics.batchSeconds.observe((performance.now() - at.progress.intendedAtMs) / 1000);
+    await announceFinish(run, command.batch);
   }
   if (outcome.kind === 'not_in_log') {
     const facts = { partition: run.partition, error: messageOf(cause) };
     run.logger.error(facts, 'the log does not have the next offset');
+  } else {
+    at.progress = noteWork(run, at.progress, command);
   }
-  if (command.kind === 'remember') {
-    run.metrics.batchSeconds.observe((performance.now() - progress.intendedAtMs) / 1000);
-    await announceFinish(run, command.batch);
-  }
-  const isWorking = command.kind === 'remember' || command.kind === 'fetch';
   at.progress = {
-    ...progress,
+    ...at.progress,
     step: nextStep(settings, state, outcome),
-    failures: isWorking ? 0 : failures,
-    intendedAtMs: startsBatch(command) ? performance.now() : progress.intendedAtMs,
+    intendedAtMs: startsBatch(command) ? performance.now() : at.progress.intendedAtMs,
   };
 }
 
 /** How the run ends, if it ends here. */
 async function endOf(run: PartitionRun, { progress }: Place): Promise<RunEnd | null> {
-  const { step, epoch } = progress;
+  const { step, epoch, refusals } = progress;
   const { state, command } = step;
   if (run.signal.aborted && LEAVABLE.has(state.phase)) return 'released';
   if (command.kind === 'step_down') return 'lost';
+  if (refusals.count >= REFUSALS_MAX) return { halted: 'insert_refused' };
   if (command.kind !== 'halt') return null;
   for (let failures = 0; !run.signal.aborted; failures += 1) {
     try {
@@ -278,7 +316,7 @@ function noteEpoch(run: PartitionRun, at: Place): void {
  */
 async function runUntilEnd(run: PartitionRun): Promise<RunEnd> {
   const at: Place = {
-    progress: { step: FIRST_STEP, failures: 0, intendedAtMs: 0, epoch: 0 },
+    progress: { step: FIRST_STEP, failures: 0, intendedAtMs: 0, epoch: 0, refusals: NO_REFUSALS },
   };
   for (;;) {
     const end = await endOf(run, at);

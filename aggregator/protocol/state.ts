@@ -91,7 +91,9 @@ export type HaltReason =
   | 'digest_mismatch'
   | 'batch_half_applied'
   | 'batch_applied_twice'
-  | 'batch_too_large';
+  | 'batch_too_large'
+  /** No contradiction: ClickHouse refuses the inserts, each time with the same code. */
+  | 'insert_refused';
 
 /** What the caller is to do next. It only performs; the machine makes every decision. */
 export type Command =

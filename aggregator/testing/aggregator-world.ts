@@ -57,6 +57,7 @@ export const test = base.extend<{ readonly world: World }>({
         logger: createLog('test', 'silent'),
         metrics,
         limits: { eventsMax: EVENTS_MAX, flushDelayMs: 20 },
+        haltTimes: { logDoubtedMs: 1_500, logAskedMs: 100, lookMs: 500, mendedMs: 200 },
         ...(injectFailure === undefined ? {} : { injectFailure, retryDelayMs: () => 1 }),
       });
       aggregators.push(aggregator);
