@@ -1,14 +1,10 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiClient } from '../../../cli/demo/api-client.js';
 import { MINUTE_MS } from '../../../contract/instant.js';
-import { drawFreePort } from '../../../runtime/port.js';
 import { projectRoot } from '../../../runtime/project.js';
-import { createApiKey } from '../../../sql/api-key.js';
-import { programOf, waitUntilReady, type StartedProgram } from '../../harness/start-program.js';
 import { atRate, type Target } from '../load/drive.js';
 import {
   createMonthCustomers,
@@ -18,6 +14,7 @@ import {
   MONTH_START_MS,
 } from '../minute-rows.js';
 import { createPlan, subscribe } from '../preview.js';
+import { startProduct } from '../start-product.js';
 import { writeResults } from './write-results.js';
 
 /**
@@ -32,29 +29,6 @@ const SECONDS = 9;
 const EVENTS_PER_SECOND = 50;
 const PREVIEWS_AT_ONCE = 2;
 const SMALL_READS = 300;
-
-type Product = StartedProgram & { readonly target: Target; readonly readyMs: number };
-
-async function startBuild(folder: string, directory: string): Promise<Product> {
-  const port = await drawFreePort();
-  const apiKey = createApiKey('private_key');
-  const startedAt = performance.now();
-  const child = spawn(process.execPath, [join(folder, 'dist/cli/minutebook.js'), 'start'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: {
-      ...process.env,
-      MINUTEBOOK_PORT: String(port),
-      MINUTEBOOK_DATA_DIR: directory,
-      MINUTEBOOK_BOOTSTRAP_API_KEY: apiKey,
-      MINUTEBOOK_DEFAULT_RATE: '100000',
-      MINUTEBOOK_HEAVY_RATE: '100000',
-    },
-  });
-  const program = programOf(child, `http://127.0.0.1:${port}`);
-  await waitUntilReady(program.url);
-  const readyMs = performance.now() - startedAt;
-  return { ...program, readyMs, target: { port, host: '127.0.0.1', apiKey } };
-}
 
 /** An event in every minute of the month. */
 async function sendMonth(api: ApiClient): Promise<void> {
@@ -144,7 +118,7 @@ async function timeAcks(target: Target): Promise<object> {
 
 async function measure(folder: string): Promise<object> {
   const directory = await mkdtemp(join(tmpdir(), 'minutebook-speed-'));
-  const product = await startBuild(folder, directory);
+  const product = await startProduct(folder, directory);
   try {
     const api = new ApiClient(`${product.url}/v1`, product.target.apiKey);
     await delay(3_000);
