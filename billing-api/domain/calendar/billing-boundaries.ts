@@ -32,6 +32,26 @@ function localAnchorOf(grid: BillingGrid): LocalDateTime {
   return grid.billingCycle === 'calendar' ? midnightOf(local) : local;
 }
 
+/** Many thousands of grids and periods: some megabytes. */
+const KEPT_MAX = 50_000;
+
+/**
+ * Boundaries that were computed before, by everything that they follow from. Subscriptions of one
+ * grid share them, and one invoice needs the same ones many times; time zones make each slow.
+ */
+const kept = new Map<string, number>();
+
+function once(grid: BillingGrid, what: string, compute: () => number): number {
+  const { billingCycle: cycle, billingPeriod: period, billingPeriodCount: count } = grid;
+  const name = `${cycle} ${count} ${period} ${grid.billingAnchorMs} ${grid.timezone} ${what}`;
+  const known = kept.get(name);
+  if (known !== undefined) return known;
+  const computed = compute();
+  if (kept.size >= KEPT_MAX) kept.clear();
+  kept.set(name, computed);
+  return computed;
+}
+
 /**
  * Boundary b_k: the anchor moved by k steps in local time, for every whole k, negative too
  * (docs/domain.md 12.2, 12.3, 12.5). It is computed from the anchor, never from another boundary,
@@ -39,8 +59,10 @@ function localAnchorOf(grid: BillingGrid): LocalDateTime {
  */
 export function boundaryAt(grid: BillingGrid, k: number): InstantMs {
   if (k === 0) return grid.billingAnchorMs;
-  const { unit, amount } = stepOf(grid);
-  return instantOfLocal(moveLocal(localAnchorOf(grid), unit, k * amount), grid.timezone);
+  return once(grid, `boundary ${k}`, () => {
+    const { unit, amount } = stepOf(grid);
+    return instantOfLocal(moveLocal(localAnchorOf(grid), unit, k * amount), grid.timezone);
+  });
 }
 
 /**
@@ -48,6 +70,10 @@ export function boundaryAt(grid: BillingGrid, k: number): InstantMs {
  * (days of the month, clock changes, skipped days), however far the instant is from the anchor.
  */
 export function boundaryIndexAt(grid: BillingGrid, instant: InstantMs): number {
+  return once(grid, `index ${instant}`, () => findIndex(grid, instant));
+}
+
+function findIndex(grid: BillingGrid, instant: InstantMs): number {
   const { unit, amount } = stepOf(grid);
   const [anchor, local] = [localAnchorOf(grid), localDateTimeAt(instant, grid.timezone)];
   const distance = unit === 'days' ? daysBetween(anchor, local) : monthsBetween(anchor, local);
