@@ -16,7 +16,7 @@ import {
   wrongInvoices,
 } from './billing.js';
 import { createCatalog, type DemoCatalog } from './catalog.js';
-import { createCustomers, disagreements } from './customers.js';
+import { createCustomers, disagreements, waitUntilIncluded } from './customers.js';
 import { createHourlyCatalog, printHours } from './hours.js';
 import { printInvoices } from './invoices.js';
 import { printReconciliation, waitUntilCounted } from './reconciliation.js';
@@ -97,9 +97,12 @@ export async function runDemo(stack: Stack, file: string): Promise<boolean> {
   const { sent, accepted } = await withBar('Sending events', sending.length, (onProgress) =>
     sendEvents(api, sending, onProgress),
   );
+  const sentAtMs = Date.now();
   const totals = await withBar('Counting', accepted, (onProgress) =>
     waitUntilCounted(stack.clickhouseUrl, accepted, onProgress),
   );
+  const [someone = ''] = customers;
+  await waitUntilIncluded(api, catalog, { customer: someone, instantMs: sentAtMs });
   const wrong = await withBar('Comparing with awk', customers.length, (onProgress) =>
     disagreements(api, catalog, { recount, onProgress }),
   );

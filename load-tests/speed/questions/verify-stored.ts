@@ -76,8 +76,8 @@ async function sendBilled(api: Client): Promise<void> {
     const { totals } = await api.get<{ readonly totals: Record<string, number> }>(
       '/events/reconciliation',
     );
-    const { accepted = 0, counted = 0 } = totals;
-    if (accepted >= events.length && counted >= events.length) return;
+    const { accepted = 0, pending = 0 } = totals;
+    if (accepted >= events.length && pending === 0) return;
     await delay(500);
   }
 }
