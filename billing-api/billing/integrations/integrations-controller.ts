@@ -98,8 +98,8 @@ export class IntegrationsController extends Controller {
   }
 
   /**
-   * A provider tells that a subscription is active. A signal counts once: an incomplete subscription
-   * becomes active; one about any other is acknowledged and changes nothing.
+   * A provider tells that a subscription is active. A signal counts once: an incomplete one
+   * becomes active; one about another subscription is acknowledged and changes nothing.
    * @summary Take a signal about a subscription
    */
   @Post('signals/subscription')
