@@ -238,9 +238,9 @@ module.exports = {
     },
     {
       name: 'nobody-knows-the-client',
-      comment: 'The product does not call itself: only tests use the client.',
+      comment: 'The product does not call itself: only tests and measurements use the client.',
       severity: 'error',
-      from: { pathNot: `^client/|${tests}` },
+      from: { pathNot: `^(client|load-tests)/|${tests}` },
       to: { path: '^client/' },
     },
     {

@@ -52,6 +52,9 @@ const post = (asked: Asked, path: string, body: object): Promise<Made> =>
 /** What the tenant tells in each of its environments, so that it is no secret among them. */
 const OF_THE_TENANT = ['user', 'env', 'tenant'];
 
+/** The marker of the environment that asks. */
+const OWN = 'own';
+
 /**
  * Makes a record of every kind, all of whose names end with the marker. The user who asks has no
  * name here: the fuzzer would take its roles away.
@@ -100,7 +103,8 @@ async function fillEnvironment(
     plan_id: plan.id,
     currency: 'usd',
     billing_period: 'MONTHLY',
-    start_date: '2026-01-01T00:00:00Z',
+    // Those of others begin now, so that no billing run changes them while they are compared.
+    ...(marker === OWN ? { start_date: '2026-01-01T00:00:00Z' } : {}),
     addons: [{ addon_id: addon.id }],
     coupons: [`S_${marker}`],
     tax_rate_overrides: [{ tax_rate_code: `V_${marker}` }],
@@ -119,7 +123,7 @@ async function fillEnvironment(
 /** The environment that asks; its tenant may have many users and environments. */
 export async function fillOwnEnvironment(product: FuzzedProduct): Promise<FilledEnvironment> {
   const asking = { apiKey: product.apiKey, isOfSameTenant: false };
-  const own = await fillEnvironment(product, asking, 'own');
+  const own = await fillEnvironment(product, asking, OWN);
   const value = { users: 10_000, development_environments: 100 };
   await ask(product, '/settings/tenant_limits', { method: 'PUT', body: { value } });
   // The ids of the account's tenant are not those of the environment that asks.
