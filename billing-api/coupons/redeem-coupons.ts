@@ -22,6 +22,8 @@ export type RequestedCoupon = {
   /** Null for a coupon on the whole invoice. */
   readonly lineItemId: string | null;
   /** When it discounts; from the start of its holder on when absent. */
+  /** The phase of the subscription that it belongs to; absent for none. */
+  readonly phaseId?: string;
   readonly validity?: { readonly startMs: InstantMs; readonly endMs: InstantMs | null };
 };
 
@@ -60,7 +62,7 @@ function problemOf(
 
 function newAssociation(
   coupon: CouponRow,
-  { lineItemId, validity }: RequestedCoupon,
+  { lineItemId, validity, phaseId }: RequestedCoupon,
   { subscriptionId, startMs: start, every }: CouponHolder,
 ): NewCouponAssociation {
   const { startMs, endMs } = validity ?? { startMs: start, endMs: null };
@@ -69,7 +71,7 @@ function newAssociation(
     coupon_id: coupon.id,
     subscription_id: subscriptionId,
     subscription_line_item_id: lineItemId,
-    subscription_phase_id: null,
+    subscription_phase_id: phaseId ?? null,
     start_date: startMs,
     end_date: endMs ?? (periods === null ? null : repeatedCouponEnd(every, startMs, periods)),
   };

@@ -1,5 +1,7 @@
 import type { PauseRow } from '../declarations/subscriptions/pause.resource.js';
+import type { PhaseRow } from '../declarations/subscriptions/phase.resource.js';
 import { findPauses } from './periods/pauses-store.js';
+import { findPhases } from './phases-store.js';
 import type { AttachedCoupon } from '../declarations/coupons/coupon-association.resource.js';
 import { findAttachedCoupons } from '../coupons/coupons-store.js';
 import type { CreditGrantRow } from '../declarations/credit-grants/credit-grant.resource.js';
@@ -34,6 +36,8 @@ export type RelatedRecords = BilledRecords &
     readonly creditGrants: readonly CreditGrantRow[];
     /** In the order of time. */
     readonly pauses: readonly PauseRow[];
+    /** In the order of time. */
+    readonly phases: readonly PhaseRow[];
   };
 
 /** One statement for each kind of record, whatever the number of subscriptions. */
@@ -62,5 +66,6 @@ export async function findRelatedRecords(
     ...(await withShownRecords(transaction, billed)),
     creditGrants: await findCreditGrantsOf(transaction, 'subscription_id', ids),
     pauses: await findPauses({ tx: transaction }, ids),
+    phases: await findPhases({ tx: transaction }, ids),
   };
 }

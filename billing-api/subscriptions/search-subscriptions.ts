@@ -16,6 +16,7 @@ import {
 } from '../declarations/subscriptions/line-item.resource.js';
 import { findLineRecords, type LineRecords } from './line-records.js';
 import { findPauses } from './periods/pauses-store.js';
+import { findPhases } from './phases-store.js';
 import {
   belongingsToDto,
   SUBSCRIPTION_EXPANSIONS,
@@ -58,6 +59,7 @@ async function findBelongings(
   ids: readonly string[],
 ): Promise<(id: string) => Belongings> {
   const pauses = groupBy(await findPauses({ tx }, ids), (row) => row.subscription_id);
+  const phases = groupBy(await findPhases({ tx }, ids), (row) => row.subscription_id);
   const attached = await findAttachedCoupons({ tx }, ids);
   const coupons = groupBy(attached, ({ association }) => association.subscription_id);
   const grants = await findCreditGrantsOf(tx, 'subscription_id', ids);
@@ -68,6 +70,8 @@ async function findBelongings(
       {
         // Absent means none: it has no pause, coupon or grant.
         pauses: pauses.get(id) ?? [],
+        // Absent means none: as above.
+        phases: phases.get(id) ?? [],
         // Absent means none: as above.
         coupons: coupons.get(id) ?? [],
         // Absent means none: as above.

@@ -18,7 +18,7 @@ import {
   type InvoiceHeaderDto,
 } from '../declarations/invoices/invoice-header-dto.js';
 import { refersTo, type Expansions } from '../records/expand-record.js';
-import type { PhaseDto } from '../records/unsupported-dto.js';
+import { phaseToDto, type PhaseDto } from '../declarations/subscriptions/phase.resource.js';
 import { pauseToDto, type PauseDto } from '../declarations/subscriptions/pause.resource.js';
 import type { PaginationDto } from '../records/record-dto.js';
 import {
@@ -68,12 +68,12 @@ export const SUBSCRIPTION_EXPANSIONS: Expansions<SubscriptionRow, SubscriptionEx
 
 /** What belongs to one subscription. */
 export function belongingsToDto(
-  related: Pick<RelatedRecords, 'pauses' | 'coupons' | 'creditGrants'>,
+  related: Pick<RelatedRecords, 'pauses' | 'phases' | 'coupons' | 'creditGrants'>,
   latestInvoice: InvoiceRow | null,
 ): SubscriptionBelongingsDto {
   return {
     pauses: related.pauses.map(pauseToDto),
-    phases: [],
+    phases: related.phases.map(phaseToDto),
     coupon_associations: related.coupons.map(couponAssociationToDto),
     credit_grants: related.creditGrants.map(creditGrantToDto),
     latest_invoice: latestInvoice === null ? null : invoiceHeaderToDto(latestInvoice),

@@ -59,7 +59,7 @@ async function makeMoving(
   const ending = await subscribe({});
   const draft = await subscribe({ subscription_status: 'draft' });
   const changing = await subscribe({});
-  const pausing = await subscribe({});
+  const pausing = await subscribe({ phases: [{ start_date: '2026-01-01T00:00:00Z' }] });
   const paused = await subscribe({});
   await call('POST', `/v1/subscriptions/${paused.id}/pause`, { body: { pause_mode: 'immediate' } });
   const target = await make('/v1/plans', { name: 'Scale' });

@@ -38,6 +38,9 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
   '0064_grouped_invoicing.sql': {
     addedColumns: { invoice_line_items: { subscription_id: null } },
   },
+  '0067_phases.sql': {
+    addedColumns: { subscription_line_items: { subscription_phase_id: null } },
+  },
   '0058_bucket_pricing.sql': { addedColumns: { meters: { bucket_pricing: null } } },
   '0060_gateways.sql': { addedColumns: { connections: { endpoint_url: null } } },
   '0063_password_changes.sql': { addedColumns: { user_passwords: { changed_at: null } } },

@@ -18,6 +18,7 @@ import type { ScheduleRow } from '../../declarations/subscriptions/schedule.reso
 import { closeSchedule } from '../../subscriptions/schedules-store.js';
 import { closePause } from '../pauses/end-pause.js';
 import { endLines } from '../../subscriptions/lines/end-lines.js';
+import { endPhases } from '../../subscriptions/phases-store.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
 import { releaseGroups } from '../../subscriptions/release-groups.js';
 import { withChildren } from '../../subscriptions/follow-parent.js';
@@ -58,7 +59,9 @@ export async function endSubscription(
   await endPeriod(unit, loaded, atMs);
   await endParts(unit, id, atMs);
   const refusal =
-    (await closePause(unit, id, atMs)) ?? (await closeSchedule(unit, id, endedAs ?? null));
+    (await closePause(unit, id, atMs)) ??
+    (await closeSchedule(unit, id, endedAs ?? null)) ??
+    (await endPhases(unit, id, atMs));
   if (refusal !== null) return refusal;
   const ended = await moveRecord(unit, SUBSCRIPTIONS, {
     ...{ target: { id }, lifecycle: SUBSCRIPTION, move: 'cancel', to: 'cancelled' },

@@ -24,6 +24,7 @@ import {
 import { paidBy } from '../open-subscription/inheritance-request.js';
 import { isChargedAtStart } from '../open-subscription/opening-invoice.js';
 import type { SubscriptionRequest } from '../open-subscription/subscription-request.js';
+import { findPhases } from '../../subscriptions/phases-store.js';
 import { pendingRefusal } from '../../subscriptions/schedules-store.js';
 import { findUnused, type UnusedItem } from '../proration/find-unused.js';
 import type { ChangeSubscriptionBody } from './change-dto.js';
@@ -99,7 +100,12 @@ function requestOf(
 ): SubscriptionRequest {
   return {
     ...{ customerId: row.customer_id, externalCustomerId: null, planId: body.target_plan_id },
-    ...{ currency: row.currency, customerTimezone: row.customer_timezone, addons: known.addons },
+    ...{
+      currency: row.currency,
+      customerTimezone: row.customer_timezone,
+      addons: known.addons,
+      phases: [],
+    },
     ...{ billingPeriod: body.billing_period, billingPeriodCount: body.billing_period_count },
     ...{ billingCadence: body.billing_cadence, billingCycle: body.billing_cycle },
     ...{ billingAnchorMs: null, startMs: known.atMs, endMs: row.end_date },
@@ -159,6 +165,13 @@ export type ChangeRequest = {
   readonly scheduleId: string | null;
 };
 
+/** The plan is the same in all phases (docs/domain.md 28). */
+async function phasesRefusal(unit: ReadUnit, id: string): Promise<Refusal | null> {
+  const phases = await findPhases(unit, [id]);
+  const problem = 'the subscription has phases; cancel it and make another one of the other plan';
+  return phases.length === 0 ? null : new Refusal('invalid_operation', problem);
+}
+
 /** The plan that a subscription changes to, or why it cannot. */
 async function findTargetPlan(
   unit: ReadUnit,
@@ -170,6 +183,7 @@ async function findTargetPlan(
   const refusal =
     stateRefusal(row, plan.id) ??
     (await pendingRefusal(unit, row.id, scheduleId)) ??
+    (await phasesRefusal(unit, row.id)) ??
     commitmentRefusal(row, body);
   return refusal ?? plan;
 }

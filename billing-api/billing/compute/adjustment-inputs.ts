@@ -23,10 +23,15 @@ export function couponTermsFrom(row: CouponRow): CouponTerms {
   return { ...terms, type: 'percentage', percentageOff: new Decimal(percentage) };
 }
 
-/** The line items that continue this one, in their order. */
-function successorsOf(id: string | null, lineItems: readonly LineItemRow[]): readonly string[] {
-  const next = lineItems.find(({ predecessor_id: of }) => of !== null && of === id);
-  return next === undefined ? [] : [next.id, ...successorsOf(next.id, lineItems)];
+/** The line items that continue this one and begin before an instant, in their order. */
+function successorsOf(
+  id: string | null,
+  lineItems: readonly LineItemRow[],
+  beforeMs: number,
+): readonly string[] {
+  if (id === null) return [];
+  const next = lineItems.filter((item) => item.predecessor_id === id && item.start_date < beforeMs);
+  return next.flatMap((item) => [item.id, ...successorsOf(item.id, lineItems, beforeMs)]);
 }
 
 /**
@@ -39,7 +44,7 @@ export function couponFrom(
   applicationCount: number,
 ): CouponAssociation {
   const { start_date: startMs, end_date: end, subscription_line_item_id: lineItemId } = association;
-  const successorIds = successorsOf(lineItemId, lineItems);
+  const successorIds = successorsOf(lineItemId, lineItems, end ?? Infinity);
   return {
     id: association.id,
     coupon: couponTermsFrom(coupon),

@@ -38,10 +38,9 @@ function lineOf(
   lines: readonly DocumentLine[],
 ): string | null {
   if (lineItemId === null) return null;
-  const place = lines.findIndex(
-    ({ subscription_line_item_id: id, trace }) =>
-      id === lineItemId &&
-      trace.discounts.some(({ couponAssociationId }) => couponAssociationId === associationId),
+  // It may be the line of an item that continues the one with the coupon.
+  const place = lines.findIndex(({ trace }) =>
+    trace.discounts.some(({ couponAssociationId }) => couponAssociationId === associationId),
   );
   assertThat(place >= 0, 'a coupon of a line item takes something off one of its lines');
   return placeName(place);

@@ -26,7 +26,11 @@ import {
   termsOfPrice,
   type LineContext,
 } from '../../subscriptions/lines/line-price.js';
-import type { AddonOfLine, NewLine } from '../../subscriptions/lines/new-line.js';
+import {
+  commitmentOf,
+  type AddonOfLine,
+  type NewLine,
+} from '../../subscriptions/lines/new-line.js';
 import { keptTimeBuckets } from '../../subscriptions/lines/stored-commitments.js';
 import { storeLines } from '../../subscriptions/lines/store-lines.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
@@ -156,15 +160,7 @@ async function successorOf(
     ...{ entityType: row.entity_type, addon: await addonOf(unit, row, atMs), priceId: price.id },
     ...{ price: { kind: 'stored', row: price }, endMs: row.end_date, quantity: row.quantity },
     ...{ displayName: row.display_name, metadata: row.metadata, timeBuckets: [] },
-    commitment: {
-      commitment_type: row.commitment_type,
-      commitment_amount: row.commitment_amount,
-      commitment_quantity: row.commitment_quantity,
-      commitment_duration: row.commitment_duration,
-      commitment_overage_factor: row.commitment_overage_factor,
-      commitment_true_up_enabled: row.commitment_true_up_enabled,
-      commitment_windowed: row.commitment_windowed,
-    },
+    commitment: commitmentOf(row),
   };
 }
 

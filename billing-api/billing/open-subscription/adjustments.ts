@@ -27,6 +27,7 @@ import {
   type TaxOverride,
 } from '../../taxes/tax-overrides.js';
 import type { HeldAddon } from './addons.js';
+import type { IdentifiedPhase } from './phases.js';
 
 /** Id of the price of a line → codes of coupons on the line. */
 export interface LineItemCouponsBody {
@@ -40,7 +41,7 @@ const CODES_MAX = 1000;
 export type CouponCodes = string[];
 
 /** A coupon that a request puts on the subscription, or on the line that a price names. */
-type CouponCode = {
+export type CouponCode = {
   /** Where the code stands in the request. */
   readonly place: string;
   readonly code: string;
@@ -77,17 +78,25 @@ export type RequestedAdjustments = {
   readonly grants: readonly GrantOfNewSubscription[];
 };
 
-function readCouponCodes(
+/** Reads `coupons` and `line_item_coupons`, whose members stand below `prefix`. */
+export function readCouponCodes(
   reader: MemberReader,
-  { coupons = [], line_item_coupons: ofLines = {} }: AdjustmentMembers,
+  {
+    coupons = [],
+    line_item_coupons: ofLines = {},
+  }: Pick<AdjustmentMembers, 'coupons' | 'line_item_coupons'>,
+  prefix = '',
 ): readonly CouponCode[] {
   const onLines = Object.entries(ofLines).flatMap(([priceId, codes]) =>
-    readCodes(reader, codes, { place: `line_item_coupons.${priceId}`, priceId }),
+    readCodes(reader, codes, { place: `${prefix}line_item_coupons.${priceId}`, priceId }),
   );
   if (coupons.length + onLines.length > CODES_MAX) {
-    reader.note('line_item_coupons', `must have, with coupons, at most ${CODES_MAX} codes in all`);
+    reader.note(
+      `${prefix}line_item_coupons`,
+      `must have, with coupons, at most ${CODES_MAX} codes in all`,
+    );
   }
-  return [...readCodes(reader, coupons, { place: 'coupons', priceId: null }), ...onLines];
+  return [...readCodes(reader, coupons, { place: `${prefix}coupons`, priceId: null }), ...onLines];
 }
 
 /** Reads `coupons`, `line_item_coupons`, `tax_rate_overrides` and `credit_grants`. */
@@ -163,11 +172,35 @@ type StoredSubscription = {
 function requestedCoupon(
   { place, code, priceId }: CouponCode,
   { lines, lineItems }: StoredSubscription,
+  phase: IdentifiedPhase | null,
 ): RequestedCoupon | Refusal {
-  if (priceId === null) return { place, code, lineItemId: null };
-  const lineItem = lineItems[lines.findIndex((line) => line.priceId === priceId)];
-  if (lineItem !== undefined) return { place, code, lineItemId: lineItem.id };
-  return invalid({ [`line_item_coupons.${priceId}`]: 'is not a price of the subscription' });
+  const ofPhase =
+    phase === null
+      ? {}
+      : { phaseId: phase.id, validity: { startMs: phase.startMs, endMs: phase.endMs } };
+  if (priceId === null) return { place, code, lineItemId: null, ...ofPhase };
+  const index = lines.findIndex((line) => {
+    return line.priceId === priceId && (phase === null || line.phase?.id === phase.id);
+  });
+  const lineItem = lineItems[index];
+  if (lineItem !== undefined) return { place, code, lineItemId: lineItem.id, ...ofPhase };
+  const member = place.slice(0, place.lastIndexOf('.'));
+  return invalid({ [member]: 'is not a price of the subscription' });
+}
+
+/** The coupons of a subscription and of its phases, in the order of the request. */
+function requestedCoupons(
+  stored: StoredSubscription,
+  coupons: readonly CouponCode[],
+  phases: readonly IdentifiedPhase[],
+): readonly RequestedCoupon[] | Refusal {
+  const all = [
+    ...coupons.map((code) => ({ code, phase: null })),
+    ...phases.flatMap((phase) => phase.coupons.map((code) => ({ code, phase }))),
+  ];
+  return collect({ items: all, isBulk: false }, ({ code, phase }) =>
+    requestedCoupon(code, stored, phase),
+  );
 }
 
 /**
@@ -176,14 +209,12 @@ function requestedCoupon(
  */
 export async function storeCouponsAndTaxes(
   unit: Unit,
-  stored: StoredSubscription,
+  { phases, ...stored }: StoredSubscription & { readonly phases: readonly IdentifiedPhase[] },
   { coupons, taxes }: RequestedAdjustments,
 ): Promise<readonly AttachedCoupon[] | Refusal> {
   const { subscription } = stored;
   const { id, currency, start_date: startMs, customer_timezone: timezone } = subscription;
-  const requested = collect({ items: coupons, isBulk: false }, (one) =>
-    requestedCoupon(one, stored),
-  );
+  const requested = requestedCoupons(stored, coupons, phases);
   if (isRefusal(requested)) return requested;
   const taxed = await storeTaxOverrides(unit, { type: 'subscription', id }, taxes);
   if (isRefusal(taxed)) return taxed;

@@ -10,16 +10,12 @@ import type {
 import type { OverrideLineItemBody } from '../../subscriptions/lines/override-lines.js';
 import type { AddedLineItemBody } from '../../subscriptions/lines/added-lines.js';
 import type { LineItemCouponsBody } from './adjustments.js';
+import type { PhaseOfSubscriptionBody } from './phases.js';
 import type { AddonOfSubscriptionBody } from './addons.js';
 import type { OverrideEntitlementBody } from './entitlements.js';
 import type { InheritanceBody } from './inheritance-request.js';
 
 export type PaymentTermsDto = '15 NET' | '30 NET' | '45 NET' | '60 NET' | '75 NET' | '90 NET';
-
-/** Any value of a member that is not available yet; giving one is refused by name. */
-export interface LaterObject {
-  [member: string]: unknown;
-}
 
 /**
  * @example {"customer_id": "cust_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "plan_id":
@@ -92,8 +88,11 @@ export interface CreateSubscriptionBody extends SubscriptionCommitmentBody {
   line_items?: AddedLineItemBody[];
   /** @maxItems 100 */
   addons?: AddonOfSubscriptionBody[];
-  /** Not available yet. @maxItems 100 */
-  phases?: LaterObject[];
+  /**
+   * Parts of its life with prices and coupons of their own; not of a draft.
+   * @maxItems 100
+   */
+  phases?: PhaseOfSubscriptionBody[];
   /**
    * Codes of coupons on its invoices as a whole.
    * @maxItems 100

@@ -3,6 +3,8 @@ import { findMetersForUse } from '../../catalog/meters/meters-store.js';
 import { findPriceUnitsForUse } from '../../catalog/price-units/price-units-store.js';
 import { findPrices } from '../../catalog/prices/prices-store.js';
 import type { PriceRow } from '../../declarations/catalog/price.resource.js';
+import { LINE_ITEMS } from '../../declarations/subscriptions/line-item.resource.js';
+import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
 import { billingLengthOf } from '../../domain/calendar/billing-length.js';
 import type { PriceTerms } from '../../domain/price/price.js';
 import { invalid, isRefusal, type Refusal } from '../../records/refusal.js';
@@ -18,6 +20,7 @@ import {
   namedPriceIds,
 } from '../../subscriptions/lines/requested-price.js';
 import { newAddonLines, type HeldAddon } from './addons.js';
+import { newPhaseLines, type IdentifiedPhase } from './phases.js';
 import type { SubscriptionRequest } from './subscription-request.js';
 
 /** The prices that match the subscription: those of its plan, and of each of its addons. */
@@ -32,6 +35,13 @@ type LineTerms = Pick<
   'currency' | 'billingPeriod' | 'billingPeriodCount' | 'addedLines' | 'commitments'
 >;
 
+/** A subscription that is to be, with the ids of its parts that are known before. */
+type WantedLines = {
+  readonly request: SubscriptionRequest;
+  readonly subscriptionId: string;
+  readonly phases: readonly IdentifiedPhase[];
+};
+
 /** The lines of a subscription that is to be stored, with the meters of their prices. */
 export type NewLines = {
   readonly lines: readonly NewLine[];
@@ -41,11 +51,12 @@ export type NewLines = {
 /** Reads what the lines of a subscription need, and makes them. */
 export async function findNewLines(
   unit: Unit,
-  wanted: { readonly request: SubscriptionRequest; readonly subscriptionId: string },
+  wanted: WantedLines,
   matching: MatchingPrices,
 ): Promise<NewLines | Refusal> {
   const context = await findLineContext(unit, wanted, matching);
-  const lines = newSubscriptionLines(wanted.request, matching, context);
+  const newLineId = () => unit.newId(LINE_ITEMS.idPrefix);
+  const lines = newSubscriptionLines({ ...wanted, newLineId }, matching, context);
   return isRefusal(lines) ? lines : { lines, meters: context.meters };
 }
 
@@ -71,21 +82,59 @@ export async function findLineContext(
 
 /** The lines of the subscription in line order: of its plan, of its addons, then its own. */
 function newSubscriptionLines(
-  request: SubscriptionRequest,
+  { request, phases, newLineId }: WantedLines & { readonly newLineId: () => string },
   { planPrices, addons }: MatchingPrices,
   context: LineContext,
 ): readonly NewLine[] | Refusal {
-  const ofPlan = newPlanLines(planPrices, request.overrides, context);
+  const ofPlan =
+    phases.length === 0
+      ? newPlanLines(planPrices, request.overrides, context)
+      : newPhaseLines(phases, { prices: planPrices, newLineId }, context);
   if (isRefusal(ofPlan)) return ofPlan;
+  const [first, ...later] = isOfPhases(ofPlan) ? ofPlan : [ofPlan];
   const added = newAddedLines(request.addedLines, context);
   if (isRefusal(added)) return added;
-  const lines = commitLines(
-    [...ofPlan, ...newAddonLines(addons), ...added],
-    request.commitments,
-    context,
-  );
+  const begun = [...assertPresent(first, 'the first lines'), ...newAddonLines(addons), ...added];
+  const lines = commitPhases([begun, ...later], request, context);
   if (isRefusal(lines)) return lines;
-  return linesRefusal(request, lines, context.now) ?? lines;
+  const ordered = phases.length === 0 ? lines : inLineOrder(lines, newLineId);
+  return linesRefusal(request, lines, context.now) ?? ordered;
+}
+
+/** Lines with ids that sort in their order, since some name others by them. */
+function inLineOrder(lines: readonly NewLine[], newLineId: () => string): readonly NewLine[] {
+  const ids = lines.map(newLineId).sort();
+  const numbered = zip(lines, ids);
+  const idOf = new Map(numbered.map(([line, id]) => [line.id, id]));
+  return numbered.map(([line, id]) => {
+    const { continues } = line;
+    if (continues === undefined) return { ...line, id };
+    const before = mustGet(idOf, continues.id, 'the line that a line continues');
+    return { ...line, id, continues: { ...continues, id: before } };
+  });
+}
+
+function isOfPhases(
+  lines: readonly NewLine[] | readonly (readonly NewLine[])[],
+): lines is readonly (readonly NewLine[])[] {
+  return lines.length > 0 && lines.every((line) => Array.isArray(line));
+}
+
+/** The lines of all phases with their commitments, which each phase has that has the price. */
+function commitPhases(
+  phases: readonly (readonly NewLine[])[],
+  { commitments }: SubscriptionRequest,
+  context: LineContext,
+): readonly NewLine[] | Refusal {
+  const all: NewLine[] = [];
+  for (const [index, lines] of phases.entries()) {
+    const prices = new Set(lines.map(({ priceId }) => priceId));
+    const own = index === 0 ? commitments : commitments.filter((one) => prices.has(one.priceId));
+    const committed = commitLines(lines, own, context);
+    if (isRefusal(committed)) return committed;
+    all.push(...committed);
+  }
+  return all;
 }
 
 function hasMixedPeriods(prices: readonly PriceTerms[]): boolean {

@@ -9,6 +9,7 @@ import {
   type NewSubscriptionRow,
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
+import { PHASES } from '../../declarations/subscriptions/phase.resource.js';
 import { resolveBillingAnchor } from '../../domain/calendar/billing-boundaries.js';
 import { openLedger } from '../../domain/periods/ledger-rows.js';
 import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
@@ -39,6 +40,7 @@ import { findTrialEnd } from './trial.js';
 import { addToGroup } from '../hierarchies/group.js';
 import { lockCustomers, refuseBesideInherited, storeChildren } from '../hierarchies/inherit.js';
 import { joinParent, type JoinRequest } from '../hierarchies/join-parent.js';
+import { storePhases, type IdentifiedPhase } from './phases.js';
 import { storeOpeningInvoice } from './opening-invoice.js';
 import { settleOpening } from './settle-opening.js';
 import { readSubscriptionBody, type SubscriptionRequest } from './subscription-request.js';
@@ -83,7 +85,8 @@ export async function storeSubscription(
   const held = await holdCustomerAndPlan(unit, request);
   if (isRefusal(held)) return held;
   const id = unit.newId(SUBSCRIPTIONS.idPrefix);
-  const lines = await findNewLines(unit, { request, subscriptionId: id }, held);
+  const phases = request.phases.map((phase) => ({ ...phase, id: unit.newId(PHASES.idPrefix) }));
+  const lines = await findNewLines(unit, { request, phases, subscriptionId: id }, held);
   if (isRefusal(lines)) return lines;
   const trialEndMs = findTrialEnd(request, lines.lines, request.startMs ?? unit.now);
   if (isRefusal(trialEndMs)) return trialEndMs;
@@ -95,7 +98,7 @@ export async function storeSubscription(
   await announceNewSubscription(unit, subscription);
   const addons = endOnetimeAddons(held.addons, ledger);
   const refusal = await storeParts(unit, request, {
-    ...{ subscription, ledger, held: { ...held, addons } },
+    ...{ subscription, ledger, phases, held: { ...held, addons } },
     lines: { ...lines, lines: endWithAddons(lines.lines, addons) },
   });
   if (refusal !== null) return refusal;
@@ -133,6 +136,7 @@ type Opened = {
   readonly held: CustomerAndPlan;
   readonly ledger: PeriodLedger;
   readonly lines: NewLines;
+  readonly phases: readonly IdentifiedPhase[];
 };
 
 /**
@@ -142,7 +146,7 @@ type Opened = {
 async function storeParts(
   unit: Unit,
   request: SubscriptionRequest,
-  { subscription, held, ledger, lines }: Opened,
+  { subscription, held, ledger, lines, phases }: Opened,
 ): Promise<Refusal | null> {
   const { id: subscriptionId, start_date: startMs } = subscription;
   const { customer, plan, addons } = held;
@@ -151,6 +155,7 @@ async function storeParts(
     ...{ subscriptionId, planId: plan.id, ledger, prorationBehavior, leftAllowances },
   };
   const refusal =
+    (await storePhases(unit, subscriptionId, phases)) ??
     (await storeAddons(unit, subscriptionId, addons)) ??
     (await storeEntitlements(unit, entitled, entitlements));
   if (refusal !== null) return refusal;
@@ -162,7 +167,7 @@ async function storeParts(
   const owner = { subscriptionId, customerId: customer.id, startMs, plan };
   const stored = await storeLines(unit, owner, lines);
   if (isRefusal(stored)) return stored;
-  const made = { subscription, lines: lines.lines, lineItems: stored.lineItems };
+  const made = { subscription, phases, lines: lines.lines, lineItems: stored.lineItems };
   const coupons = await storeCouponsAndTaxes(unit, made, adjustments);
   return isRefusal(coupons) ? coupons : null;
 }

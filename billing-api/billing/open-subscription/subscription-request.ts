@@ -16,6 +16,7 @@ import {
 } from '../../subscriptions/lines/commitment-request.js';
 import { readOverrides, type LineOverride } from '../../subscriptions/lines/override-lines.js';
 import { readAdjustments, type RequestedAdjustments } from './adjustments.js';
+import { readPhases, type RequestedPhase } from './phases.js';
 import { readAddons, type RequestedAddon } from './addons.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
 import { readInheritance, type RequestedInheritance } from './inheritance-request.js';
@@ -64,6 +65,7 @@ export type SubscriptionRequest = {
   /** Beside the lines of the plan. */
   readonly addedLines: readonly AddedLine[];
   readonly addons: readonly RequestedAddon[];
+  readonly phases: readonly RequestedPhase[];
   readonly commitments: readonly RequestedCommitment[];
   readonly entitlements: readonly OverrideEntitlementBody[];
   readonly adjustments: RequestedAdjustments;
@@ -80,7 +82,7 @@ export function readSubscriptionBody(
 ): SubscriptionRequest | Refusal {
   const reader = new MemberReader();
   checkCustomer(reader, body);
-  checkLater(reader, body);
+  checkOverrides(reader, body);
   const terms = {
     currency: reader.currency('currency', body.currency),
     billingPeriod: readPeriod(reader, body),
@@ -96,6 +98,7 @@ export function readSubscriptionBody(
     ...terms,
     ...dates,
     addons: readAddons(reader, body.addons, life),
+    phases: readPhases(reader, body.phases, life),
     customerTimezone: reader.timezone('customer_timezone', body.customer_timezone),
     prorationBehavior: body.proration_behavior ?? 'none',
     trialDays: body.trial_period_days ?? null,
@@ -110,21 +113,31 @@ export function readSubscriptionBody(
   return reader.refusal() ?? request;
 }
 
-/** Members that are not built yet; a request that gives one of them is refused. */
-const UNSUPPORTED = ['phases'];
-
-function checkLater(reader: MemberReader, body: CreateSubscriptionBody): void {
-  reader.rejectUnsupported(body, UNSUPPORTED);
+function checkOverrides(reader: MemberReader, body: CreateSubscriptionBody): void {
+  if (body.phases !== undefined && body.override_line_items !== undefined) {
+    reader.note('override_line_items', 'stand in the phases where there are some');
+  }
 }
 
 type Dates = Pick<SubscriptionRequest, 'billingAnchorMs' | 'startMs' | 'endMs'>;
 
 function readDates(reader: MemberReader, body: CreateSubscriptionBody, now: InstantMs): Dates {
+  const { phases = [] } = body;
+  const [first, last] = [phases.at(0), phases.at(-1)];
   const dates = {
     billingAnchorMs: reader.instant('billing_anchor', body.billing_anchor),
-    startMs: reader.instant('start_date', body.start_date),
-    endMs: reader.instant('end_date', body.end_date),
+    // It begins with its first phase, and ends with its last one.
+    startMs: reader.instant('start_date', body.start_date ?? first?.start_date),
+    endMs: reader.instant('end_date', body.end_date ?? last?.end_date),
   };
+  return checkedDates(reader, body, { dates, now });
+}
+
+function checkedDates(
+  reader: MemberReader,
+  body: CreateSubscriptionBody,
+  { dates, now }: { readonly dates: Dates; readonly now: InstantMs },
+): Dates {
   const start = dates.startMs ?? now;
   if (dates.endMs !== null && dates.endMs <= start) {
     reader.note('end_date', 'must be later than the start');

@@ -11,6 +11,7 @@ import { moveRecords, updateRecords } from '../../records/change-records.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { settleAddons } from '../../subscriptions/addon-associations-store.js';
+import { endPhases } from '../../subscriptions/phases-store.js';
 import { insertPeriods } from '../../subscriptions/periods/periods-store.js';
 import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
@@ -116,7 +117,8 @@ async function beginPeriods(unit: Unit, renewals: readonly Begun[]): Promise<Ref
     const unpaused = pauseId === null ? null : await closePause(unit, id, ended.endMs);
     const closed =
       unpaused ?? (cancelAt === null ? null : await closeSchedule(unit, id, 'cancellation'));
-    if (closed !== null) return closed;
+    const refusal = closed ?? (await endPhases(unit, id, ended.endMs));
+    if (refusal !== null) return refusal;
   }
   const cancelled = await moveRecords(unit, SUBSCRIPTIONS, {
     lifecycle: SUBSCRIPTION,

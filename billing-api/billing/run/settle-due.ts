@@ -17,6 +17,7 @@ import { announce } from '../../records/recorded-change.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit } from '../../records/unit.js';
 import { mustGet } from '../../../runtime/failure.js';
+import { beginPhases } from '../../subscriptions/phases-store.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 import { storeDebit } from '../../wallets/move-credits.js';
 import { groupOf, shareOf } from '../../wallets/wallet-operations.js';
@@ -160,8 +161,8 @@ export async function pauseDue(
 }
 
 /**
- * Takes expired credits, and tells of overdue invoices and of renewals that are near; otherwise as
- * `grantCredits`.
+ * Takes expired credits, and tells of overdue invoices, of renewals that are near and of phases
+ * that have begun; otherwise as `grantCredits`.
  */
 export async function settleDue(
   dependencies: BillingDependencies,
@@ -171,5 +172,6 @@ export async function settleDue(
   const hasExpired = await settle(dependencies, occasion, { work: expireCredits, limit });
   const hasOverdue = await settle(dependencies, occasion, { work: announceOverdue, limit });
   const hasRenewals = await settle(dependencies, occasion, { work: announceRenewals, limit });
-  return hasExpired || hasOverdue || hasRenewals;
+  const hasPhases = await settle(dependencies, occasion, { work: beginPhases, limit });
+  return hasExpired || hasOverdue || hasRenewals || hasPhases;
 }

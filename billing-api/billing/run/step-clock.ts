@@ -58,6 +58,9 @@ async function findNextDue(unit: ReadUnit, to: InstantMs): Promise<InstantMs | n
       WHERE ${isRenewalUntold} AND current_period_end - interval '24 hours' > ${after}
         AND ${isOfEnvironment}
       UNION ALL
+      SELECT min(start_date) FROM subscription_phases
+      WHERE begun_at IS NULL AND status = 'published' AND start_date > ${after} AND ${isOfEnvironment}
+      UNION ALL
       SELECT min(pause_start) FROM subscription_pauses
       WHERE pause_status = 'scheduled' AND pause_start > ${after} AND ${isOfEnvironment}
       UNION ALL

@@ -45,6 +45,8 @@ export const LINE_ITEMS = defineResource({
   table: 'subscription_line_items',
   columns: {
     subscription_id: text,
+    /** The phase whose dates it carries. */
+    subscription_phase_id: withDefault(nullable(text)),
     customer_id: text,
     entity_type: oneOf(OWNER_TYPES),
     entity_id: text,
@@ -126,7 +128,6 @@ export function lineItemToDto(
   const buckets = stored === null ? [] : stored;
   return {
     ...recordToDto(LINE_ITEMS, row),
-    subscription_phase_id: null,
     price: priceToDto(price, symbols),
     price_unit,
     price_unit_id,

@@ -45,11 +45,28 @@ export type NewLine = {
   readonly displayName: string | null;
   readonly metadata: MetadataDto;
   readonly commitment: CommitmentColumns;
+  /** The id that it is stored under; absent where nothing names it before. */
+  readonly id?: string;
+  /** The phase of a subscription whose dates it carries. */
+  readonly phase?: { readonly id: string; readonly startMs: InstantMs };
   /** The line item that it continues; absent for one that begins anew. */
   readonly continues?: { readonly id: string; readonly isSettled: boolean };
   /** Stored on the price of the line, which then is one of this subscription. */
   readonly timeBuckets: readonly PricedTimeBucket[];
 };
+
+/** The commitment of a stored line item, as another one goes on with it. */
+export function commitmentOf(row: CommitmentColumns): CommitmentColumns {
+  return {
+    commitment_type: row.commitment_type,
+    commitment_amount: row.commitment_amount,
+    commitment_quantity: row.commitment_quantity,
+    commitment_duration: row.commitment_duration,
+    commitment_overage_factor: row.commitment_overage_factor,
+    commitment_true_up_enabled: row.commitment_true_up_enabled,
+    commitment_windowed: row.commitment_windowed,
+  };
+}
 
 export const NO_COMMITMENT: CommitmentColumns = {
   commitment_type: null,

@@ -34,10 +34,11 @@ export type LineOverride = {
 export function readOverrides(
   reader: MemberReader,
   bodies: readonly OverrideLineItemBody[] = [],
+  member = 'override_line_items',
 ): readonly LineOverride[] {
   const seen = new Set<string>();
   return bodies.map((body, index) => {
-    const place = `override_line_items.${index}`;
+    const place = `${member}.${index}`;
     const quantity = readQuantity(reader, place, body.quantity);
     if (seen.has(body.price_id)) reader.note(`${place}.price_id`, 'must not be given twice');
     seen.add(body.price_id);

@@ -130,6 +130,21 @@ function lastName({ addon }: NewLine, { plan }: LinesOwner): string {
   return addon?.name ?? plan.name;
 }
 
+/** What a line continues, and the phase whose dates it has. */
+function lineageColumns({ id, phase, continues }: NewLine) {
+  return {
+    ...(id === undefined ? {} : { id }),
+    subscription_phase_id: phase === undefined ? null : phase.id,
+    predecessor_id: continues === undefined ? null : continues.id,
+    is_settled: continues !== undefined && continues.isSettled,
+  };
+}
+
+/** From when on a line is there, as far as its price allows. */
+function startOf({ addon, phase }: NewLine, owner: LinesOwner): InstantMs {
+  return phase?.startMs ?? addon?.startMs ?? owner.startMs;
+}
+
 function newLineItem(
   line: NewLine,
   owner: LinesOwner,
@@ -138,7 +153,7 @@ function newLineItem(
     readonly price: PriceRow;
     readonly meter: NamedMeter | undefined;
   },
-): NewLineItemRow {
+): NewLineItemRow & { readonly id?: string } {
   const { price, meter, now } = found;
   return {
     subscription_id: owner.subscriptionId,
@@ -152,12 +167,10 @@ function newLineItem(
     billing_period: price.billing_period,
     billing_period_count: price.billing_period_count,
     invoice_cadence: price.invoice_cadence,
-    start_date: lineStart(price, line.addon?.startMs ?? owner.startMs, now),
+    start_date: lineStart(price, startOf(line, owner), now),
     end_date: line.endMs,
     ...line.commitment,
-    ...(line.continues === undefined
-      ? {}
-      : { predecessor_id: line.continues.id, is_settled: line.continues.isSettled }),
+    ...lineageColumns(line),
     metadata: line.metadata,
   };
 }
