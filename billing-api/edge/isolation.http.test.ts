@@ -12,6 +12,7 @@ import {
   foreignTo,
   KEYED_OPERATIONS,
   readEverything,
+  SIGNATURES,
   send,
   sideBySide,
   withIsolationWorld,
@@ -69,8 +70,6 @@ async function digests(database: Database, environments: readonly FilledEnvironm
 /** Every subscription that is made redeems its coupon once more. */
 /** Each invoice takes the next one. */
 const NUMBERS = /"invoice_number":"[^"]*"/g;
-/** A signed address says when it was signed. */
-const SIGNATURES = /X-Amz-(?:Date|Signature)=[^"&]*/g;
 const REDEMPTIONS = /"total_redemptions":\d+/g;
 
 /** An answer without what may differ: the value that was asked for, new ids, numbers. */

@@ -48,6 +48,7 @@ const KINDS_OF_MEMBER: Readonly<Record<string, readonly IdKind[]>> = {
   service_account_id: ['service_account'],
   group_id: ['group'],
   coupon_id: ['coupon'],
+  tax_rate_id: ['tax_rate'],
   invoice_id: ['invoice'],
   workflow_id: ['workflow'],
   subscription_customer_id: ['customer'],
