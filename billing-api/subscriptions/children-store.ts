@@ -83,16 +83,24 @@ export async function findUsageOwners(
 ): Promise<ReadonlyMap<string, readonly UsageOwner[]>> {
   const ids = sql.array([...new Set(subscriptionIds)], 'text');
   const rows = await tx.any(sql.type(memberRow)`
-    SELECT parent.id AS subscription_id, customer.id AS customer_id, customer.external_id,
-      parent.start_date AS parent_start, member.start_date, member.end_date
-    FROM subscriptions AS parent
-    JOIN subscriptions AS member ON ${rowIsOfEnvironment('member')}
-      AND (member.id = parent.id OR (member.parent_subscription_id = parent.id
-        AND member.subscription_type = 'inherited'))
+    SELECT member.subscription_id, customer.id AS customer_id, customer.external_id,
+      member.parent_start, member.start_date, member.end_date
+    FROM (
+      SELECT own.id AS subscription_id, own.id AS member_id, own.customer_id,
+        own.start_date AS parent_start, own.start_date, own.end_date
+      FROM subscriptions AS own WHERE own.id = ANY (${ids}) AND ${rowIsOfEnvironment('own')}
+      UNION ALL
+      SELECT parent.id, child.id, child.customer_id, parent.start_date, child.start_date,
+        child.end_date
+      FROM subscriptions AS parent
+      JOIN subscriptions AS child ON child.parent_subscription_id = parent.id
+        AND child.subscription_type = 'inherited' AND ${rowIsOfEnvironment('child')}
+      WHERE parent.id = ANY (${ids}) AND ${rowIsOfEnvironment('parent')}
+    ) AS member
     JOIN customers AS customer ON customer.id = member.customer_id
       AND ${rowIsOfEnvironment('customer')}
-    WHERE parent.id = ANY (${ids}) AND ${rowIsOfEnvironment('parent')}
-    ORDER BY parent.id, member.id <> parent.id, member.start_date, member.id`);
+    ORDER BY member.subscription_id, member.member_id <> member.subscription_id,
+      member.start_date, member.member_id`);
   const members = groupBy(rows, (row) => row.subscription_id);
   return new Map(
     [...members].map(([id, ofOne]) => {

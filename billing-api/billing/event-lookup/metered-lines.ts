@@ -43,12 +43,14 @@ export async function findMeteredLines(
   const at = formatInstant(atMs);
   const subscriptions = await transaction.any(sql.type(SUBSCRIPTIONS.row)`
     SELECT * FROM subscriptions
-    WHERE (customer_id = ANY (${customers}) OR id IN (
-        SELECT child.parent_subscription_id FROM subscriptions AS child
+    WHERE id IN (
+        SELECT own.id FROM subscriptions AS own
+        WHERE own.customer_id = ANY (${customers}) AND ${rowIsOfEnvironment('own')}
+        UNION SELECT child.parent_subscription_id FROM subscriptions AS child
         WHERE child.customer_id = ANY (${customers}) AND child.subscription_type = 'inherited'
           AND child.start_date <= ${at}::timestamptz
           AND (child.end_date IS NULL OR child.end_date > ${at}::timestamptz)
-          AND ${rowIsOfEnvironment('child')}))
+          AND ${rowIsOfEnvironment('child')})
       AND status = 'published' AND subscription_status <> 'draft' AND ${isOfEnvironment}
     ORDER BY created_at, id`);
   const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
