@@ -57,12 +57,17 @@ const KINDS_OF_MEMBER: Readonly<Record<string, readonly IdKind[]>> = {
   payment_method_id: ['wallet'],
   destination_id: ['payable'],
   invoice_line_item_id: ['payable_line'],
+  grouped_invoicing_child_id: ['subscription'],
+  line_item_id: ['line_item'],
+  addon_association_id: ['addon_association'],
 };
 
 /** Members that name nothing that can be stored yet, or something outside of the product. */
 const NAMING_NOTHING = new Set([
   'gateway_payment_method_id',
   'provider_entity_id',
+  'provider_subscription_id',
+  'signal_id',
   // Of a store of somebody else.
   'access_key_id',
   // Of a workflow, which is named beside it.
