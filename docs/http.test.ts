@@ -54,6 +54,17 @@ describe('docs/http.md', () => {
     }
   });
 
+  it('names the test of each operation of the specification', () => {
+    const [, section = ''] = page.split('## 17. ');
+    const tested = [...section.matchAll(/^\| [A-Z]+ (\/\S+) \| \| `(\S+)` \|$/gm)];
+    expect(tested.length).toBe(24);
+    for (const [, path = '', file = ''] of tested) {
+      // What the test asks for: the last part of the path that is no parameter.
+      const part = path.split('/').findLast((each) => !each.startsWith('{')) ?? '';
+      expect(read(file), `${path} in ${file}`).toContain(part);
+    }
+  });
+
   it('refers to sections of docs/domain.md that exist', () => {
     const headings = read('docs/domain.md').matchAll(/^#+ (\d+(?:\.\d+)*)/gm);
     const numbers = new Set([...headings].map(([, number]) => number));

@@ -38,7 +38,7 @@ export class OpenSubscriptionController extends Controller {
 
   /**
    * An active subscription with a line item for every price of the plan that matches its currency
-   * and period. Members of features that are not available yet are refused by name.
+   * and period.
    * @summary Create a subscription
    */
   @Post()
