@@ -21,7 +21,6 @@ import {
 import { activateSubscription, type ActivateSubscriptionBody } from './activate-subscription.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
 import { openSubscription } from './open-subscription.js';
-import { findSharedMeters } from './shared-meters.js';
 
 /** A subscription that was just made. */
 export interface CreatedSubscriptionDto extends ExpandedSubscriptionDto {
@@ -53,12 +52,10 @@ export class OpenSubscriptionController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreateSubscriptionBody,
   ): Promise<CreatedSubscriptionDto> {
-    const occasion = occasionOf(request);
-    const created = accepted(await openSubscription(this.dependencies, occasion, body));
+    const created = accepted(await openSubscription(this.dependencies, occasionOf(request), body));
     this.setStatus(201);
     tagVersion(this, created.subscription.version);
-    const { id } = created.subscription;
-    const warnings = await findSharedMeters(this.dependencies, occasion, id);
+    const warnings = [...created.warnings];
     return { ...loadedSubscriptionToDto(created), ...(warnings.length > 0 && { warnings }) };
   }
 

@@ -42,8 +42,12 @@ import { lockCustomers, refuseBesideInherited, storeChildren } from '../hierarch
 import { joinParent, type JoinRequest } from '../hierarchies/join-parent.js';
 import { storePhases, type IdentifiedPhase } from './phases.js';
 import { storeOpeningInvoice } from './opening-invoice.js';
+import { findSharedMeters } from './shared-meters.js';
 import { settleOpening } from './settle-opening.js';
 import { readSubscriptionBody, type SubscriptionRequest } from './subscription-request.js';
+
+/** A new subscription, and other ones of the customer that bill the usage of the same meters. */
+export type OpenedSubscription = LoadedSubscription & { readonly warnings: readonly string[] };
 
 /**
  * POST /subscriptions: an active subscription, or a draft of one, with a line item for every price
@@ -55,7 +59,7 @@ export async function openSubscription(
   dependencies: WriteDependencies,
   occasion: Occasion,
   body: CreateSubscriptionBody,
-): Promise<LoadedSubscription | Refusal> {
+): Promise<OpenedSubscription | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     // Read and stored at one instant: what begins with the subscription begins exactly then.
     const request = readSubscriptionBody(body, unit.now);
@@ -67,13 +71,16 @@ export async function openSubscription(
         : await joinParent(unit, joinRequestOf(request, parentId));
     if (isRefusal(subscription)) return subscription;
     const related = await findRelatedRecords(unit.tx, [subscription]);
-    if (request.isDraft || parentId !== null) return { subscription, related, latestInvoice: null };
+    const warnings = await findSharedMeters(unit, subscription.id);
+    if (request.isDraft || parentId !== null) {
+      return { subscription, related, latestInvoice: null, warnings };
+    }
     const { lineItems } = related;
     const opening = await storeOpeningInvoice(unit, { subscription, lineItems });
     if (isRefusal(opening)) return opening;
     const settled = await settleOpening(unit, subscription, opening);
     if (isRefusal(settled)) return settled;
-    return { subscription: settled, related, latestInvoice: opening?.row ?? null };
+    return { subscription: settled, related, latestInvoice: opening?.row ?? null, warnings };
   });
 }
 

@@ -2,8 +2,7 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
-import type { Occasion } from '../../records/occasion.js';
-import { readUnit, type ReadDependencies } from '../../records/unit.js';
+import type { StatementUnit } from '../../records/unit.js';
 
 const sharedRow = z.object({ id: z.string(), metered: z.string() });
 
@@ -15,13 +14,11 @@ const NAMED_MAX = 10;
  * go on and have lines of the same meters, so that both bill the same usage. Two equal ones are
  * allowed, and are usually a request that was sent twice.
  */
-export function findSharedMeters(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
+export async function findSharedMeters(
+  { tx }: StatementUnit,
   subscriptionId: string,
-): Promise<string[]> {
-  return readUnit(dependencies, occasion, async ({ tx }) => {
-    const rows = await tx.any(sql.type(sharedRow)`
+): Promise<readonly string[]> {
+  const rows = await tx.any(sql.type(sharedRow)`
       SELECT other.id, string_agg(DISTINCT meter.name, ', ' ORDER BY meter.name) AS metered
       FROM subscriptions AS own
       JOIN subscription_line_items AS line
@@ -38,9 +35,8 @@ export function findSharedMeters(
       JOIN meters AS meter ON meter.id = line.meter_id AND ${rowIsOfEnvironment('meter')}
       WHERE own.id = ${subscriptionId} AND ${rowIsOfEnvironment('own')}
       GROUP BY other.id ORDER BY other.id LIMIT ${NAMED_MAX}`);
-    return rows.map(
-      ({ id, metered }) =>
-        `subscription ${id} of this customer bills the usage of ${metered} as well`,
-    );
-  });
+  return rows.map(
+    ({ id, metered }) =>
+      `subscription ${id} of this customer bills the usage of ${metered} as well`,
+  );
 }
