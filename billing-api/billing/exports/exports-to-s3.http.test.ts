@@ -32,8 +32,10 @@ async function stored(url: string): Promise<Answer> {
   });
   const [, , Bucket, ...names] = url.split('/');
   const answer = await client.send(new GetObjectCommand({ Bucket, Key: names.join('/') }));
+  const text = (await answer.Body?.transformToString()) ?? '';
+  // Only now: it would cut off a body that is still being read.
   client.destroy();
-  return JSON.parse((await answer.Body?.transformToString()) ?? '');
+  return JSON.parse(text);
 }
 
 async function downloaded(call: (path: string) => Promise<Answer>, task: Answer) {

@@ -73,6 +73,53 @@ function billedWith({ held: { subscription } }: Begun): string | null {
   return type === 'grouped_invoicing' ? parentId : null;
 }
 
+/** A subscription whose next period begins, with its new current period. */
+type BegunRow = {
+  readonly row: SubscriptionRow;
+  readonly patch: Pick<
+    SubscriptionRow,
+    'current_period_start' | 'current_period_end' | 'billing_anchor'
+  >;
+};
+
+/** Gives subscriptions their new current periods; trials end with it. */
+async function beginRunning(
+  unit: Unit,
+  begun: readonly BegunRow[],
+): Promise<readonly SubscriptionRow[] | Refusal> {
+  const isTrial = ({ row }: BegunRow): boolean => row.subscription_status === 'trialing';
+  const renewed = await updateRecords(
+    unit,
+    SUBSCRIPTIONS,
+    begun.filter((one) => !isTrial(one)),
+  );
+  if (isRefusal(renewed)) return renewed;
+  const activated: SubscriptionRow[] = [];
+  for (const to of ['active', 'incomplete'] as const) {
+    const moved = await moveRecords(unit, SUBSCRIPTIONS, {
+      ...{ lifecycle: SUBSCRIPTION, move: 'end_trial', to },
+      changes: begun.filter((one) => isTrial(one) && begunAs(one.row) === to),
+      told: (after) => toldWhenBegun(unit, after),
+    });
+    if (isRefusal(moved)) return moved;
+    activated.push(...moved);
+  }
+  return [...renewed, ...activated];
+}
+
+/** Ends the pauses, pending cancellations and phases of subscriptions that are over. */
+async function closeParts(unit: Unit, over: readonly Begun[]): Promise<Refusal | null> {
+  for (const { held, ended } of over) {
+    const { id, active_pause_id: pauseId, cancel_at: cancelAt } = held.subscription;
+    const unpaused = pauseId === null ? null : await closePause(unit, id, ended.endMs);
+    const closed =
+      unpaused ?? (cancelAt === null ? null : await closeSchedule(unit, id, 'cancellation'));
+    const refusal = closed ?? (await endPhases(unit, id, ended.endMs));
+    if (refusal !== null) return refusal;
+  }
+  return null;
+}
+
 /** Begins the next periods, and ends subscriptions that have none. */
 async function beginPeriods(unit: Unit, renewals: readonly Begun[]): Promise<Refusal | null> {
   await insertPeriods(
@@ -90,36 +137,15 @@ async function beginPeriods(unit: Unit, renewals: readonly Begun[]): Promise<Ref
     const period = { current_period_start: next.startMs, current_period_end: next.endMs };
     return [{ row, patch: { ...period, billing_anchor: next.anchor.atMs } }];
   });
-  const isTrial = ({ row }: (typeof begun)[number]) => row.subscription_status === 'trialing';
-  const renewed = await updateRecords(
-    unit,
-    SUBSCRIPTIONS,
-    begun.filter((one) => !isTrial(one)),
-  );
-  if (isRefusal(renewed)) return renewed;
-  const activated: SubscriptionRow[] = [];
-  for (const to of ['active', 'incomplete'] as const) {
-    const moved = await moveRecords(unit, SUBSCRIPTIONS, {
-      ...{ lifecycle: SUBSCRIPTION, move: 'end_trial', to },
-      changes: begun.filter((one) => isTrial(one) && begunAs(one.row) === to),
-      told: (after) => toldWhenBegun(unit, after),
-    });
-    if (isRefusal(moved)) return moved;
-    activated.push(...moved);
-  }
+  const running = await beginRunning(unit, begun);
+  if (isRefusal(running)) return running;
   await settleAddons(
     unit,
     begun.map(({ row }) => row.id),
   );
   const over = renewals.filter(({ next }) => next === null);
-  for (const { held, ended } of over) {
-    const { id, active_pause_id: pauseId, cancel_at: cancelAt } = held.subscription;
-    const unpaused = pauseId === null ? null : await closePause(unit, id, ended.endMs);
-    const closed =
-      unpaused ?? (cancelAt === null ? null : await closeSchedule(unit, id, 'cancellation'));
-    const refusal = closed ?? (await endPhases(unit, id, ended.endMs));
-    if (refusal !== null) return refusal;
-  }
+  const refusal = await closeParts(unit, over);
+  if (refusal !== null) return refusal;
   const cancelled = await moveRecords(unit, SUBSCRIPTIONS, {
     lifecycle: SUBSCRIPTION,
     move: 'cancel',
@@ -132,7 +158,7 @@ async function beginPeriods(unit: Unit, renewals: readonly Begun[]): Promise<Ref
   });
   if (isRefusal(cancelled)) return cancelled;
   const released = await releaseGroups(unit, cancelled);
-  return released ?? followParents(unit, [...renewed, ...activated, ...cancelled]);
+  return released ?? followParents(unit, [...running, ...cancelled]);
 }
 
 /**
