@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { PLANNED_PATHS } from '../billing-api/edge/planned-paths.js';
 import { projectRoot } from '../runtime/project.js';
 
 function read(path: string): string {
@@ -52,6 +53,12 @@ describe('docs/http.md', () => {
     for (const { operation, column } of named) {
       expect(rows).toContainEqual({ operation, isPlanned: column === 1 });
     }
+  });
+
+  it('lists as planned the paths that answer so', () => {
+    const planned = rows.filter(({ isPlanned }) => isPlanned);
+    const paths = planned.map(({ operation }) => `/v1${operation.split(' ')[1] ?? ''}`);
+    expect(paths.sort()).toEqual([...PLANNED_PATHS].sort());
   });
 
   it('names the test of each operation of the specification', () => {
