@@ -5,6 +5,7 @@ import { ApiClient } from './api-client.js';
 import { tableLines } from './tables.js';
 
 const START = '2026-01-01T00:00:00.000Z';
+const CALLS = 500;
 const POLL_MS = 200;
 const POLLS_MAX = 1_500;
 
@@ -80,11 +81,36 @@ async function makePlan(api: ApiClient, name: string, amount: string): Promise<s
   return id;
 }
 
+/** A price for calls on a plan, and 500 calls in April that are counted when this resolves. */
+async function useTeam(api: ApiClient, planId: string): Promise<void> {
+  const { id: meterId } = await api.post<{ id: string }>('/meters', {
+    ...{ name: 'Calls', event_name: 'call', aggregation: { type: 'COUNT' } },
+  });
+  const price = { entity_id: planId, currency: 'usd', amount: '0.01', display_name: 'Calls' };
+  await api.post('/prices', { ...price, meter_id: meterId });
+  const events = Array.from({ length: CALLS }, (_, index) => ({
+    ...{ event_id: `call-${index}`, event_name: 'call', external_customer_id: 'acme' },
+    timestamp: '2026-04-10T00:00:00.000Z',
+  }));
+  await api.post('/events/bulk', { events });
+  const question = {
+    ...{ event_name: 'call', aggregation_type: 'COUNT', external_customer_id: 'acme' },
+    ...{ start_time: START, end_time: '2026-12-31T00:00:00.000Z' },
+  };
+  for (let poll = 0; poll < POLLS_MAX; poll += 1) {
+    const { value } = await api.post<{ value: string }>('/events/usage', question);
+    if (Number(value) === CALLS) return;
+    await sleep(POLL_MS);
+  }
+  throw new Error('the calls of the year were not counted');
+}
+
 /** Trial, upgrade in mid-month, pause, cancellation. Resolves to the last subscription. */
 async function live(api: ApiClient, clockId: string): Promise<string> {
   const starter = await makePlan(api, 'Starter', '30');
   const team = await makePlan(api, 'Team', '100');
   await api.post('/customers', { external_id: 'acme', name: 'Acme Ltd' });
+  await useTeam(api, team);
   const { id: first } = await api.post<{ id: string }>('/subscriptions', {
     ...{ external_customer_id: 'acme', plan_id: starter, currency: 'usd' },
     ...{ billing_period: 'MONTHLY', trial_period_days: 14, start_date: START },
@@ -130,8 +156,10 @@ function printYear({ invoices, areSame, sum, status }: Year): void {
     areSame[index] === true ? 'same' : 'DIFFERENT',
   ]);
   console.log(`\n${pc.bold('A year of one customer, on a clock that is turned by hand')}`);
-  console.log('14 days of trial, an upgrade on 25 March, a pause of 30 days from 10 June, and in');
-  console.log('October a cancellation for the end of the period:');
+  console.log(
+    '14 days of trial, an upgrade on 25 March, 500 calls at 0.01 in April, a pause of 30',
+  );
+  console.log('days from 10 June, and in October a cancellation for the end of the period:');
   for (const line of tableLines(header, rows)) console.log(line);
   console.log(`The subscription is ${status}; the balances of the ledger add up to ${sum}.`);
 }

@@ -4,7 +4,8 @@ import { withTestStack } from '../harness/test-stack.js';
 
 /**
  * Reason, start and end of the period, total. 79.68 is the fee of Team less what is unused of
- * Starter: 100 − 30 × 21/31. The pause of 30 days makes the period of 25 May end on 25 July.
+ * Starter: 100 − 30 × 21/31. 105.00 has 500 calls at 0.01, read by the billing job as the product
+ * reads usage. The pause of 30 days makes the period of 25 May end on 25 July.
  */
 const YEAR = [
   'SUBSCRIPTION_TRIAL_START 01-01 01-15 0.00',
@@ -12,7 +13,7 @@ const YEAR = [
   'SUBSCRIPTION_CYCLE 01-15 02-15 30.00',
   'SUBSCRIPTION_CYCLE 02-15 03-15 30.00',
   'SUBSCRIPTION_UPDATE 03-25 04-25 79.68',
-  'SUBSCRIPTION_CYCLE 03-25 04-25 100.00',
+  'SUBSCRIPTION_CYCLE 03-25 04-25 105.00',
   'SUBSCRIPTION_CYCLE 04-25 05-25 100.00',
   'SUBSCRIPTION_CYCLE 05-25 07-25 100.00',
   'SUBSCRIPTION_CYCLE 07-25 08-25 100.00',
