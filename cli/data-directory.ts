@@ -16,7 +16,7 @@ export async function makeDataDirectory(path: string): Promise<void> {
   }
 }
 
-/** One after another: that of Node tries for ever below /proc, where nothing can be made. */
+/** Makes the folders one by one: Node's recursive mkdir never ends below /proc. */
 async function makeDirectories(path: string): Promise<void> {
   if (existsSync(path)) return void (await opendir(path).then((directory) => directory.close()));
   await makeDirectories(dirname(path));

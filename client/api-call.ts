@@ -59,6 +59,6 @@ export type OptionsArgument<M extends Method, P extends ApiPath> =
     ? [options: CallOptions<M, P>]
     : [options?: CallOptions<M, P>];
 
-/** One element of the lists that an operation answers. */
+/** The type of one item of the list that an operation answers. */
 export type ItemOf<M extends Method, P extends ApiPath> =
   AnswerOf<M, P> extends { items: readonly (infer Item)[] } ? Item : never;

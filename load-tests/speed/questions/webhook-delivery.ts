@@ -61,7 +61,7 @@ async function startReceiver(): Promise<Receiver & { close: () => void }> {
   });
 }
 
-/** Calls `work` for each number, some at once. */
+/** Calls `work` for each number, several calls at the same time. */
 async function many(count: number, work: (number: number) => Promise<unknown>): Promise<void> {
   let next = 0;
   const call = async (): Promise<void> => {
