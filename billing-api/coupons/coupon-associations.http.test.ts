@@ -126,6 +126,21 @@ describe('POST /subscriptions with coupons', () => {
     expect((await found('ON_TIME')).total_redemptions).toBe(2);
   });
 
+  test('takes a coupon by its id, which one without a code has alone', async ({ api }) => {
+    const coupon = await api.make(PATH, PERCENTAGE);
+    const coded = await api.make(PATH, { ...FIXED, coupon_code: 'FIVE' });
+    const { customerId } = await makeSubscription(api, { coupons: [coupon.id, coded.id, 'FIVE'] });
+    const held = (await api.call('GET', ASSOCIATIONS)).body.items;
+    const ids = held.map((one: { coupon_id: string }) => one.coupon_id).sort();
+    expect(ids).toEqual([coupon.id, coded.id, coded.id].sort());
+    const invoice = await api.make('/v1/invoices', {
+      ...{ customer_id: customerId, currency: 'usd', invoice_type: 'ONE_OFF' },
+      ...{ line_items: [{ display_name: 'Setup', quantity: '1', amount: '20.00' }] },
+      ...{ subtotal: '20.00', total: '20', amount_due: '20', coupons: [coupon.id] },
+    });
+    expect(invoice.total).toBe('18.00');
+  });
+
   test('gives the last redemption to one of ten who want it at once', async ({ api }) => {
     const { id } = await api.make(PATH, { ...PERCENTAGE, coupon_code: 'LAST', max_redemptions: 1 });
     const { customerId, planId } = await makeSubscription(api);

@@ -9,23 +9,27 @@ import {
 import { COUPONS, type CouponRow } from '../declarations/coupons/coupon.resource.js';
 
 /**
- * The coupons that these codes name, by code: the published one, else the one archived last.
- * Published ones are locked in the order of their ids, so that of all who redeem a coupon at once
- * each sees the redemptions of those before, and nobody archives it meanwhile.
+ * The coupons that these names mean, by name: the one with this code, which may be archived when
+ * no published one has it, or else the one with this id. Published ones are locked in the order
+ * of their ids, so that of all who redeem a coupon at once each sees the redemptions of those
+ * before, and nobody archives it meanwhile.
  */
-export async function lockCouponsByCode(
+export async function lockNamedCoupons(
   { tx }: Unit,
-  codes: readonly string[],
+  names: readonly string[],
 ): Promise<ReadonlyMap<string, CouponRow>> {
-  if (codes.length === 0) return new Map();
-  const hasCode = sql.fragment`coupon_code = ANY (${sql.array([...new Set(codes)], 'text')})`;
+  if (names.length === 0) return new Map();
+  const list = sql.array([...new Set(names)], 'text');
+  const isNamed = sql.fragment`(coupon_code = ANY (${list}) OR id = ANY (${list}))`;
   const published = await tx.any(sql.type(COUPONS.row)`
-    SELECT * FROM coupons WHERE ${hasCode} AND status = 'published' AND ${isOfEnvironment}
+    SELECT * FROM coupons WHERE ${isNamed} AND status = 'published' AND ${isOfEnvironment}
     ORDER BY id FOR NO KEY UPDATE`);
   const others = await tx.any(sql.type(COUPONS.row)`
-    SELECT * FROM coupons WHERE ${hasCode} AND status <> 'published' AND ${isOfEnvironment}
+    SELECT * FROM coupons WHERE ${isNamed} AND status <> 'published' AND ${isOfEnvironment}
     ORDER BY updated_at, id`);
-  return new Map([...others, ...published].map((row) => [row.coupon_code ?? '', row]));
+  const rows = [...others, ...published];
+  const byCode = rows.map((row) => [row.coupon_code ?? row.id, row] as const);
+  return new Map([...rows.map((row) => [row.id, row] as const), ...byCode]);
 }
 
 /** The coupons of subscriptions that count, with what they are attached to; oldest first. */

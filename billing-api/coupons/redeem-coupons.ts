@@ -12,18 +12,19 @@ import {
   type NewCouponAssociation,
 } from '../declarations/coupons/coupon-association.resource.js';
 import { COUPONS, type CouponRow } from '../declarations/coupons/coupon.resource.js';
-import { lockCouponsByCode } from './coupons-store.js';
+import { lockNamedCoupons } from './coupons-store.js';
 
 /** A coupon that a request attaches. */
 export type RequestedCoupon = {
   /** Where its code stands in the request. */
   readonly place: string;
+  /** Its code or its id. */
   readonly code: string;
   /** Null for a coupon on the whole invoice. */
   readonly lineItemId: string | null;
-  /** When it discounts; from the start of its holder on when absent. */
   /** The phase of the subscription that it belongs to; absent for none. */
   readonly phaseId?: string;
+  /** When it discounts; from the start of its holder on when absent. */
   readonly validity?: { readonly startMs: InstantMs; readonly endMs: InstantMs | null };
 };
 
@@ -101,7 +102,7 @@ export async function redeemForInvoice(
   codes: readonly string[],
 ): Promise<readonly CouponRow[] | Refusal> {
   if (codes.length === 0) return [];
-  const coupons = await lockCouponsByCode(unit, codes);
+  const coupons = await lockNamedCoupons(unit, codes);
   const redeemed = new Map<CouponRow, number>();
   const named = collect({ items: codes, isBulk: false }, (code, index) => {
     const coupon = coupons.get(code);
@@ -131,7 +132,7 @@ export async function redeemCoupons(
 ): Promise<readonly AttachedCoupon[] | Refusal> {
   if (requested.length === 0) return [];
   const codes = requested.map(({ code }) => code);
-  const coupons = await lockCouponsByCode(unit, codes);
+  const coupons = await lockNamedCoupons(unit, codes);
   const redeemed = new Map<CouponRow, number>();
   const associations = collect({ items: requested, isBulk: false }, (one) => {
     const coupon = coupons.get(one.code);
