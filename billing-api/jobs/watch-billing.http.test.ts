@@ -1,62 +1,168 @@
-import { sql } from 'slonik';
+import { sql, type FragmentSqlToken } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { ownerOf } from '../../load-tests/harness/owner.js';
-import { createLog } from '../../runtime/log.js';
-import { createMetrics } from '../../runtime/metrics.js';
-import { createId } from '../../runtime/ids.js';
-import { declareSchedules } from '../../sql/jobs/job-table.js';
-import { JobRunner } from '../../sql/jobs/job-runner.js';
-import { test } from '../testing/billed-test.js';
-import { billingNeeds } from '../testing/bill-environment.js';
+import type { Database } from '../../sql/pool.js';
+import { test as billedTest } from '../testing/billed-test.js';
+import type { BillingUnderTest } from '../testing/billing-harness.js';
+import { setTestClock } from '../testing/set-test-clock.js';
 import { subscribeMonthly } from '../testing/subscribe-monthly.js';
-import { WATCH_BILLING } from './watch-billing.js';
+import { createWatch, type WatchFaults } from '../testing/watch-faults.js';
 
 const statement = sql.type(z.unknown());
+
+const test = billedTest.extend<{ shown: WatchFaults; turn: (instant: string) => Promise<unknown> }>(
+  {
+    shown: async ({ api, database: { database }, clickhouse }, use) =>
+      use(
+        await createWatch({
+          ...{ database, clickHouse: clickhouse.client, environment: api.environment },
+        }),
+      ),
+    // Turns the clock, and nothing is done.
+    turn: async ({ api, database: { database } }, use) =>
+      use((instant) => setTestClock(database, api.environment, Date.parse(instant))),
+  },
+);
+
+/** Shifts invoices by a day, so that their periods have none; or back again. */
+async function shift(database: Database, days: 1 | -1, which: FragmentSqlToken) {
+  await ownerOf(database).query(statement`
+    UPDATE invoices SET period_start = period_start + ${days} * interval '1 day' WHERE ${which}`);
+}
+
+const subscribe = (api: BillingUnderTest, planId: string, members: object) =>
+  api.make('/v1/subscriptions', {
+    ...{ plan_id: planId, currency: 'usd', billing_period: 'MONTHLY' },
+    ...{ start_date: '2026-10-01T00:00:00.000Z', ...members },
+  });
 
 describe('the watch over the billing run', () => {
   test('sees nothing after a run, and each fault when the store is broken by hand', async ({
     api,
     bill,
     database: { database },
-    clickhouse,
+    shown,
   }) => {
     await subscribeMonthly(api);
     await bill('2026-12-01T02:00:00.000Z');
-    const world = { database, clickHouse: clickhouse.client, environment: api.environment };
-    const metrics = createMetrics('billing-api');
-    const log = createLog('test', 'silent');
-    const needs = billingNeeds(world);
-    const runner = new JobRunner({ database, jobs: [WATCH_BILLING], needs, log, metrics });
-    await declareSchedules(database.slonik, [WATCH_BILLING], { now: 0, newId: createId });
-    let turn = Date.now();
-    const shown = async () => {
-      turn += 60_000;
-      expect(await runner.runNext(turn, new AbortController().signal)).toBe(true);
-      const { values } = await metrics.billingFaults.get();
-      return values.filter(({ value }) => value > 0).map(({ labels }) => labels.fault);
-    };
     const owner = ownerOf(database);
     expect(await shown()).toEqual([]);
-    await owner.query(statement`UPDATE invoices SET period_start = period_start - interval '1 day'
-      WHERE period_end = '2026-12-01T00:00:00Z' AND billing_reason = 'SUBSCRIPTION_CYCLE'`);
+    const november = sql.fragment`period_end = '2026-12-01T00:00:00Z'
+      AND billing_reason = 'SUBSCRIPTION_CYCLE'`;
+    await shift(database, -1, november);
     expect(await shown()).toEqual(['missing_invoice']);
-    await owner.query(statement`UPDATE invoices SET period_start = period_start + interval '1 day'
-      WHERE period_end = '2026-12-01T00:00:00Z' AND billing_reason = 'SUBSCRIPTION_CYCLE'`);
+    await shift(database, 1, november);
     await owner.query(statement`UPDATE number_counters SET last_number = last_number + 1`);
     expect(await shown()).toEqual(['number_gap']);
     await owner.query(statement`UPDATE number_counters SET last_number = last_number - 1`);
     await owner.query(statement`UPDATE invoices SET invoice_status = 'DRAFT',
-      finalize_at = '2026-12-01T01:00:00Z' WHERE period_end = '2026-12-01T00:00:00Z'
-      AND billing_reason = 'SUBSCRIPTION_CYCLE'`);
+      finalize_at = '2026-12-01T01:00:00Z' WHERE ${november}`);
     expect(await shown()).toEqual([]);
     await owner.query(statement`UPDATE invoices SET finalize_at = '2026-12-01T00:59:59Z'
       WHERE invoice_status = 'DRAFT'`);
     expect(await shown()).toEqual(['late_draft']);
-    await owner.query(statement`UPDATE invoices SET invoice_status = 'FINALIZED'`);
-    await owner.query(
-      statement`UPDATE subscriptions SET current_period_end = '2026-12-01T00:59:59Z'`,
-    );
+  });
+
+  test('misses the invoice of a period although others have the same dates', async ({
+    api,
+    bill,
+    database: { database },
+    shown,
+  }) => {
+    await bill('2026-10-01T00:00:00.000Z');
+    const { customer, subscription } = await subscribeMonthly(api);
+    // The opening invoice has the dates of October.
+    await bill('2026-11-01T02:00:00.000Z');
+    expect(await shown()).toEqual([]);
+    const ofRun = sql.fragment`billing_reason = 'SUBSCRIPTION_CYCLE'`;
+    await shift(database, -1, ofRun);
+    expect(await shown()).toEqual(['missing_invoice']);
+    await shift(database, 1, ofRun);
+    await bill('2026-12-01T02:00:00.000Z');
+    await api.make('/v1/invoices', {
+      ...{ customer_id: customer.id, subscription_id: subscription.id, currency: 'usd' },
+      ...{ invoice_type: 'SUBSCRIPTION', billing_period: 'MONTHLY' },
+      ...{ period_start: '2026-11-01T00:00:00.000Z', period_end: '2026-12-01T00:00:00.000Z' },
+      ...{ subtotal: '9', total: '9', amount_due: '9' },
+      line_items: [{ display_name: 'By hand', quantity: '1', amount: '9' }],
+    });
+    expect(await shown()).toEqual([]);
+    await shift(database, -1, sql.fragment`${ofRun} AND period_end = '2026-12-01T00:00:00Z'`);
+    expect(await shown()).toEqual(['missing_invoice']);
+  });
+
+  test('knows which invoice has to close a trial, and the period of a child', async ({
+    api,
+    bill,
+    database: { database },
+    shown,
+  }) => {
+    await bill('2026-10-01T00:00:00.000Z');
+    const { plan } = await subscribeMonthly(api);
+    for (const external_id of ['trial', 'heir', 'child', 'holding']) {
+      await api.make('/v1/customers', { external_id });
+    }
+    await subscribe(api, plan.id, { external_customer_id: 'trial', trial_period_days: 31 });
+    const child = await subscribe(api, plan.id, { external_customer_id: 'child' });
+    const parent = await subscribe(api, plan.id, {
+      external_customer_id: 'holding',
+      inheritance: {
+        grouped_invoicing_child_ids: [child.id],
+        external_customer_ids_to_inherit_subscription: ['heir'],
+      },
+    });
+    await bill('2026-11-01T02:00:00.000Z');
+    expect(await shown()).toEqual([]);
+    const afterTrial = sql.fragment`billing_reason = 'SUBSCRIPTION_TRIAL_END'`;
+    await shift(database, -1, afterTrial);
+    expect(await shown()).toEqual(['missing_invoice']);
+    await shift(database, 1, afterTrial);
+    expect(await shown()).toEqual([]);
+    // Without the parent's invoice, its own period has none, nor that of the grouped child.
+    const ofParent = sql.fragment`subscription_id = ${parent.id}
+      AND billing_reason = 'SUBSCRIPTION_CYCLE'`;
+    await ownerOf(database).query(statement`
+      UPDATE invoices SET period_end = period_end - interval '1 day' WHERE ${ofParent}`);
+    const { missing } = await ownerOf(database).one(sql.type(z.object({ missing: z.string() }))`
+      SELECT missing_invoices::text AS missing FROM find_billing_state(now())`);
+    expect(missing).toBe('2');
+    expect(await shown()).toEqual(['missing_invoice']);
+  });
+
+  test('calls a renewal late an hour after the run could have taken it, not before', async ({
+    api,
+    bill,
+    shown,
+    turn,
+  }) => {
+    await turn('2027-02-10T12:00:00.000Z');
+    const { plan } = await subscribeMonthly(api);
+    // It began four months ago, and nobody could renew it before now.
+    await turn('2027-02-10T13:00:00.000Z');
+    expect(await shown()).toEqual([]);
+    await turn('2027-02-10T13:00:00.001Z');
+    expect(await shown()).toEqual(['late_renewal']);
+    await bill('2027-02-10T14:00:00.000Z');
+    expect(await shown()).toEqual([]);
+    await turn('2027-03-01T01:00:00.000Z');
+    expect(await shown()).toEqual([]);
+    await turn('2027-03-01T01:00:00.001Z');
+    expect(await shown()).toEqual(['late_renewal']);
+    await bill('2027-03-01T02:00:00.000Z');
+    // One that waited for its first payment is renewed from then on.
+    await api.make('/v1/customers', { external_id: 'unpaid' });
+    const unpaid = await subscribe(api, plan.id, {
+      external_customer_id: 'unpaid',
+      payment_behavior: 'allow_incomplete',
+    });
+    await turn('2027-03-10T00:00:00.000Z');
+    expect(await shown()).toEqual([]);
+    const path = `/v1/invoices/${unpaid.latest_invoice.id}/payment`;
+    await api.call('PUT', path, { body: { payment_status: 'SUCCEEDED' } });
+    await turn('2027-03-10T01:00:00.000Z');
+    expect(await shown()).toEqual([]);
+    await turn('2027-03-10T01:00:00.001Z');
     expect(await shown()).toEqual(['late_renewal']);
   });
 });

@@ -5,9 +5,10 @@ import {
 import { SUBSCRIPTION } from '../domain/lifecycle/subscription-lifecycle.js';
 import { lockRecord } from '../records/find-record.js';
 import { moveRecord } from '../records/move-record.js';
-import { notFound, type Refusal } from '../records/refusal.js';
+import { isRefusal, notFound, type Refusal } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
 import { withChildren } from './follow-parent.js';
+import { awaitRenewal } from './periods/periods-store.js';
 import { toldOfSubscription } from './subscription-events.js';
 
 /**
@@ -25,5 +26,7 @@ export async function activateIncomplete(
     ...{ target: { id }, lifecycle: SUBSCRIPTION, move: 'activate', to: 'active' },
     told: (after) => toldOfSubscription(unit, after),
   });
+  if (isRefusal(active)) return active;
+  await awaitRenewal(unit, id);
   return withChildren(unit, active);
 }

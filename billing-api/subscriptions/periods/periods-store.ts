@@ -100,6 +100,20 @@ function pauseToJson({ startMs, endMs }: Interval) {
   return { start: formatInstant(startMs), end: formatInstant(endMs) };
 }
 
+/**
+ * Notes that the billing run can end the running period of a subscription from now on, not before
+ * (docs/operations.md 5.1).
+ */
+export async function awaitRenewal({ tx, now }: Unit, subscriptionId: string): Promise<void> {
+  await tx.query(sql.type(noRows)`
+    UPDATE subscription_periods AS period
+    SET awaited_from = ${formatInstant(now)}::timestamptz
+    FROM subscriptions AS subscription
+    WHERE subscription.id = ${subscriptionId} AND ${rowIsOfEnvironment('subscription')}
+      AND period.subscription_id = subscription.id AND ${rowIsOfEnvironment('period')}
+      AND period.period_end = subscription.current_period_end`);
+}
+
 /** Records what has become of the running period of a subscription: its end, kind and pauses. */
 export async function replaceLastPeriod(unit: Unit, ended: SubscriptionPeriod): Promise<void> {
   // A release that recorded no periods left it out.
@@ -108,6 +122,7 @@ export async function replaceLastPeriod(unit: Unit, ended: SubscriptionPeriod): 
   await unit.tx.query(sql.type(noRows)`
     UPDATE subscription_periods
     SET kind = ${period.kind}, period_end = ${formatInstant(period.endMs)}::timestamptz,
+      awaited_from = ${formatInstant(unit.now)}::timestamptz,
       pauses = ${JSON.stringify(period.pauses.map(pauseToJson))}::jsonb
     WHERE subscription_id = ${subscriptionId} AND period_index = ${period.index}
       AND ${isOfEnvironment}`);
@@ -115,11 +130,12 @@ export async function replaceLastPeriod(unit: Unit, ended: SubscriptionPeriod): 
 
 /** Records periods of subscriptions; those that are recorded already stay as they are. */
 export async function insertPeriods(
-  { tx }: Unit,
+  { tx, now }: Unit,
   periods: readonly SubscriptionPeriod[],
 ): Promise<void> {
   const rows = periods.map(({ subscriptionId, period, billedWith = null }) => ({
     billed_with: billedWith,
+    awaited_from: formatInstant(now),
     subscription_id: subscriptionId,
     period_index: period.index,
     kind: period.kind,
@@ -135,9 +151,10 @@ export async function insertPeriods(
   await tx.query(sql.type(noRows)`
     INSERT INTO subscription_periods (tenant_id, environment_id, subscription_id, period_index,
       kind, period_start, period_end, anchor, anchor_number, grid_number, grid_start, grid_end,
-      pauses, billed_with)
+      pauses, billed_with, awaited_from)
     SELECT ${CURRENT_ENVIRONMENT}, subscription_id, period_index, kind, period_start, period_end,
-      anchor, anchor_number, grid_number, grid_start, grid_end, pauses, billed_with
+      anchor, anchor_number, grid_number, grid_start, grid_end, pauses, billed_with,
+      awaited_from
     FROM jsonb_populate_recordset(NULL::subscription_periods, ${JSON.stringify(rows)}::jsonb)
     ON CONFLICT (tenant_id, environment_id, subscription_id, period_index) DO NOTHING`);
 }
