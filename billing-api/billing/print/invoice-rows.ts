@@ -6,7 +6,8 @@ import type {
   ExplanationDto,
 } from '../explain/explanation-dto.js';
 
-type PrintedLine = Pick<
+/** The members of a line that its rows show. */
+export type PrintedLine = Pick<
   InvoiceLineItemDto,
   | 'display_name'
   | 'quantity'
@@ -14,10 +15,11 @@ type PrintedLine = Pick<
   | 'line_item_discount'
   | 'usage_analytics'
   | 'usage_breakdown'
-> & {
-  readonly explanation?: Pick<ExplanationDto, 'pricing' | 'commitment'> &
-    Partial<Pick<ExplanationDto, 'charged_before'>>;
-};
+> &
+  Partial<Pick<InvoiceLineItemDto, 'period_start' | 'period_end'>> & {
+    readonly explanation?: Pick<ExplanationDto, 'pricing' | 'commitment'> &
+      Partial<Pick<ExplanationDto, 'charged_before'>>;
+  };
 
 /** The members of an invoice that its rows show. */
 export type PrintedInvoice = Pick<
@@ -120,11 +122,12 @@ function earlierRows({ explanation }: PrintedLine): readonly InvoiceRow[] {
   return before === null ? [] : [detail('charged before in this period', lessOf(before))];
 }
 
-function lineRows(line: PrintedLine): readonly InvoiceRow[] {
+function lineRows(line: PrintedLine, period: string | null): readonly InvoiceRow[] {
   const [unit, tiers] = priceRows(line.explanation?.pricing ?? null);
   const { display_name: name, quantity, amount, line_item_discount: discount } = line;
   return [
     { kind: 'line', name, quantity, unit, amount },
+    ...(period === null ? [] : [detail(period, '')]),
     ...tiers,
     ...commitmentRows(line),
     ...earlierRows(line),
@@ -171,7 +174,12 @@ function totalRows(invoice: PrintedInvoice): readonly InvoiceRow[] {
 /**
  * The rows in which an invoice is shown to people: its lines with what their amounts are made of,
  * then its sums. All figures are the texts of the answer; none is computed or rounded here.
+ * `periodOf` says in words what time a line is for, where that is not clear from the invoice.
  */
-export function invoiceRows(invoice: PrintedInvoice): readonly InvoiceRow[] {
-  return [...invoice.line_items.flatMap(lineRows), ...totalRows(invoice)];
+export function invoiceRows(
+  invoice: PrintedInvoice,
+  periodOf: (line: PrintedLine) => string | null = () => null,
+): readonly InvoiceRow[] {
+  const lines = invoice.line_items.flatMap((line) => lineRows(line, periodOf(line)));
+  return [...lines, ...totalRows(invoice)];
 }

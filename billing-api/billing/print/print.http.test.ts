@@ -52,6 +52,26 @@ describe('GET /invoices/{id}/pdf and lines.csv', () => {
     expect((await pdfOf(api, path)).text.join('\n')).toContain('VOIDED: nothing is to be paid');
   });
 
+  test('say of a fee in advance which month it is for', async ({ api, bill }) => {
+    const made = await makeSubscription(api, OCTOBER);
+    await api.make('/v1/prices', {
+      ...{ entity_id: made.planId, currency: 'usd', amount: '20', invoice_cadence: 'ADVANCE' },
+      display_name: 'Base fee',
+    });
+    const { id } = await api.make('/v1/subscriptions', {
+      ...{ customer_id: made.customerId, plan_id: made.planId, currency: 'usd' },
+      ...{ billing_period: 'MONTHLY', ...OCTOBER },
+    });
+    await bill('2026-11-01T00:30:00.000Z');
+    const { items } = await api.make('/v1/invoices/search', {
+      ...{ subscription_id: id, invoice_status: ['DRAFT'] },
+    });
+    const text = (await pdfOf(api, `/v1/invoices/${items[0].id}`)).text.join('\n');
+    expect(text).toContain('2026-10-01 to 2026-11-01');
+    expect(text).toMatch(/Base fee[^]*2026-11-01 to 2026-12-01/);
+    expect(text.match(/ to 2026-/g)).toHaveLength(2);
+  });
+
   test('show a credit note with its lines and its total', async ({ api }) => {
     const customer = await api.make('/v1/customers', { external_id: 'a', name: 'Acme' });
     const invoice = await api.make('/v1/invoices', {

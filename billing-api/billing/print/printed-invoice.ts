@@ -4,7 +4,7 @@ import type { TenantRow } from '../../declarations/platform/tenant.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
 import type { InvoiceDto } from '../answer/invoice-dto.js';
 import type { InvoiceDocument, InvoiceHeader } from '../document/invoice-document.js';
-import { invoiceRows, type InvoiceRow } from './invoice-rows.js';
+import { invoiceRows, type InvoiceRow, type PrintedLine } from './invoice-rows.js';
 
 /** A commitment's windows are summed up on paper; the interface lists them. */
 const NO_WINDOWS = { limit: 1, offset: 0 };
@@ -71,6 +71,15 @@ function factsOf(header: InvoiceHeader, zone: string): PrintedPage['facts'] {
   return facts.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
 }
 
+/** What time a line is for, where it is not the period of the invoice: a fee in advance, say. */
+function periodOfLine({ period_start: start, period_end: end }: InvoiceDto, zone: string) {
+  return ({ period_start: from = start, period_end: until = end }: PrintedLine): string | null => {
+    if (from === null || until === null || (from === start && until === end)) return null;
+    const local = (at: string): string => localDateText(Date.parse(at), zone);
+    return `${local(from)} to ${local(until)}`;
+  };
+}
+
 function notesOf(invoice: InvoiceDto, zone: string, header: InvoiceHeader): readonly string[] {
   const until =
     header.data_until === null
@@ -122,7 +131,7 @@ export function printedPage(document: InvoiceDocument, seller: Seller): PrintedP
     ...partiesOf(header, seller),
     facts: factsOf(header, zone),
     amountTitle: `Amount ${header.currency.toUpperCase()}`,
-    rows: invoiceRows(invoice),
+    rows: invoiceRows(invoice, periodOfLine(invoice, zone)),
     notes: notesOf(invoice, zone, header),
     madeAt: header.finalized_at ?? header.last_computed_at,
   };
