@@ -18,6 +18,7 @@ import { createCheckpointStore, readPreviousLogs } from './checkpoints/checkpoin
 import { createProcessFlushes } from './flush/process-flushes.js';
 import { charactersOfPartition, type FlushLimits } from './gather/gather-bounds.js';
 import { HALT_TIMES, HaltedPartitions, type HaltTimes } from './ownership/halted-partitions.js';
+import type { Beating, Heart } from './ownership/heart.js';
 import { createMembership, type SharingView } from './ownership/membership.js';
 import { PartitionSharing } from './ownership/partition-sharing.js';
 import { runPartition, type PartitionRun, type InjectFailure } from './ownership/run-partition.js';
@@ -42,6 +43,8 @@ export type AggregatorDependencies = {
   readonly meterRevertHours?: number;
   /** How long raw events are kept; for ever when absent or null. */
   readonly eventRetentionDays?: number | null;
+  /** Keeps this process a member while it computes; without it, only its own beats do. */
+  readonly startHeart?: (beating: Beating) => Heart;
   readonly injectFailure?: InjectFailure;
   readonly retryDelayMs?: (failures: number) => number;
   /** Tests wait less before they look again. */
@@ -65,6 +68,7 @@ export class Aggregator {
   readonly #server;
   readonly #membership;
   readonly #sharing;
+  readonly #heart: Heart | null;
   readonly #checkpoints;
   readonly #catalog;
   readonly #flushes;
@@ -83,6 +87,8 @@ export class Aggregator {
     this.#server = createOneServer(database, clickhouse);
     this.#membership = createMembership(database, logId, memberId);
     this.#checkpoints = createCheckpointStore(database, { log: logId, memberId });
+    const databaseUrl = database.url;
+    this.#heart = dependencies.startHeart?.({ databaseUrl, log: logId, memberId }) ?? null;
     this.#sharing = new PartitionSharing({
       membership: this.#membership,
       runner: {
@@ -91,14 +97,14 @@ export class Aggregator {
         },
         isRunning: (partition) => this.#owned.has(partition),
         observe: (view) => {
+          this.#heart?.sign();
           this.#measuring ??= this.#measure(view).finally(() => {
             this.#measuring = null;
           });
         },
       },
       logger: dependencies.logger,
-      databaseUrl: database.url,
-      logId,
+      ...{ databaseUrl, logId },
     });
     this.#catalog = createCatalogReader(database, () => performance.now());
     this.#flushes = createProcessFlushes({
@@ -176,6 +182,7 @@ export class Aggregator {
     // The heartbeat goes on, so that no other process takes a partition whose batch takes long.
     await Promise.all([...this.#owned.values()].map(({ ended }) => ended));
     await Promise.all([this.#sharing.close(), this.#loops, this.#measuring, stoppingJobs]);
+    await this.#heart?.close();
   }
 
   /** Rejects when ClickHouse does not answer, or another server does. */

@@ -15,6 +15,7 @@ import { createReadiness } from '../runtime/readiness.js';
 import { refuseOtherLog } from '../sql/log-in-use.js';
 import { assertMigrated, openPreparedDatabase } from '../sql/prepared-database.js';
 import { Aggregator } from './aggregator.js';
+import { startHeart } from './ownership/heart.js';
 import { refuseUncountedLog } from './ownership/refuse-uncounted-log.js';
 
 // Batches leave much garbage.
@@ -22,6 +23,7 @@ setHeapGrowth(50);
 
 /** Beside ingest and billing-api, whose ports are 9080 and 9081, on one machine. */
 const METRICS_PORT = '9082';
+const HEART_THREAD = new URL('./ownership/heart-thread.js', import.meta.url);
 
 const {
   config,
@@ -67,6 +69,7 @@ async function run(): Promise<never> {
     ...{ database, clickhouse, log, logger, metrics, limits },
     filterFalsePositiveRate: config.MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE,
     meterRevertHours: config.MINUTEBOOK_METER_REVERT_HOURS,
+    startHeart: (beating) => startHeart(beating, { thread: HEART_THREAD, logger }),
     eventRetentionDays: config.MINUTEBOOK_EVENT_RETENTION_DAYS ?? null,
   });
   await aggregator.start();
