@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import { isObject } from '../../contract/is-object.js';
 import { operationIfDeclared } from './operations.js';
 
 /**
@@ -85,10 +86,6 @@ function inForm(value: unknown, form: 'text' | 'number' | 'sort'): unknown {
 
 type Holder = Record<string, unknown>;
 
-function isHolder(value: unknown): value is Holder {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function apply(holder: Holder, name: string, { becomes, as }: ForeignMember): void {
   if (!Object.hasOwn(holder, name)) return;
   if (as !== undefined) {
@@ -103,7 +100,7 @@ function apply(holder: Holder, name: string, { becomes, as }: ForeignMember): vo
 /** The objects of a body that a path without its last name leads to. */
 function holdersAt(value: unknown, names: readonly string[]): readonly Holder[] {
   const [name, ...rest] = names;
-  if (name === undefined) return isHolder(value) ? [value] : [];
+  if (name === undefined) return isObject(value) ? [value] : [];
   if (typeof value !== 'object' || value === null) return [];
   const next = name === '*' ? Object.values(value) : [(value as Holder)[name]];
   return next.flatMap((each) => holdersAt(each, rest));

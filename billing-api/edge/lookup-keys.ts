@@ -1,6 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { sql } from 'slonik';
 import { z } from 'zod';
+import { isObject } from '../../contract/is-object.js';
 import { isOfEnvironment } from '../records/conditions.js';
 import type { BillingDatabase } from '../records/unit.js';
 import { operationIfDeclared } from './operations.js';
@@ -33,10 +34,6 @@ type Holder = Record<string, unknown>;
 /** Objects whose members the caller chooses: they name no records of ours. */
 const FREE_FORM = new Set(['metadata', 'filter_values', 'property_filters', 'properties']);
 
-function isHolder(value: unknown): value is Holder {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Whether a text can be a lookup key of a resource; what looks like an id of it is one. */
 function isKeyOf({ idPrefix }: KeyedResource, text: string): boolean {
   return text !== '' && text.length <= 255 && !text.startsWith(`${idPrefix}_`);
@@ -66,7 +63,7 @@ class PlaceFinder {
     }
     this.note(named, value, (id) => (holder[name] = id));
     const keyed = this.resources.filter(({ keysOf = [] }) => keysOf.includes(name));
-    if (!isHolder(value) || keyed.length === 0) return;
+    if (!isObject(value) || keyed.length === 0) return;
     for (const key of Object.keys(value)) {
       this.note(keyed, key, (id) => {
         const inner = value[key];
@@ -86,7 +83,7 @@ class PlaceFinder {
 
   walk(value: unknown): void {
     if (Array.isArray(value)) for (const each of value) this.walk(each);
-    if (!isHolder(value)) return;
+    if (!isObject(value)) return;
     this.#noteEntity(value);
     for (const name of Object.keys(value)) {
       if (FREE_FORM.has(name)) continue;

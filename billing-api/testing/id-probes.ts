@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isObject } from '../../contract/is-object.js';
 import { projectRoot } from '../../runtime/project.js';
 import type { Operation } from '../edge/operation-table.js';
 import type { FilledEnvironment, IdKind } from './filled-environment.js';
@@ -74,16 +75,12 @@ const NAMING_NOTHING = new Set([
   'run_id',
 ]);
 
-function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 const document = JSON.parse(
   readFileSync(join(projectRoot, 'billing-api', 'generated', 'openapi.json'), 'utf8'),
 ) as { paths: Json; components: { schemas: Json } };
 
 function resolved(schema: unknown): Json {
-  if (!isJson(schema)) return {};
+  if (!isObject(schema)) return {};
   const reference = schema['$ref'];
   if (typeof reference !== 'string') return schema;
   return resolved(document.components.schemas[reference.split('/').at(-1) ?? '']);
@@ -96,7 +93,7 @@ function idPlaces(schema: unknown, place: readonly string[]): readonly (readonly
   // No request of ours is nested deeper.
   if (place.length > 8) return [];
   const { properties, items, allOf, anyOf } = resolved(schema);
-  const inner = Object.entries(isJson(properties) ? properties : {}).flatMap(([name, member]) => [
+  const inner = Object.entries(isObject(properties) ? properties : {}).flatMap(([name, member]) => [
     ...(/(^|_)ids?$/.test(name) ? [[...place, name]] : []),
     ...idPlaces(member, [...place, name]),
   ]);
@@ -113,9 +110,9 @@ function idPlaces(schema: unknown, place: readonly string[]): readonly (readonly
 /** Places of the request that the document names, body and query. */
 function documentedPlaces({ method, path }: Operation): readonly (readonly string[])[] {
   const item = document.paths[path.replace(/^\/v1/, '')];
-  const operation = resolved(isJson(item) ? item[method.toLowerCase()] : undefined);
+  const operation = resolved(isObject(item) ? item[method.toLowerCase()] : undefined);
   const body = resolved(operation['requestBody']);
-  const content = isJson(body['content']) ? Object.values(body['content']) : [];
+  const content = isObject(body['content']) ? Object.values(body['content']) : [];
   const queries = listOf(operation['parameters']).flatMap((parameter) => {
     const { in: where, name } = resolved(parameter);
     const isId = where === 'query' && /(^|_)ids?$/.test(String(name));
@@ -131,7 +128,7 @@ function withValue(container: unknown, place: readonly string[], value: unknown)
     const [first, ...others] = listOf(container);
     return [withValue(first, rest, value), ...others];
   }
-  const members = isJson(container) ? container : {};
+  const members = isObject(container) ? container : {};
   return { ...members, [head]: withValue(members[head], rest, value) };
 }
 

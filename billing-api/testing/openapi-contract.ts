@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormatsModule from 'ajv-formats';
+import { isObject } from '../../contract/is-object.js';
 import { projectRoot } from '../../runtime/project.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -9,13 +10,9 @@ type Json = Readonly<Record<string, unknown>>;
 // The types of ajv-formats describe another module format than the one it has.
 const addFormats = addFormatsModule as unknown as (ajv: Ajv) => void;
 
-function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Objects with named members and no word about others. */
 function isOpen(schema: Json): boolean {
-  return isJson(schema['properties']) && schema['additionalProperties'] === undefined;
+  return isObject(schema['properties']) && schema['additionalProperties'] === undefined;
 }
 
 /**
@@ -24,7 +21,7 @@ function isOpen(schema: Json): boolean {
  */
 function toJsonSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(toJsonSchema);
-  if (!isJson(schema)) return schema;
+  if (!isObject(schema)) return schema;
   const { nullable, ...rest } = schema;
   const members = Object.entries(rest).map(([name, value]) => [name, toJsonSchema(value)]);
   const plain: unknown = Object.fromEntries([
@@ -63,7 +60,8 @@ class OpenApiContract {
   constructor() {
     const file = join(projectRoot, 'billing-api', 'generated', 'openapi.json');
     const document: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    if (!isJson(document) || !isJson(document['paths'])) throw new Error(`${file} is no document`);
+    if (!isObject(document) || !isObject(document['paths']))
+      throw new Error(`${file} is no document`);
     this.#document = document;
     this.#ajv = new Ajv({ strict: false, allErrors: true });
     addFormats(this.#ajv);
@@ -104,11 +102,11 @@ class OpenApiContract {
   #headerProblems(response: readonly string[], headers: Headers | undefined): readonly string[] {
     const described = this.#at([...response, 'headers']);
     if (headers === undefined) return [];
-    const known = Object.entries(isJson(described) ? described : {}).map(([name, header]) => {
-      const reference = isJson(header) ? header['$ref'] : undefined;
+    const known = Object.entries(isObject(described) ? described : {}).map(([name, header]) => {
+      const reference = isObject(header) ? header['$ref'] : undefined;
       const resolved =
         typeof reference === 'string' ? this.#at(reference.split('/').slice(1)) : header;
-      const isRequired = isJson(resolved) && resolved['required'] === true;
+      const isRequired = isObject(resolved) && resolved['required'] === true;
       return { name: name.toLowerCase(), isRequired };
     });
     const missing = known.filter(({ name, isRequired }) => isRequired && !headers.has(name));
@@ -123,21 +121,21 @@ class OpenApiContract {
 
   #at(members: readonly string[]): unknown {
     let found: unknown = this.#document;
-    for (const member of members) found = isJson(found) ? found[member] : undefined;
+    for (const member of members) found = isObject(found) ? found[member] : undefined;
     return found;
   }
 
   /** Where a response is described: there, or among those that operations share. */
   #responseAt(place: readonly string[]): readonly string[] {
     const response = this.#at(place);
-    const reference = isJson(response) ? response['$ref'] : undefined;
+    const reference = isObject(response) ? response['$ref'] : undefined;
     return typeof reference === 'string' ? reference.split('/').slice(1) : place;
   }
 
   #bodyProblems(response: readonly string[], body: unknown): readonly string[] {
     const content = this.#at([...response, 'content']);
     // An answer has one form: JSON, what else the operation says, or no body.
-    const [mediaType] = isJson(content) ? Object.keys(content) : [];
+    const [mediaType] = isObject(content) ? Object.keys(content) : [];
     if (mediaType === undefined) return (body ?? null) === null ? [] : ['no body is documented'];
     const validate = this.#compile([...response, 'content', mediaType, 'schema']);
     if (validate(body)) return [];
