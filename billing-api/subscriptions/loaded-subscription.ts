@@ -30,7 +30,7 @@ import {
   SUBSCRIPTIONS,
   type SubscriptionRow,
 } from '../declarations/subscriptions/subscription.resource.js';
-import { findLatestInvoice, findSubscription } from './subscriptions-store.js';
+import { findLatestInvoices, findSubscription } from './subscriptions-store.js';
 
 /** A subscription with everything that belongs to it. */
 export type LoadedSubscription = {
@@ -72,8 +72,10 @@ export async function withRelated(
   { tx }: StatementUnit,
   subscription: SubscriptionRow,
 ): Promise<LoadedSubscription> {
+  const { id } = subscription;
   const related = await findRelatedRecords(tx, [subscription]);
-  return { subscription, related, latestInvoice: await findLatestInvoice(tx, subscription.id) };
+  const latest = await findLatestInvoices(tx, [id]);
+  return { subscription, related, latestInvoice: latest.get(id) ?? null };
 }
 
 /** The terms that decide the charges of a subscription. */

@@ -1,3 +1,4 @@
+import { groupBy } from '../../runtime/group-by.js';
 import type { PauseRow } from '../declarations/subscriptions/pause.resource.js';
 import type { PhaseRow } from '../declarations/subscriptions/phase.resource.js';
 import { findPauses } from './periods/pauses-store.js';
@@ -30,15 +31,19 @@ export type BilledRecords = BilledLines & {
   readonly coupons: readonly AttachedCoupon[];
 };
 
+/** What belongs to subscriptions and is answered with each of them. */
+export type ShownRecords = {
+  /** Oldest first. */
+  readonly coupons: readonly AttachedCoupon[];
+  readonly creditGrants: readonly CreditGrantRow[];
+  /** In the order of time. */
+  readonly pauses: readonly PauseRow[];
+  /** In the order of time. */
+  readonly phases: readonly PhaseRow[];
+};
+
 /** Everything that belongs to subscriptions. */
-export type RelatedRecords = BilledRecords &
-  LineRecords & {
-    readonly creditGrants: readonly CreditGrantRow[];
-    /** In the order of time. */
-    readonly pauses: readonly PauseRow[];
-    /** In the order of time. */
-    readonly phases: readonly PhaseRow[];
-  };
+export type RelatedRecords = BilledRecords & LineRecords & ShownRecords;
 
 /** One statement for each kind of record, whatever the number of subscriptions. */
 export async function findBilledRecords(
@@ -55,6 +60,43 @@ export async function findBilledRecords(
   };
 }
 
+/** All but the coupons, which invoices are computed from as well. */
+async function findGrantsAndTimes(
+  tx: Transaction,
+  ids: readonly string[],
+): Promise<Omit<ShownRecords, 'coupons'>> {
+  return {
+    creditGrants: await findCreditGrantsOf(tx, 'subscription_id', ids),
+    pauses: await findPauses({ tx }, ids),
+    phases: await findPhases({ tx }, ids),
+  };
+}
+
+/** What is answered with each of these subscriptions; one statement for each kind of record. */
+export async function findShownRecords(
+  tx: Transaction,
+  ids: readonly string[],
+): Promise<(id: string) => ShownRecords> {
+  const coupons = groupBy(
+    await findAttachedCoupons({ tx }, ids),
+    ({ association }) => association.subscription_id,
+  );
+  const others = await findGrantsAndTimes(tx, ids);
+  const creditGrants = groupBy(others.creditGrants, (row) => row.subscription_id);
+  const pauses = groupBy(others.pauses, (row) => row.subscription_id);
+  const phases = groupBy(others.phases, (row) => row.subscription_id);
+  return (id) => ({
+    // Absent means none, in each of these: the subscription has no such record.
+    coupons: coupons.get(id) ?? [],
+    // Absent means none: as above.
+    creditGrants: creditGrants.get(id) ?? [],
+    // Absent means none: as above.
+    pauses: pauses.get(id) ?? [],
+    // Absent means none: as above.
+    phases: phases.get(id) ?? [],
+  });
+}
+
 export async function findRelatedRecords(
   transaction: Transaction,
   rows: readonly SubscriptionRow[],
@@ -64,8 +106,6 @@ export async function findRelatedRecords(
   return {
     ...billed,
     ...(await withShownRecords(transaction, billed)),
-    creditGrants: await findCreditGrantsOf(transaction, 'subscription_id', ids),
-    pauses: await findPauses({ tx: transaction }, ids),
-    phases: await findPhases({ tx: transaction }, ids),
+    ...(await findGrantsAndTimes(transaction, ids)),
   };
 }

@@ -1,8 +1,5 @@
 import { sql } from 'slonik';
 import { mustGet } from '../../runtime/failure.js';
-import { groupBy } from '../../runtime/group-by.js';
-import { findAttachedCoupons } from '../coupons/coupons-store.js';
-import { findCreditGrantsOf } from '../credit-grants/credit-grants-store.js';
 import { rowIsOfEnvironment } from '../records/conditions.js';
 import { PLANS } from '../declarations/catalog/plan.resource.js';
 import { findRecords } from '../records/find-record.js';
@@ -15,8 +12,7 @@ import {
   type LineItemDto,
 } from '../declarations/subscriptions/line-item.resource.js';
 import { findLineRecords, type LineRecords } from './line-records.js';
-import { findPauses } from './periods/pauses-store.js';
-import { findPhases } from './phases-store.js';
+import { findShownRecords } from './related-records.js';
 import {
   belongingsToDto,
   SUBSCRIPTION_EXPANSIONS,
@@ -50,36 +46,6 @@ type SubscriptionSearch = {
   readonly conditions: SubscriptionConditions;
   readonly withLineItems: boolean;
 };
-
-type Belongings = ReturnType<typeof belongingsToDto>;
-
-/** What belongs to the subscriptions of a page. One statement for each kind of record. */
-async function findBelongings(
-  { tx }: ReadUnit,
-  ids: readonly string[],
-): Promise<(id: string) => Belongings> {
-  const pauses = groupBy(await findPauses({ tx }, ids), (row) => row.subscription_id);
-  const phases = groupBy(await findPhases({ tx }, ids), (row) => row.subscription_id);
-  const attached = await findAttachedCoupons({ tx }, ids);
-  const coupons = groupBy(attached, ({ association }) => association.subscription_id);
-  const grants = await findCreditGrantsOf(tx, 'subscription_id', ids);
-  const creditGrants = groupBy(grants, (row) => row.subscription_id);
-  const invoices = await findLatestInvoices(tx, ids);
-  return (id) =>
-    belongingsToDto(
-      {
-        // Absent means none: it has no pause, coupon or grant.
-        pauses: pauses.get(id) ?? [],
-        // Absent means none: as above.
-        phases: phases.get(id) ?? [],
-        // Absent means none: as above.
-        coupons: coupons.get(id) ?? [],
-        // Absent means none: as above.
-        creditGrants: creditGrants.get(id) ?? [],
-      },
-      invoices.get(id) ?? null,
-    );
-}
 
 /** Whether the plan has prices that are newer than those that a subscription has taken over. */
 const isOutOfSync = sql.fragment`(synced_price_sequence < (
@@ -128,14 +94,13 @@ export async function searchSubscriptionsIn(
   }
   const planIds = rows.map((row) => row.plan_id);
   const plans = records?.plans ?? (await findRecords(unit, PLANS, planIds));
-  const belongingsOf = await findBelongings(
-    unit,
-    rows.map(({ id }) => id),
-  );
+  const ids = rows.map(({ id }) => id);
+  const shownOf = await findShownRecords(unit.tx, ids);
+  const invoices = await findLatestInvoices(unit.tx, ids);
   const lineItems = records === null ? null : lineItemsOf(records);
   return pageToDto(page, ({ row, expansions: expanded }) => ({
     ...subscriptionToDto(row, mustGet(plans, row.plan_id, 'the plan of a subscription')),
-    ...belongingsOf(row.id),
+    ...belongingsToDto(shownOf(row.id), invoices.get(row.id) ?? null),
     ...expanded,
     // Absent means none: all prices of the plan are given up, and the subscription has no line.
     ...(lineItems !== null && { line_items: lineItems.get(row.id) ?? [] }),

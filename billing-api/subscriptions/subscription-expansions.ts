@@ -27,7 +27,7 @@ import {
 } from '../declarations/subscriptions/line-item.resource.js';
 import type { InvoiceRow } from '../declarations/invoices/invoice.resource.js';
 import type { LoadedSubscription } from './loaded-subscription.js';
-import type { RelatedRecords } from './related-records.js';
+import type { ShownRecords } from './related-records.js';
 import {
   subscriptionToDto,
   type SubscriptionDto,
@@ -68,7 +68,7 @@ export const SUBSCRIPTION_EXPANSIONS: Expansions<SubscriptionRow, SubscriptionEx
 
 /** What belongs to one subscription. */
 export function belongingsToDto(
-  related: Pick<RelatedRecords, 'pauses' | 'phases' | 'coupons' | 'creditGrants'>,
+  related: ShownRecords,
   latestInvoice: InvoiceRow | null,
 ): SubscriptionBelongingsDto {
   return {

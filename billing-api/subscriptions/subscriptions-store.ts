@@ -26,16 +26,6 @@ export async function findSubscription(
     SELECT * FROM subscriptions WHERE id = ${id} AND ${isOfEnvironment}`);
 }
 
-/** The last invoice that was made of a subscription; null when there is none. */
-export async function findLatestInvoice(
-  transaction: Transaction,
-  subscriptionId: string,
-): Promise<InvoiceRow | null> {
-  return transaction.maybeOne(sql.type(INVOICES.row)`
-    SELECT * FROM invoices WHERE subscription_id = ${subscriptionId} AND ${isOfEnvironment}
-    ORDER BY billing_sequence DESC NULLS LAST, created_at DESC, id DESC LIMIT 1`);
-}
-
 /** The last invoice of each of these subscriptions that has one, by subscription. */
 export async function findLatestInvoices(
   transaction: Transaction,
