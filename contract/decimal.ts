@@ -19,6 +19,12 @@ export type Decimal = InstanceType<typeof Decimal>;
 export const ZERO: Decimal = new Decimal(0);
 export const ONE: Decimal = new Decimal(1);
 
+/** Adds an amount to the sum of a key; the first amount of a key is its sum. */
+export function addAt<K>(sums: Map<K, Decimal>, key: K, amount: Decimal): void {
+  // Absent means zero: this is the first amount of the key.
+  sums.set(key, (sums.get(key) ?? ZERO).plus(amount));
+}
+
 const PLAIN_DECIMAL = /^-?\d+(?:\.\d+)?$/;
 const FRACTION_DIGITS_MAX = 18;
 const MAGNITUDE_MAX = new Decimal('1000000000000');

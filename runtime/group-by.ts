@@ -12,3 +12,18 @@ export function groupBy<K, T>(
   }
   return groups;
 }
+
+/** The counts of the items added up by their keys, which are in the order of their first items. */
+export function sumBy<K, T>(
+  items: Iterable<T>,
+  keyOf: (item: T) => K,
+  countOf: (item: T) => number,
+): ReadonlyMap<K, number> {
+  const sums = new Map<K, number>();
+  for (const item of items) {
+    const key = keyOf(item);
+    // Absent means zero: this is the first item of the key.
+    sums.set(key, (sums.get(key) ?? 0) + countOf(item));
+  }
+  return sums;
+}

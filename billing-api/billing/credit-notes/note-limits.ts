@@ -1,6 +1,14 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { decimalOf, maxOf, plain, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import {
+  addAt,
+  decimalOf,
+  maxOf,
+  plain,
+  sumOf,
+  ZERO,
+  type Decimal,
+} from '../../../contract/decimal.js';
 import { numericColumn } from '../../../sql/columns.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import type { CreditNoteRow } from '../../declarations/money/credit-note.resource.js';
@@ -59,10 +67,7 @@ export async function findNotedAmounts(
       AND ${rowIsOfEnvironment('note')}
     GROUP BY line.invoice_line_item_id, note.credit_note_type, is_open`);
   const ofLine = new Map<string, Decimal>();
-  for (const { invoice_line_item_id: id, amount } of rows) {
-    // Absent means zero: no earlier note names the line.
-    ofLine.set(id, (ofLine.get(id) ?? ZERO).plus(amount));
-  }
+  for (const { invoice_line_item_id: id, amount } of rows) addAt(ofLine, id, amount);
   const openOf = (type: NoteType): Decimal =>
     sumOf(
       rows

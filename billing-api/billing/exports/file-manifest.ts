@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { compareTexts } from '../../../contract/compare-texts.js';
-import { decimalOf, plain, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { addAt, decimalOf, plain, ZERO, type Decimal } from '../../../contract/decimal.js';
 import { formatInstant, type Interval } from '../../../contract/instant.js';
 import type { ScheduledTaskRow } from '../../declarations/exports/scheduled-task.resource.js';
 import { latenessOf, type ExportedFile, type IsLate, type Row } from './export-needs.js';
@@ -38,8 +38,7 @@ export class RowTally {
     if (text === null) return;
     const sums = this.#sums.get(column) ?? new Map<string, Decimal>();
     this.#sums.set(column, sums);
-    // Absent means zero: this is the first row.
-    sums.set(currency, (sums.get(currency) ?? ZERO).plus(decimalOf(text)));
+    addAt(sums, currency, decimalOf(text));
   }
 
   /** By column; amounts have a sum for each currency. */

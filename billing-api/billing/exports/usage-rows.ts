@@ -1,7 +1,7 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { queryFile } from '../../../clickhouse/query-file.js';
-import { plain, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { addAt, plain, ZERO, type Decimal } from '../../../contract/decimal.js';
 import { formatInstant, type InstantMs, type Interval } from '../../../contract/instant.js';
 import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
 import { findFeaturesOfMeters } from '../../catalog/features/features-store.js';
@@ -165,17 +165,13 @@ function costsOf(
   { within, beyond, currency }: MeterCharge,
 ): ReadonlyMap<string, Decimal> {
   const costs = new Map<string, Decimal>();
-  const add = (source: string, cost: Decimal): void => {
-    // Absent means zero: it is the first of the source.
-    costs.set(source, (costs.get(source) ?? ZERO).plus(cost));
-  };
   const weighed = figures.filter(({ usage }) => usage.greaterThan(ZERO));
   const isSplit = weighed.length > 0 && figures.every(({ usage }) => !usage.isNegative());
   if (isSplit) {
     const parts = allocateByWeight(new Money(within, currency), weighed, ({ usage }) => usage);
-    for (const [{ source }, part] of parts) add(source, part.value);
-  } else add('', within);
-  if (!beyond.isZero()) add('', beyond);
+    for (const [{ source }, part] of parts) addAt(costs, source, part.value);
+  } else addAt(costs, '', within);
+  if (!beyond.isZero()) addAt(costs, '', beyond);
   return costs;
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { decimalOf } from '../../../contract/decimal.js';
 import { formatInstant, type InstantMs, type Interval } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
-import { groupBy } from '../../../runtime/group-by.js';
+import { groupBy, sumBy } from '../../../runtime/group-by.js';
 import { instantColumn, integerColumn, numericColumn } from '../../../sql/columns.js';
 import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import type { InvoicedLine, PriorCommitment } from '../../domain/invoice/invoice.js';
@@ -148,16 +148,6 @@ function priorCommitmentsOf(row: LineRow): readonly PriorCommitment[] {
   ];
 }
 
-/** How often each coupon was applied. */
-function sumsOf(rows: readonly CountRow[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const { coupon_association_id: id, application_count: count } of rows) {
-    // Absent means zero: none was counted yet.
-    counts.set(id, (counts.get(id) ?? 0) + count);
-  }
-  return counts;
-}
-
 /** What was invoiced of a subscription, as rows. */
 type PriorRows = { readonly lines: readonly LineRow[]; readonly counts: readonly CountRow[] };
 
@@ -176,7 +166,11 @@ function priorOf({ lines, counts }: PriorRows): Required<PriorInvoices> {
     alreadyInvoiced: lines.map(invoicedLineOf),
     priorCommitments: lines.flatMap(priorCommitmentsOf),
     segmentsBefore: lines.flatMap(segmentOf),
-    couponApplicationCounts: sumsOf(counts),
+    couponApplicationCounts: sumBy(
+      counts,
+      (row) => row.coupon_association_id,
+      (row) => row.application_count,
+    ),
   };
 }
 
