@@ -21,6 +21,8 @@ const KEY = 'sk_test_an_example_not_a_key';
 type Gateway = {
   readonly stripe: StripeSimulator;
   readonly connection: Answer;
+  /** Pays an invoice by card, and takes the payment. */
+  readonly pay: (invoice: Answer, differing?: object) => Promise<void>;
   /** Takes the payments that are waiting. */
   readonly take: () => Promise<void>;
   /** Tries one payment, and throws what the job would try again for. */
@@ -28,6 +30,8 @@ type Gateway = {
   readonly signal: (signed: SignedBody) => Promise<HttpAnswer>;
   /** The only charge there. */
   readonly charge: () => SimulatedIntent;
+  /** Carries out the only charge there, without a word to us. */
+  readonly carryOut: () => SimulatedIntent;
   readonly paymentsOf: (invoice: Answer) => Promise<Answer[]>;
 };
 
@@ -36,6 +40,12 @@ const CARD = {
   payment_method_id: 'pm_card_visa',
   process_payment: true,
 };
+
+/** The body of a payment of an invoice by card. */
+const cardOf = ({ id, amount_due: amount }: Answer, differing: object = {}) => ({
+  ...{ destination_type: 'INVOICE', destination_id: id, amount, currency: 'usd' },
+  ...{ ...CARD, ...differing },
+});
 
 const test = moneyTest.extend<{ gateway: Gateway }>({
   gateway: async ({ api, database, clickhouse, money }, use) => {
@@ -50,30 +60,30 @@ const test = moneyTest.extend<{ gateway: Gateway }>({
     const needs: JobNeeds = billingNeeds(engines);
     const runner = billingRunner(engines, [TAKE_BY_GATEWAY]);
     const actor = { kind: 'job', job: 'take-payment', runId: 'run' } as const;
+    const take = async () => {
+      await runner.runDue(Date.now());
+    };
+    const charge = () => {
+      expect(stripe.intents.size).toBe(1);
+      return [...stripe.intents.values()][0] as SimulatedIntent;
+    };
     await use({
-      ...{ stripe, connection },
-      take: async () => {
-        await runner.runDue(Date.now());
+      ...{ stripe, connection, take, charge },
+      carryOut: () => Object.assign(charge(), { status: 'succeeded', captures: 1 }),
+      pay: async (invoice, differing) => {
+        await api.make('/v1/payments', cardOf(invoice, differing));
+        await take();
       },
       tryOnce: ({ id }) => takeByGateway(needs, { environment, actor }, id),
       signal: ({ body, signature }) =>
         api.call('POST', `/v1/connections/${connection.id}/signals`, {
           ...{ raw: body, headers: { 'stripe-signature': signature, 'x-api-key': '' } },
         }),
-      charge: () => {
-        expect(stripe.intents.size).toBe(1);
-        return [...stripe.intents.values()][0] as SimulatedIntent;
-      },
       paymentsOf: async ({ id }) =>
         (await api.call('GET', `/v1/payments?destination_id=${id}`)).body.items,
     });
     await stripe.close();
   },
-});
-
-const cardOf = ({ id, amount_due: amount }: Answer, differing: object = {}) => ({
-  ...{ destination_type: 'INVOICE', destination_id: id, amount, currency: 'usd' },
-  ...{ ...CARD, ...differing },
 });
 
 describe('connections to Stripe', () => {
@@ -166,9 +176,7 @@ describe('card payments', () => {
     stripe.loseNext = LOST;
     await expect(gateway.tryOnce(payment)).rejects.toThrow();
     // Carried out by a process that could not note it, a day ago.
-    const intent = gateway.charge();
-    intent.status = 'succeeded';
-    intent.captures = 1;
+    const intent = gateway.carryOut();
     await gateway.tryOnce(payment);
     expect(intent.captures).toBe(1);
     expect(await money.read(due.id)).toMatchObject({ payment_status: 'SUCCEEDED' });
@@ -181,8 +189,7 @@ describe('card payments', () => {
     money,
   }) => {
     const declined = { payment_method_id: 'pm_card_chargeDeclined' };
-    await api.make('/v1/payments', cardOf(due, declined));
-    await gateway.take();
+    await gateway.pay(due, declined);
     const [failed] = await gateway.paymentsOf(due);
     expect(failed).toMatchObject({
       ...{ payment_status: 'FAILED', error_message: 'Your card was declined.' },
@@ -192,8 +199,7 @@ describe('card payments', () => {
     expect(await money.read(due.id)).toMatchObject({
       ...{ payment_status: 'FAILED', amount_paid: '0.00' },
     });
-    await api.make('/v1/payments', cardOf(due));
-    await gateway.take();
+    await gateway.pay(due);
     expect(await money.read(due.id)).toMatchObject({
       ...{ payment_status: 'SUCCEEDED', amount_paid: '122.00' },
     });
@@ -309,13 +315,12 @@ describe('signals of a gateway', () => {
     gateway,
     money,
   }) => {
-    await api.make('/v1/payments', cardOf(due, slow));
-    await gateway.take();
+    await gateway.pay(due, slow);
     expect(await money.read(due.id)).toMatchObject({ payment_status: 'PROCESSING' });
     const intent = gateway.charge();
     intent.status = 'requires_payment_method';
     const failed = gateway.stripe.intentEvent(intent, 'payment_intent.payment_failed');
-    Object.assign(intent, { status: 'succeeded', captures: 1 });
+    gateway.carryOut();
     const succeeded = gateway.stripe.intentEvent(intent, 'payment_intent.succeeded');
     const answers = await Promise.all(Array.from({ length: 5 }, () => gateway.signal(succeeded)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -336,13 +341,12 @@ describe('signals of a gateway', () => {
     gateway,
     money,
   }) => {
-    await api.make('/v1/payments', cardOf(due, slow));
-    await gateway.take();
+    await gateway.pay(due, slow);
     const intent = gateway.charge();
     intent.status = 'requires_payment_method';
     await gateway.signal(gateway.stripe.intentEvent(intent, 'payment_intent.payment_failed'));
     expect(await money.read(due.id)).toMatchObject({ payment_status: 'FAILED' });
-    Object.assign(intent, { status: 'succeeded', captures: 1 });
+    gateway.carryOut();
     await gateway.signal(gateway.stripe.intentEvent(intent, 'payment_intent.succeeded'));
     expect(await money.read(due.id)).toMatchObject({ payment_status: 'SUCCEEDED' });
   });
@@ -353,9 +357,8 @@ describe('signals of a gateway', () => {
     gateway,
     money,
   }) => {
-    await api.make('/v1/payments', cardOf(due, slow));
-    await gateway.take();
-    const intent = Object.assign(gateway.charge(), { status: 'succeeded', captures: 1 });
+    await gateway.pay(due, slow);
+    const intent = gateway.carryOut();
     const less = { ...intent, amount: 10000 };
     await gateway.signal(gateway.stripe.intentEvent(less, 'payment_intent.succeeded'));
     expect(await money.read(due.id)).toMatchObject({
@@ -364,8 +367,7 @@ describe('signals of a gateway', () => {
   });
 
   test('of refunds made there grow, whatever comes first', async ({ api, due, gateway, money }) => {
-    await api.make('/v1/payments', cardOf(due));
-    await gateway.take();
+    await gateway.pay(due);
     const refunded = (amount: number) =>
       gateway.stripe.event('charge.refunded', {
         ...{ id: 'ch_1', object: 'charge', payment_intent: 'pi_1', currency: 'usd' },
@@ -388,9 +390,8 @@ describe('signals of a gateway', () => {
     gateway,
     money,
   }) => {
-    await api.make('/v1/payments', cardOf(due, slow));
-    await gateway.take();
-    const intent = Object.assign(gateway.charge(), { status: 'succeeded', captures: 1 });
+    await gateway.pay(due, slow);
+    const intent = gateway.carryOut();
     const { body, signature } = gateway.stripe.intentEvent(intent, 'payment_intent.succeeded');
     const forged = [
       { body: body.replace('12200', '99900'), signature },
