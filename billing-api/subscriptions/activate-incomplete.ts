@@ -12,8 +12,9 @@ import { awaitRenewal } from './periods/periods-store.js';
 import { toldOfSubscription } from './subscription-events.js';
 
 /**
- * A subscription that waited for its first payment is active; one in another state stays as it is
- * (docs/domain.md 5.1). What fell due meanwhile is done by the next run of its environment.
+ * Makes a subscription active that was waiting for its first payment (docs/domain.md 5.1), and
+ * leaves one in any other state as it is. What fell due meanwhile is done by the next run of its
+ * environment.
  */
 export async function activateIncomplete(
   unit: Unit,

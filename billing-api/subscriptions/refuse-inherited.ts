@@ -10,6 +10,6 @@ export function refuseInherited(
   problem: string,
 ): Refusal | null {
   if (type !== 'inherited') return null;
-  const remedy = `ask its parent ${parentId}, or take it out of the hierarchy`;
+  const remedy = `send this to its parent ${parentId}, or first name its customer in inheritance_params.remove there`;
   return new Refusal('invalid_operation', `an inherited subscription ${problem}; ${remedy}`);
 }

@@ -226,7 +226,7 @@ describe('grouped invoicing (29.2)', () => {
         body: { type: 'grouped_invoicing', grouped_invoicing_params: params },
       });
     await expectRefused(modify, [
-      [{ add: [late.id] }, /their periods do not end at the same instants/],
+      [{ add: [late.id] }, /their billing periods do not end on the same dates/],
       [{ add: [child.id] }, /is of type grouped_invoicing, not standalone/],
       [{ add: [parent.id] }, /is the parent itself/],
       [{}, /must add or remove something/],
@@ -239,7 +239,7 @@ describe('grouped invoicing (29.2)', () => {
         body: { pause_mode: 'immediate' },
       });
       expect([paused.status, paused.body.message]).toEqual([
-        ...[400, expect.stringMatching(/out of the group first/)],
+        ...[400, expect.stringMatching(/grouped_invoicing_params.remove/)],
       ]);
     }
   });

@@ -61,7 +61,10 @@ export async function refuseBesideInherited(
   const inherited = await findAlive(unit, [customerId], true);
   if (inherited === null) return null;
   const problem = `customer ${customerId} has the inherited subscription ${inherited.id}, whose parent bills its usage`;
-  return new Refusal('invalid_operation', `${problem}; take it out of the hierarchy first`);
+  return new Refusal(
+    'invalid_operation',
+    `${problem}; name the customer in inheritance_params.remove of that parent first`,
+  );
 }
 
 /** An inherited subscription has the terms of its parent, and neither lines nor a commitment. */

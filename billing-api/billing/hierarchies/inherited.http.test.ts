@@ -290,7 +290,10 @@ describe('inherited subscriptions (29.1)', () => {
       body: { subscription_id: child.id },
     });
     expect([preview.status, preview.body.message]).toEqual([
-      ...[400, expect.stringMatching(/an inherited subscription has no invoices; ask its parent/)],
+      ...[
+        400,
+        expect.stringMatching(/an inherited subscription has no invoices; send this to its parent/),
+      ],
     ]);
     const subscribe = (body: object) => api.call('POST', '/v1/subscriptions', { body });
     const joins = { inheritance: { parent_subscription_id: parent.id } };

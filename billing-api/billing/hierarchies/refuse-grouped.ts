@@ -11,7 +11,8 @@ export async function refuseGrouped(
   unit: StatementUnit,
   { id, subscription_type: type, parent_subscription_id: parentId }: SubscriptionRow,
 ): Promise<Refusal | null> {
-  const remedy = 'whose periods end together; take it out of the group first';
+  const remedy =
+    'and their periods end together; name it in grouped_invoicing_params.remove of that one first';
   if (type === 'grouped_invoicing') {
     const problem = `subscription ${id} is billed with ${parentId}, ${remedy}`;
     return new Refusal('invalid_operation', problem);
@@ -19,6 +20,6 @@ export async function refuseGrouped(
   if (type !== 'parent') return null;
   const [child] = await lockChildren(unit, [id], 'grouped_invoicing');
   if (child === undefined) return null;
-  const problem = `subscription ${id} bills ${child.id} with it, and their periods end together; take that out of the group first`;
+  const problem = `subscription ${id} bills ${child.id} with it, and their periods end together; name it in grouped_invoicing_params.remove first`;
   return new Refusal('invalid_operation', problem);
 }

@@ -17,15 +17,16 @@ function endsOf(ledger: PeriodLedger): readonly InstantMs[] {
 }
 
 /**
- * Why the periods of two subscriptions do not end together (docs/domain.md 29.2); null when they
- * do, from the running period of the child on.
+ * The reason why one invoice cannot bill the periods of a parent and of a grouped child
+ * (docs/domain.md 29.2): they do not end together. Null where they do, from the period of the child
+ * on that is running.
  */
 export function alignmentProblem(parent: PeriodLedger, child: PeriodLedger): string | null {
   const isSame =
     parent.billingPeriod === child.billingPeriod &&
     parent.billingPeriodCount === child.billingPeriodCount;
-  if (!isSame) return 'they have billing periods of different lengths';
-  if (parent.timezone !== child.timezone) return 'they have different time zones';
+  if (!isSame) return 'their billing_period or billing_period_count differ';
+  if (parent.timezone !== child.timezone) return 'their customer_timezone differs';
   const ofParent = endsOf(parent);
   const ofChild = endsOf(child);
   const from = ofParent.findIndex((endMs) => endMs === ofChild[0]);
@@ -35,5 +36,7 @@ export function alignmentProblem(parent: PeriodLedger, child: PeriodLedger): str
       const own = ofChild[place];
       return own === undefined || own === endMs;
     });
-  return isAligned ? null : 'their periods do not end at the same instants';
+  return isAligned
+    ? null
+    : 'their billing periods do not end on the same dates; billing_anchor decides where they end';
 }

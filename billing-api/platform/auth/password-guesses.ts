@@ -43,7 +43,7 @@ export class PasswordGuesses {
     );
   }
 
-  /** Forgets the attempts of an account whose password was right. */
+  /** Forgets the wrong attempts of an account that has signed in with the right password. */
   noteRight(guess: Guess): void {
     this.#wrong.delete(this.#keyOf(guess));
     this.#known.set(pairOf(guess), true);
