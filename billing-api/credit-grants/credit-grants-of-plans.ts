@@ -8,7 +8,7 @@ import { byOwner } from '../owners/by-owner.js';
 
 export interface CreditGrantsOfPlanDto {
   /** Published credit grants, oldest first. */
-  credit_grants?: CreditGrantDto[];
+  credit_grants?: CreditGrantDto[] | null;
 }
 
 /** Expands `credit_grants` of plans. */

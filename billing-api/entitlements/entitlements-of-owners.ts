@@ -9,7 +9,7 @@ import { byOwner } from '../owners/by-owner.js';
 
 export interface EntitlementsOfOwnerDto {
   /** Published entitlements, oldest first. */
-  entitlements?: EntitlementDto[];
+  entitlements?: EntitlementDto[] | null;
 }
 
 /** Of the owners of one answer together; a single one is answered with all of its own. */

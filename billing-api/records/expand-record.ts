@@ -18,7 +18,10 @@ export type Expansions<Row, Answers> = {
   readonly [Name in keyof Answers]-?: Expansion<Row, Exclude<Answers[Name], undefined>>;
 };
 
-/** A record with the expandable members that the request names. */
+/**
+ * A record with the expandable members that the request names; the others are null, so that every
+ * member of a resource is in every answer (docs/http.md 1.6).
+ */
 export type Expanded<Row, Answers> = { readonly row: Row; readonly expansions: Partial<Answers> };
 
 /** Expands to the record that a column names, whatever its status; null when it names none. */
@@ -52,7 +55,10 @@ export async function expandRecords<Row, Answers extends object>(
   const readers: (readonly [string, (row: Row) => unknown])[] = [];
   const entries: [string, Expansion<Row, unknown>][] = Object.entries(wanted.expansions);
   for (const [name, expansion] of entries) {
-    if (wanted.names !== 'all' && !wanted.names.has(name)) continue;
+    if (wanted.names !== 'all' && !wanted.names.has(name)) {
+      readers.push([name, () => null]);
+      continue;
+    }
     const read = await expansion(unit, rows);
     if (isRefusal(read)) return read;
     readers.push([name, read]);

@@ -103,6 +103,6 @@ export async function searchSubscriptionsIn(
     ...belongingsToDto(shownOf(row.id), invoices.get(row.id) ?? null),
     ...expanded,
     // Absent means none: all prices of the plan are given up, and the subscription has no line.
-    ...(lineItems !== null && { line_items: lineItems.get(row.id) ?? [] }),
+    line_items: lineItems === null ? null : (lineItems.get(row.id) ?? []),
   }));
 }

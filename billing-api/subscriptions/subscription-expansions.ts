@@ -50,10 +50,10 @@ export interface SubscriptionBelongingsDto {
   latest_invoice: InvoiceHeaderDto | null;
 }
 
-/** In lists `line_items` are there with `with_line_items` only. */
+/** In lists `line_items` are null without `with_line_items`. */
 export interface ExpandedSubscriptionDto
   extends SubscriptionDto, SubscriptionBelongingsDto, SubscriptionExpansionsDto {
-  line_items?: LineItemDto[];
+  line_items?: LineItemDto[] | null;
 }
 
 export interface SubscriptionListDto {

@@ -6,7 +6,6 @@ import {
 } from '../declarations/money/wallet-transaction.resource.js';
 import {
   WALLETS,
-  type WalletRow,
   type WalletStatus,
   type WalletType,
 } from '../declarations/money/wallet.resource.js';
@@ -24,8 +23,9 @@ import { MemberReader } from '../records/member-rules.js';
 import type { Occasion } from '../records/occasion.js';
 import type { Currency, DateTime, DecimalText, SearchBody } from '../records/record-dto.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
-import { searchRecords, type Page } from '../records/search-records.js';
+import { searchExpanded, searchRecords, type Page } from '../records/search-records.js';
 import { readUnit, type ReadDependencies } from '../records/unit.js';
+import { WALLET_EXPANSIONS, type ExpandedWallet } from './wallet-expansions.js';
 
 /** @example {"external_customer_id": "acme", "wallet_status": "active"} */
 export interface SearchWalletsBody extends SearchBody {
@@ -63,7 +63,7 @@ export async function searchWallets(
   dependencies: ReadDependencies,
   occasion: Occasion,
   body: SearchWalletsBody,
-): Promise<Page<WalletRow> | Refusal> {
+): Promise<Page<ExpandedWallet> | Refusal> {
   return readUnit(dependencies, occasion, async (unit) => {
     const { external_customer_id: externalId } = body;
     const customer =
@@ -79,7 +79,8 @@ export async function searchWallets(
       ...isEqual('wallet_type', body.wallet_type),
       ...isEqual('wallet_status', body.wallet_status),
     ];
-    return searchRecords(unit, WALLETS, { request: body, conditions });
+    const search = { request: body, conditions, expansions: WALLET_EXPANSIONS };
+    return searchExpanded(unit, WALLETS, search);
   });
 }
 

@@ -13,6 +13,7 @@ import { postingsOfCredit } from '../domain/ledger/postings.js';
 import { WALLET } from '../domain/lifecycle/money-lifecycle.js';
 import { postGroups } from '../ledger/post-groups.js';
 import { changeRecord, type ChangeTarget } from '../records/change-record.js';
+import { readExpanded } from '../records/expand-record.js';
 import { readRecord } from '../records/find-record.js';
 import { moveRecord } from '../records/move-record.js';
 import type { Occasion } from '../records/occasion.js';
@@ -32,6 +33,7 @@ import {
   type WalletPatch,
   type WalletRequest,
 } from './wallet-request.js';
+import { WALLET_EXPANSIONS, type ExpandedWallet } from './wallet-expansions.js';
 import { storeWallet } from './wallets-store.js';
 
 /** The worth of what was moved, as the ledger posts it. */
@@ -111,8 +113,11 @@ export function readWallet(
   dependencies: ReadDependencies,
   occasion: Occasion,
   id: string,
-): Promise<WalletRow | Refusal> {
-  return readUnit(dependencies, occasion, (unit) => readRecord(unit, WALLETS, id));
+): Promise<ExpandedWallet | Refusal> {
+  const expansions = WALLET_EXPANSIONS;
+  return readUnit(dependencies, occasion, (unit) =>
+    readExpanded(unit, WALLETS, { id, expansions }),
+  );
 }
 
 async function moveState(

@@ -44,6 +44,7 @@ import {
   type SearchTransactionsBody,
   type SearchWalletsBody,
 } from './search-wallets.js';
+import { expandedWalletToDto } from './wallet-expansions.js';
 import { changeWallet, createWallet, readWallet } from './wallet-operations.js';
 
 /** A wallet after a movement of credits. */
@@ -97,7 +98,7 @@ export class WalletsController extends Controller {
     @Body() body: SearchWalletsBody,
   ): Promise<WalletListDto> {
     const page = accepted(await searchWallets(this.dependencies, occasionOf(request), body));
-    return pageToDto(page, walletToDto);
+    return pageToDto(page, expandedWalletToDto);
   }
 
   /** @summary Search wallet transactions */
@@ -116,8 +117,8 @@ export class WalletsController extends Controller {
   @Extension('x-operation', { entity: 'wallet', access: 'read', versioned: true })
   public async readWallet(@Request() request: HttpRequest, @Path() id: string): Promise<WalletDto> {
     const wallet = accepted(await readWallet(this.dependencies, occasionOf(request), id));
-    tagReadVersion(this, request, wallet.version);
-    return walletToDto(wallet);
+    tagReadVersion(this, request, wallet.row.version);
+    return expandedWalletToDto(wallet);
   }
 
   /** @summary Change a wallet */

@@ -72,7 +72,7 @@ export class CreditNotesController extends Controller {
     @Queries() query: ListCreditNotesQuery,
   ): Promise<CreditNoteListDto> {
     const page = accepted(await listCreditNotes(this.dependencies, occasionOf(request), query));
-    return pageToDto(page, creditNoteToDto);
+    return pageToDto(page, (note) => note);
   }
 
   /** @summary Read a credit note */

@@ -1,6 +1,8 @@
 import { sql } from 'slonik';
-import { assertPresent, mustGet } from '../../../runtime/failure.js';
+import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
 import { groupBy } from '../../../runtime/group-by.js';
+import { invoiceHeaderToDto } from '../../declarations/invoices/invoice-header-dto.js';
+import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import {
   CREDIT_NOTES,
   CREDIT_NOTE_LINES,
@@ -9,12 +11,13 @@ import {
   type CreditNoteDto,
   type CreditNoteRow,
 } from '../../declarations/money/credit-note.resource.js';
+import { refersTo, type Expansions } from '../../records/expand-record.js';
 import { isEqual, isOfEnvironment } from '../../records/conditions.js';
 import { readRecord } from '../../records/find-record.js';
 import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
-import { searchRecords, type Page } from '../../records/search-records.js';
+import { searchExpanded, type Page } from '../../records/search-records.js';
 import { readUnit, type ReadDependencies, type StatementUnit } from '../../records/unit.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
 import type { InvoiceDto } from '../answer/invoice-dto.js';
@@ -34,6 +37,16 @@ export async function withLines(
   return rows.map((row) => ({ row, lines: mustGet(linesOf, row.id, 'the lines of a note') }));
 }
 
+/** What a list of notes can answer with: the invoice, and its parties as they are on it. */
+const NOTE_EXPANSIONS: Expansions<
+  CreditNoteRow,
+  Pick<CreditNoteDto, 'invoice' | 'customer' | 'subscription'>
+> = {
+  invoice: refersTo('invoice_id', INVOICES, invoiceHeaderToDto),
+  customer: refersTo('invoice_id', INVOICES, ({ customer }) => customer),
+  subscription: refersTo('invoice_id', INVOICES, ({ subscription }) => subscription),
+};
+
 /** The query of GET /creditnotes. */
 export interface ListCreditNotesQuery extends ListQuery {
   invoice_id?: string;
@@ -46,7 +59,7 @@ export function listCreditNotes(
   dependencies: ReadDependencies,
   occasion: Occasion,
   query: ListCreditNotesQuery,
-): Promise<Page<CreditNote> | Refusal> {
+): Promise<Page<CreditNoteDto> | Refusal> {
   const conditions = [
     ...isEqual('invoice_id', query.invoice_id),
     ...isEqual('credit_note_status', query.credit_note_status),
@@ -54,8 +67,18 @@ export function listCreditNotes(
   ];
   const request = listRequestFrom(query);
   return readUnit(dependencies, occasion, async (unit) => {
-    const page = await searchRecords(unit, CREDIT_NOTES, { request, conditions });
-    return isRefusal(page) ? page : { ...page, items: await withLines(unit, page.items) };
+    const search = { request, conditions, expansions: NOTE_EXPANSIONS };
+    const page = await searchExpanded(unit, CREDIT_NOTES, search);
+    if (isRefusal(page)) return page;
+    const notes = await withLines(
+      unit,
+      page.items.map(({ row }) => row),
+    );
+    const items = zip(notes, page.items).map(([note, { expansions }]) => ({
+      ...creditNoteToDto(note),
+      ...expansions,
+    }));
+    return { ...page, items };
   });
 }
 

@@ -1,9 +1,10 @@
 import { findCustomerByExternalId } from '../../customers/customers-store.js';
-import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
+import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { isOneOf } from '../../records/conditions.js';
+import type { Expansion } from '../../records/expand-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
-import { searchRecords, type Page } from '../../records/search-records.js';
+import { searchExpanded, type Page } from '../../records/search-records.js';
 import { readUnit, type ReadDependencies, type ReadUnit } from '../../records/unit.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import { readDocuments } from '../stored/read-documents.js';
@@ -12,6 +13,17 @@ import {
   type InvoiceConditions,
   type SearchInvoicesBody,
 } from './invoice-search.js';
+
+const answeredAnyway: Expansion<InvoiceRow, null> = () => Promise.resolve(() => null);
+
+/** What `expand` may name. All of it is in every answer, as it was when it was computed. */
+const EXPANDABLE = {
+  customer: answeredAnyway,
+  subscription: answeredAnyway,
+  line_items: answeredAnyway,
+  coupon_applications: answeredAnyway,
+  taxes: answeredAnyway,
+};
 
 /** An external id that no published customer has finds nothing. */
 async function isOfExternalCustomer(
@@ -33,12 +45,14 @@ export async function searchInvoices(
   if (isRefusal(own)) return own;
   return readUnit(dependencies, occasion, async (unit) => {
     const conditions = [...own, ...(await isOfExternalCustomer(unit, body.external_customer_id))];
-    const page = await searchRecords(unit, INVOICES, { request: body, conditions });
+    const search = { request: body, conditions, expansions: EXPANDABLE };
+    const page = await searchExpanded(unit, INVOICES, search);
     if (isRefusal(page)) return page;
+    const rows = page.items.map(({ row }) => row);
     if (body.skip_line_items === true) {
-      const items = page.items.map((header) => ({ header, lines: [], coupons: [], taxes: [] }));
+      const items = rows.map((header) => ({ header, lines: [], coupons: [], taxes: [] }));
       return { ...page, items };
     }
-    return { ...page, items: await readDocuments(unit, page.items) };
+    return { ...page, items: await readDocuments(unit, rows) };
   });
 }

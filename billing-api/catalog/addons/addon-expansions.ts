@@ -16,7 +16,7 @@ import type { AddonDto } from '../../generated/standard/addon-types.js';
 /** What belongs to an addon; in lists only when expanded. */
 export interface AddonExpansionsDto extends EntitlementsOfOwnerDto {
   /** Live prices, oldest first. */
-  prices?: PriceDto[];
+  prices?: PriceDto[] | null;
 }
 
 export interface ExpandedAddonDto extends AddonDto, AddonExpansionsDto {}

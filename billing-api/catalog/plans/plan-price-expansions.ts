@@ -16,11 +16,11 @@ import type { PlanRow } from '../../declarations/catalog/plan.resource.js';
 /** What follows from the live prices of a plan. */
 export interface PlanPriceExpansionsDto {
   /** Live prices, oldest first. */
-  prices?: PriceDto[];
+  prices?: PriceDto[] | null;
   /** Meters of the prices. */
-  meters?: MeterDto[];
+  meters?: MeterDto[] | null;
   /** Features of these meters. */
-  features?: FeatureDto[];
+  features?: FeatureDto[] | null;
 }
 
 /** The meters that prices refer to, once each. */

@@ -24,6 +24,7 @@ import {
   type RecordOf,
 } from '../../records/resource.js';
 import type { CustomerDto } from '../customers/customer.resource.js';
+import type { InvoiceHeaderDto } from '../invoices/invoice-header-dto.js';
 import type { SubscriptionDto } from '../subscriptions/subscription.resource.js';
 
 export const CREDIT_NOTE_REASONS = [
@@ -113,6 +114,8 @@ export interface CreditNoteDto extends RecordDto {
   customer_id: string;
   customer?: CustomerDto | null;
   invoice_id: string;
+  /** Without its lines in lists. */
+  invoice?: InvoiceHeaderDto | null;
   subscription_id: string | null;
   subscription?: SubscriptionDto | null;
   idempotency_key: string | null;

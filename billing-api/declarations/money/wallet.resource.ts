@@ -4,7 +4,7 @@ import {
   type AlertSettingsBody,
   type AlertSettingsDto,
 } from '../alerts/alert-settings.js';
-import { CUSTOMERS } from '../customers/customer.resource.js';
+import { CUSTOMERS, type CustomerDto } from '../customers/customer.resource.js';
 import { ALERT_STATES } from '../../domain/wallet/alert-state.js';
 import { moneyOfCredits } from '../../domain/wallet/credits.js';
 import { WALLET } from '../../domain/lifecycle/money-lifecycle.js';
@@ -108,6 +108,8 @@ export type NewWallet = NewRecord<(typeof WALLETS)['columns']>;
 /** Credits of a customer, which pay its invoices. */
 export interface WalletDto extends RecordDto {
   customer_id: string;
+  /** Where a wallet is read by itself, and in searches when expanded. */
+  customer?: CustomerDto | null;
   currency: Currency;
   name: string | null;
   description: string | null;
