@@ -16,6 +16,7 @@ import type { Request as HttpRequest } from 'express';
 import { accepted } from '../edge/http-failure.js';
 import { occasionOf } from '../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
+import type { MessageDto } from '../records/record-dto.js';
 import type { WriteDependencies } from '../records/unit.js';
 import type { SearchBody } from '../records/record-dto.js';
 import { pageToDto } from '../records/search-records.js';
@@ -110,11 +111,11 @@ export class AlertSettingsController extends Controller {
    */
   @Delete('{id}')
   @Extension('x-operation', { entity: 'alert_setting', access: 'write' })
-  @SuccessResponse(204, 'Archived')
   public async archiveAlertSetting(
     @Request() request: HttpRequest,
     @Path() id: string,
-  ): Promise<void> {
+  ): Promise<MessageDto> {
     accepted(await archiveAlertSetting(this.dependencies, occasionOf(request), id));
+    return { message: `alert setting ${id} is archived` };
   }
 }

@@ -56,6 +56,21 @@ describe('the document', () => {
     expect(names.sort()).toEqual(declared.sort());
   });
 
+  it('answers every removal with 200 and a body, but for the five that typed clients want empty', () => {
+    const removals = OPERATIONS.filter(({ method }) => method === 'DELETE');
+    const statusOf = (operation: Operation) =>
+      Object.keys(describedOf(operation).responses).filter((status) => status.startsWith('2'));
+    const empty = removals.filter((operation) => !statusOf(operation).includes('200'));
+    expect(empty.map(({ path }) => path).sort()).toEqual([
+      '/v1/customers/{id}',
+      '/v1/groups/{id}',
+      '/v1/secrets/api/keys/{id}',
+      '/v1/tasks/scheduled/{id}',
+      '/v1/taxes/rates/{id}',
+    ]);
+    expect(new Set(removals.flatMap(statusOf))).toEqual(new Set(['200', '204']));
+  });
+
   it('passes the linter', async () => {
     const config = await createConfig({
       extends: ['recommended'],

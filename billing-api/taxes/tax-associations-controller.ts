@@ -17,6 +17,7 @@ import type { Request as HttpRequest } from 'express';
 import { accepted } from '../edge/http-failure.js';
 import { occasionOf } from '../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
+import type { MessageDto } from '../records/record-dto.js';
 import type { WriteDependencies } from '../records/unit.js';
 import { pageToDto } from '../records/search-records.js';
 import {
@@ -106,11 +107,11 @@ export class TaxAssociationsController extends Controller {
    */
   @Delete('{id}')
   @Extension('x-operation', { entity: 'tax', access: 'write' })
-  @SuccessResponse(204, 'Archived')
   public async archiveTaxAssociation(
     @Request() request: HttpRequest,
     @Path() id: string,
-  ): Promise<void> {
+  ): Promise<MessageDto> {
     accepted(await archiveTaxAssociation(this.dependencies, occasionOf(request), id));
+    return { message: `tax association ${id} is archived` };
   }
 }

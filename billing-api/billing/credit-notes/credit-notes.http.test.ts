@@ -65,6 +65,39 @@ describe('credit notes', () => {
     expect(items).toMatchObject([{ credit_balance: '122' }]);
   });
 
+  test('are listed with their invoice and its parties when they are asked for, as wallets and invoices are', async ({
+    api,
+    due,
+    money,
+  }) => {
+    await money.pay(due.id, { payment_status: 'SUCCEEDED' });
+    await credit(api, noteOn(due, '50'));
+    const list = async (query: string) =>
+      (await api.call('GET', `/v1/creditnotes${query}`)).body.items[0];
+    const none = { invoice: null, customer: null, subscription: null };
+    expect(await list('')).toMatchObject(none);
+    const full = await list('?expand=invoice,customer');
+    expect(full).toMatchObject({
+      ...{ invoice: { id: due.id, total: '122.00' }, customer: { id: due.customer_id } },
+      ...{ subscription: null, line_items: [{ amount: '50.00' }] },
+    });
+    expect(full.invoice).not.toHaveProperty('line_items');
+    const refused = await api.call('GET', '/v1/creditnotes?expand=payments');
+    expect(refused.body.details).toEqual({
+      expand: 'payments cannot be expanded; invoice, customer, subscription can',
+    });
+    const find = async (path: string, body: object) => (await api.make(path, body)).items[0];
+    const customer = { id: due.customer_id };
+    expect(await find('/v1/wallets/search', {})).toMatchObject({ customer: null });
+    const wallet = await find('/v1/wallets/search', { expand: 'customer' });
+    expect(wallet).toMatchObject({ customer });
+    const read = await api.call('GET', `/v1/wallets/${wallet.id}`);
+    expect(read.body).toMatchObject({ customer, credit_balance: '50' });
+    const expand = 'customer,subscription,line_items';
+    expect(await find('/v1/invoices/search', { expand })).toMatchObject({ customer });
+    expect(await find('/v1/invoices/search', {})).toMatchObject({ customer });
+  });
+
   test('lower what is to be paid of an open invoice, and settle it', async ({
     api,
     due,

@@ -24,6 +24,7 @@ import {
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
+import type { MessageDto } from '../../records/record-dto.js';
 import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
 import { pageToDto } from '../../records/search-records.js';
 import {
@@ -104,13 +105,12 @@ export class ConnectionsController extends Controller {
    * @summary Remove a connection
    */
   @Delete('{id}')
-  @SuccessResponse(204, 'No content')
   @Extension('x-operation', { entity: 'connection', access: 'write' })
   public async removeConnection(
     @Request() request: HttpRequest,
     @Path() id: string,
-  ): Promise<void> {
+  ): Promise<MessageDto> {
     accepted(await removeConnection(this.dependencies, occasionOf(request), id));
-    this.setStatus(204);
+    return { message: `connection ${id} is removed` };
   }
 }

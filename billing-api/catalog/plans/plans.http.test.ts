@@ -72,7 +72,7 @@ describe('POST /plans/search', () => {
     expect(await idsOf({ name_contains: 'pr' })).toEqual([planId]);
     const expanded = await api.make('/v1/plans/search', { plan_ids: [planId], expand: 'prices' });
     expect(expanded.items[0].prices[0].id).toBe(priceId);
-    expect(expanded.items[0]).not.toHaveProperty('meters');
+    expect(expanded.items[0]).toMatchObject({ meters: null, entitlements: null });
   });
 });
 

@@ -289,6 +289,6 @@ describe('POST /prices/search', () => {
     const expanded = await api.make('/v1/prices/search', { expand: 'meter, plan,pricing_unit' });
     expect(expanded.items[1].meter.id).toBe(meterId);
     expect(expanded.items[0].pricing_unit).toBeNull();
-    expect(expanded.items[0]).not.toHaveProperty('addon');
+    expect(expanded.items[0].addon).toBeNull();
   });
 });

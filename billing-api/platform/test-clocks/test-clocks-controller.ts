@@ -20,6 +20,7 @@ import {
 } from '../../declarations/platform/test-clock.js';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
+import type { MessageDto } from '../../records/record-dto.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import {
   advanceTestClock,
@@ -73,11 +74,13 @@ export class TestClocksController extends Controller {
    * @summary Remove a test clock
    */
   @Delete('{id}')
-  @SuccessResponse(204, 'No content')
   @Extension('x-operation', { entity: 'test_clock', access: 'write' })
-  public async removeTestClock(@Request() request: HttpRequest, @Path() id: string): Promise<void> {
+  public async removeTestClock(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+  ): Promise<MessageDto> {
     accepted(await removeTestClock(this.dependencies, occasionOf(request), id));
-    this.setStatus(204);
+    return { message: `test clock ${id} is removed` };
   }
 
   /**

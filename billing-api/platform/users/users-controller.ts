@@ -19,6 +19,7 @@ import {
   occasionWithRolesOf,
   chosenEnvironmentOf,
 } from '../../edge/request-context.js';
+import type { MessageDto } from '../../records/record-dto.js';
 import type { Refusal } from '../../records/refusal.js';
 import { pageToDto } from '../../records/search-records.js';
 import { createUser } from './create-user.js';
@@ -143,8 +144,11 @@ export class UsersController extends Controller {
    */
   @Delete('{id}')
   @Extension('x-operation', { entity: 'user', access: 'write' })
-  @SuccessResponse(204, 'Archived')
-  public async deleteUser(@Request() request: HttpRequest, @Path() id: string): Promise<void> {
+  public async deleteUser(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+  ): Promise<MessageDto> {
     accepted(await deleteUser(this.dependencies, occasionWithRolesOf(request), id));
+    return { message: `user ${id} is deleted` };
   }
 }

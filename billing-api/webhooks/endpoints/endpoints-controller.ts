@@ -31,6 +31,7 @@ import {
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
+import type { MessageDto } from '../../records/record-dto.js';
 import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
 import { pageToDto } from '../../records/search-records.js';
 import {
@@ -136,14 +137,13 @@ export class WebhookEndpointsController extends Controller {
 
   /** @summary Remove a webhook endpoint */
   @Delete('endpoints/{id}')
-  @SuccessResponse(204, 'No content')
   @Extension('x-operation', { entity: 'webhook', access: 'write' })
   public async removeWebhookEndpoint(
     @Request() request: HttpRequest,
     @Path() id: string,
-  ): Promise<void> {
+  ): Promise<MessageDto> {
     accepted(await removeEndpoint(this.dependencies, occasionOf(request), id));
-    this.setStatus(204);
+    return { message: `webhook endpoint ${id} is removed` };
   }
 
   /**
