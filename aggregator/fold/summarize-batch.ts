@@ -1,6 +1,5 @@
 import type { AggregationType } from '../../contract/aggregation.js';
 import type { UndecodableReason } from '../../contract/usage-event.js';
-import { sumBy } from '../../runtime/group-by.js';
 import type { FoldedBatch } from './fold-batch.js';
 import type { UsageDelta } from './usage-deltas.js';
 
@@ -20,11 +19,14 @@ export type BatchSummary = {
 
 /** Number of values of each type that could not be read. */
 function unreadableValues(deltas: readonly UsageDelta[]): ReadonlyMap<AggregationType, number> {
-  return sumBy(
-    deltas.filter(({ cell }) => cell.unreadableCount > 0),
-    ({ meter }) => meter.aggregation.type,
-    ({ cell }) => cell.unreadableCount,
-  );
+  const counts = new Map<AggregationType, number>();
+  for (const { meter, cell } of deltas) {
+    if (cell.unreadableCount === 0) continue;
+    const { type } = meter.aggregation;
+    // Absent means zero: this is the first row of the type.
+    counts.set(type, (counts.get(type) ?? 0) + cell.unreadableCount);
+  }
+  return counts;
 }
 
 /** Counts the events of a batch by what became of them. */

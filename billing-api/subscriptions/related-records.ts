@@ -86,7 +86,7 @@ export async function findShownRecords(
   const pauses = groupBy(others.pauses, (row) => row.subscription_id);
   const phases = groupBy(others.phases, (row) => row.subscription_id);
   return (id) => ({
-    // Absent means none, in each of these: the subscription has no such record.
+    // Absent means none: the subscription has no such record.
     coupons: coupons.get(id) ?? [],
     // Absent means none: as above.
     creditGrants: creditGrants.get(id) ?? [],

@@ -1,5 +1,9 @@
 import { ANSWERED_CUSTOMERS, customerToDto } from '../declarations/customers/customer.resource.js';
-import { walletToDto, type WalletDto, type WalletRow } from '../declarations/money/wallet.resource.js';
+import {
+  walletToDto,
+  type WalletDto,
+  type WalletRow,
+} from '../declarations/money/wallet.resource.js';
 import { refersTo, type Expanded, type Expansions } from '../records/expand-record.js';
 
 type WalletExpansions = Pick<WalletDto, 'customer'>;

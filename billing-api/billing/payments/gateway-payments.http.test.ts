@@ -183,7 +183,6 @@ describe('card payments', () => {
   });
 
   test('that are declined say why, and another attempt may succeed', async ({
-    api,
     due,
     gateway,
     money,
@@ -310,7 +309,6 @@ describe('signals of a gateway', () => {
   const slow = { payment_method_id: 'pm_slow' };
 
   test('decide a payment once, however often and in whatever order they come', async ({
-    api,
     due,
     gateway,
     money,
@@ -336,7 +334,6 @@ describe('signals of a gateway', () => {
   });
 
   test('of a success after a failure count as money that has come', async ({
-    api,
     due,
     gateway,
     money,
@@ -352,7 +349,6 @@ describe('signals of a gateway', () => {
   });
 
   test('say what was paid: another amount than was asked leaves the rest open', async ({
-    api,
     due,
     gateway,
     money,
@@ -366,7 +362,7 @@ describe('signals of a gateway', () => {
     });
   });
 
-  test('of refunds made there grow, whatever comes first', async ({ api, due, gateway, money }) => {
+  test('of refunds made there grow, whatever comes first', async ({ due, gateway, money }) => {
     await gateway.pay(due);
     const refunded = (amount: number) =>
       gateway.stripe.event('charge.refunded', {
