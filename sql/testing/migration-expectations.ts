@@ -41,6 +41,9 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
   '0067_phases.sql': {
     addedColumns: { subscription_line_items: { subscription_phase_id: null } },
   },
+  '0070_late_lines.sql': {
+    addedColumns: { subscription_line_items: { is_late: 'false' } },
+  },
   '0058_bucket_pricing.sql': { addedColumns: { meters: { bucket_pricing: null } } },
   '0060_gateways.sql': { addedColumns: { connections: { endpoint_url: null } } },
   '0063_password_changes.sql': { addedColumns: { user_passwords: { changed_at: null } } },

@@ -135,6 +135,7 @@ async function add(
   const owner = {
     ...{ subscriptionId: row.id, customerId: row.customer_id, startMs: dates.startMs },
     plan: assertPresent(related.plans.get(row.plan_id), 'the plan of a subscription'),
+    isRunning: dates.startMs < row.current_period_end,
   };
   const lines = [{ ...made.line, endMs: dates.endMs }];
   const stored = await storeLines(unit, owner, { lines, meters: made.meters });

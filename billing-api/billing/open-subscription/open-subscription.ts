@@ -171,7 +171,8 @@ async function storeParts(
   const granted = { subscriptionId, startMs: subscription.trial_end ?? startMs };
   const grants = await storeGrants(unit, sources, granted);
   if (isRefusal(grants)) return grants;
-  const owner = { subscriptionId, customerId: customer.id, startMs, plan };
+  const isRunning = false;
+  const owner = { subscriptionId, customerId: customer.id, startMs, plan, isRunning };
   const stored = await storeLines(unit, owner, lines);
   if (isRefusal(stored)) return stored;
   const made = { subscription, phases, lines: lines.lines, lineItems: stored.lineItems };

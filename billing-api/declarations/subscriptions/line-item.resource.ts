@@ -56,6 +56,8 @@ export const LINE_ITEMS = defineResource({
     predecessor_id: withDefault(nullable(text)),
     /** Its first period in advance was settled by the change that made it. */
     is_settled: hidden(withDefault(flag)),
+    /** It was added to a period whose charges in advance were made without it. */
+    is_late: hidden(withDefault(flag)),
     price_id: text,
     price_type: oneOf(PRICE_TYPES),
     meter_id: nullable(text),

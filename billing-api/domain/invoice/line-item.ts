@@ -21,6 +21,8 @@ export type LineItem = {
   readonly endMs: InstantMs | null;
   /** Its first period in advance was settled by the change that made it (docs/domain.md 27). */
   readonly isSettled?: boolean;
+  /** It was added to a period that ran: the invoice that charges that in advance is without it. */
+  readonly isLate?: boolean;
   readonly price: Price;
   /** Present exactly when the price is of type USAGE. */
   readonly meter: LineMeter | null;

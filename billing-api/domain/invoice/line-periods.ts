@@ -55,13 +55,16 @@ function nextOwnPeriod(lineItem: LineItem, scope: InvoiceScope): OwnPeriod | nul
   return isIn(advance, Math.max(own.startMs, lineItem.startMs)) ? own : null;
 }
 
-/** The own period inside which the item was added; null if not in the period of the invoice. */
+/**
+ * The own period to which the item was added while it ran, at its start or inside it; null if not
+ * in the period of the invoice.
+ */
 function addedPeriod(lineItem: LineItem, scope: InvoiceScope): OwnPeriod | null {
   const { arrear, terms } = scope;
-  const { startMs } = lineItem;
-  if (arrear === null || !isIn(arrear, startMs) || lineItem.isSettled === true) return null;
+  const { startMs, isLate = false, isSettled = false } = lineItem;
+  if (arrear === null || !isIn(arrear, startMs) || isSettled) return null;
   const steps = stepsOf(lineItem, scope);
   const own = ownPeriodAt(terms, steps, startMs);
-  if (own === null || startMs <= own.startMs) return null;
+  if (own === null || (startMs === own.startMs && !isLate)) return null;
   return steps === 1 ? cutOwn(own, arrear) : own;
 }

@@ -91,6 +91,16 @@ describe('reference point period_end (13.3)', () => {
     expect(planned(lines(ended, later))).toEqual([]);
   });
 
+  it('adds the whole period of an ADVANCE line that was added to it later, from its start', () => {
+    const startMs = JANUARY.period.startMs;
+    const late = fixedLine('b', { startMs, isLate: true });
+    expect(planned(lines(late))).toEqual(['b 2026-01-01 2026-02-01', 'b 2026-02-01 2026-03-01']);
+    expect(planned(lines({ ...late, isSettled: true }))).toEqual(['b 2026-02-01 2026-03-01']);
+    const charge = { lineItemId: 'b', priceId: late.price.id, invoiceId: 'i' };
+    const alreadyInvoiced = [{ ...charge, period: JANUARY.period }];
+    expect(planned({ ...lines(late), alreadyInvoiced })).toEqual(['b 2026-02-01 2026-03-01']);
+  });
+
   it('adds the partial period of an ADVANCE line that was added inside the period (27)', () => {
     const added = fixedLine('b', { startMs: day('2026-01-16') });
     expect(planned(lines(added))).toEqual(['b 2026-01-16 2026-02-01', 'b 2026-02-01 2026-03-01']);

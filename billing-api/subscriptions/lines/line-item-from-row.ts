@@ -29,6 +29,7 @@ export function lineItemFromRow(
     meter: meterOfLine(row, metering),
     commitment: lineCommitmentFrom(row, prices),
     ...(row.is_settled ? { isSettled: true } : {}),
+    ...(row.is_late ? { isLate: true } : {}),
   };
 }
 

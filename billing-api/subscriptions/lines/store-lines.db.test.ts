@@ -52,6 +52,7 @@ describe('the lines of a subscription', () => {
       customerId: 'cust_1',
       startMs: NOW,
       plan: { id: 'plan_1', name: 'Plan' },
+      isRunning: false,
     };
     const lines = Array.from({ length: 5_001 }, () => LINE);
     const answer = await writeUnit(dependencies, testOccasion({ environment, userId }), (unit) =>

@@ -22,6 +22,8 @@ export type LinesOwner = {
   readonly customerId: string;
   readonly startMs: InstantMs;
   readonly plan: Pick<PlanRow, 'id' | 'name'>;
+  /** Whether the lines begin in a period that runs, whose charges in advance are made. */
+  readonly isRunning: boolean;
 };
 
 type NamedMeter = { readonly name: string };
@@ -171,6 +173,7 @@ function newLineItem(
     end_date: line.endMs,
     ...line.commitment,
     ...lineageColumns(line),
+    is_late: owner.isRunning,
     metadata: line.metadata,
   };
 }

@@ -84,12 +84,15 @@ function coveredOf(item: LineItem, own: Range): Range | null {
   return start < end ? { start, end } : null;
 }
 
-/** Due in advance, or added inside of a period that has ended (docs/domain.md 13.3, 27). */
-function isAdvanceDue(own: OwnPeriod, covered: Range, { periods, question }: Asked): boolean {
+/** Due in advance, or added to a period that has ended while it ran (docs/domain.md 13.3, 27). */
+function isAdvanceDue(
+  { own, covered, item }: { own: OwnPeriod; covered: Range; item: LineItem },
+  { periods, question }: Asked,
+): boolean {
   const { advance, unsplit } = periods;
   if (advance !== null && isIn(advance, covered.start)) return true;
-  const wasAddedInside = covered.start > own.start && isIn(unsplit, covered.start);
-  return wasAddedInside && billsEndedPeriod(periods, question);
+  const wasAdded = item.start > own.start || (item.isLate === true && item.start === own.start);
+  return wasAdded && isIn(unsplit, covered.start) && billsEndedPeriod(periods, question);
 }
 
 function isArrearDue(own: OwnPeriod, { periods, question }: Asked): boolean {
@@ -140,7 +143,7 @@ function chosenPeriodsOf(
   return ownPeriodsNear(subscription, item, asked.periods).flatMap((own) => {
     const covered = coveredOf(item, own);
     if (covered === null) return [];
-    const isDue = isAdvance ? isAdvanceDue(own, covered, asked) : isArrearDue(own, asked);
+    const isDue = isAdvance ? isAdvanceDue({ own, covered, item }, asked) : isArrearDue(own, asked);
     if (!isDue || isInvoiced(item, covered, asked.question)) return [];
     return [{ item, covered, full: own.full, pauses: own.pauses }];
   });

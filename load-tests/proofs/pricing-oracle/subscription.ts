@@ -64,6 +64,8 @@ type ItemBasis = {
   readonly price: Price;
   readonly start: number;
   readonly end: number | null;
+  /** Whether it was added to the period in which it begins while that ran; absent for no. */
+  readonly isLate?: boolean;
 };
 
 export type FixedItem = ItemBasis & {

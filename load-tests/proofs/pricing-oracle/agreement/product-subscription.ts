@@ -88,6 +88,7 @@ export function productItem(subscription: Subscription, item: LineItem): Product
     id: item.id,
     predecessorId: isUsage ? (item.predecessorIds.at(-1) ?? null) : null,
     createdAtMs: item.createdAt,
+    ...(item.isLate === undefined ? {} : { isLate: item.isLate }),
     entityType: 'plan',
     entityId: 'plan',
     displayName: 'Line',

@@ -29,13 +29,14 @@ export type Metered = {
 
 /** Few creation times, so that the order of ids decides now and then. */
 function randomBasis(random: SeededRandom, { subscription }: Outline) {
-  return {
+  const basis = {
     id: `item-${random.below(36 ** 6).toString(36)}`,
     createdAt: subscription.start + random.below(3),
     price: randomPrice(random),
     start: subscription.start,
     end: null,
   };
+  return { ...basis, isLate: basis.createdAt > subscription.start };
 }
 
 /** All of a subscription's life, or a part of it that begins or ends somewhere in it. */
