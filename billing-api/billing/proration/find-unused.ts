@@ -8,6 +8,7 @@ import type { LineItemRow } from '../../declarations/subscriptions/line-item.res
 import type { UnusedCharge } from '../../domain/invoice/invoice.js';
 import {
   movedEnd,
+  notedWithoutTaxes,
   unusedAmount,
   unusedShare,
   type AdvanceCharge,
@@ -30,6 +31,12 @@ const chargeRow = z.object({
   amount: numericColumn.transform(decimalOf),
   period_start: instantColumn,
   period_end: instantColumn,
+  /** What credit notes that are not voided take of it, with taxes. */
+  noted: numericColumn.transform(decimalOf),
+  tax: numericColumn.transform(decimalOf),
+  /** What all lines of its invoice cost together, after discounts. */
+  taxed: numericColumn.transform(decimalOf),
+  currency: z.string(),
 });
 
 /** Only what is charged in advance, period by period, can be unused (docs/domain.md 23.3). */
@@ -57,7 +64,15 @@ export async function findCharges(
   const ids = lineItems.map(({ id }) => id);
   const rows = await tx.any(sql.type(chargeRow)`
     SELECT line.subscription_line_item_id, line.period_start, line.period_end, line.amount,
-      line.amount - line.line_item_discount - line.invoice_level_discount AS net
+      line.amount - line.line_item_discount - line.invoice_level_discount AS net,
+      invoice.currency, invoice.total_tax AS tax,
+      (SELECT coalesce(sum(noted.amount), 0) FROM credit_note_lines AS noted
+        JOIN credit_notes AS note ON note.id = noted.credit_note_id AND ${rowIsOfEnvironment('note')}
+        WHERE noted.invoice_line_item_id = line.id AND note.credit_note_status <> 'VOIDED'
+          AND ${rowIsOfEnvironment('noted')}) AS noted,
+      (SELECT sum(greatest(0, each.amount - each.line_item_discount - each.invoice_level_discount))
+        FROM invoice_line_items AS each
+        WHERE each.invoice_id = line.invoice_id AND ${rowIsOfEnvironment('each')}) AS taxed
     FROM invoice_line_items AS line
     JOIN invoices AS invoice ON invoice.id = line.invoice_id AND ${rowIsOfEnvironment('invoice')}
     WHERE line.subscription_line_item_id = ANY (${sql.array(ids, 'text')})
@@ -67,15 +82,17 @@ export async function findCharges(
       AND ${rowIsOfEnvironment('line')}
     UNION ALL
     SELECT credit.subscription_line_item_id, credit.period_start, credit.period_end,
-      -credit.amount, -credit.amount
+      -credit.amount, -credit.amount, '', 0, 0, 0
     FROM line_credits AS credit
     WHERE credit.subscription_line_item_id = ANY (${sql.array(ids, 'text')})
       AND credit.period_end > ${formatInstant(afterMs)}::timestamptz
       AND ${rowIsOfEnvironment('credit')}
     ORDER BY period_start, subscription_line_item_id`);
-  const charges = rows.map(({ period_start: startMs, period_end: endMs, net, amount, ...row }) => ({
-    ...{ id: row.subscription_line_item_id, charge: { net, amount, period: { startMs, endMs } } },
-  }));
+  const charges = rows.map(({ period_start: startMs, period_end: endMs, net, amount, ...row }) => {
+    const noted = notedWithoutTaxes(row.noted, row, row.currency);
+    const charge = { net, amount, noted, period: { startMs, endMs } };
+    return { id: row.subscription_line_item_id, charge };
+  });
   const byItem = groupBy(charges, ({ id }) => id);
   return new Map([...byItem].map(([id, own]) => [id, own.map(({ charge }) => charge)]));
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { decimalOf, sumOf } from '../../../contract/decimal.js';
 import { roundMoney } from '../money/money.js';
-import { prorationDays, unusedAmount, unusedShare } from './unused-charge.js';
+import { notedWithoutTaxes, prorationDays, unusedAmount, unusedShare } from './unused-charge.js';
 
 const at = (text: string): number => Date.parse(text);
 const charge = (net: string, start: string, end: string) => ({
@@ -41,6 +41,19 @@ describe('the unused part of a charge in advance', () => {
   test('moves with the pauses of its period', () => {
     const pauses = [{ startMs: at('2026-01-05T00:00Z'), endMs: at('2026-01-15T00:00Z') }];
     expect(rounded([january('100')], '2026-01-26T00:00Z', pauses)).toBe('51.61');
+  });
+
+  test.each([
+    ['10', '0', '48.39'],
+    ['60', '0', '40.00'],
+    ['100', '0', '0.00'],
+    // Of 20 % taxes, a note of 72.00 has 60.00 of the charge.
+    ['72', '20', '40.00'],
+    ['120', '20', '0.00'],
+  ])('is at most what notes of %s, with taxes of %s, have left', (noted, tax, expected) => {
+    const taxed = decimalOf('100');
+    const of = notedWithoutTaxes(decimalOf(noted), { tax: decimalOf(tax), taxed }, 'usd');
+    expect(rounded([{ ...january('100'), noted: of }], '2026-01-17T00:00Z')).toBe(expected);
   });
 
   test('is a share of seconds where the clock changes', () => {

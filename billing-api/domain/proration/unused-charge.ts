@@ -1,12 +1,32 @@
-import { maxOf, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { maxOf, minOf, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { boundaryAt, boundaryIndexAt } from '../calendar/billing-boundaries.js';
 import type { BillingGrid } from '../calendar/billing-grid.js';
 import type { Proration } from '../calendar/proration.js';
+import { roundToMinorDigits } from '../money/money.js';
 import { unpausedMs } from '../periods/ledger-periods.js';
 
 /** A charge in advance as an invoice has it: for which time, and what discounts left of it. */
-export type AdvanceCharge = { readonly period: Interval; readonly net: Decimal };
+export type AdvanceCharge = {
+  readonly period: Interval;
+  readonly net: Decimal;
+  /** What credit notes have given back of it, without taxes; absent for nothing. */
+  readonly noted?: Decimal;
+};
+
+/**
+ * What credit notes have given back of a charge without the taxes on it, rounded. Taxes are shared
+ * by what lines cost (docs/domain.md 19.2).
+ * @param taxed what all lines of the invoice cost together.
+ */
+export function notedWithoutTaxes(
+  noted: Decimal,
+  { tax, taxed }: { readonly tax: Decimal; readonly taxed: Decimal },
+  currency: string,
+): Decimal {
+  if (noted.isZero() || tax.isZero()) return noted;
+  return roundToMinorDigits(noted.times(taxed).dividedBy(taxed.plus(tax)), currency);
+}
 
 /** How long a subscription was paused between the start of a period and an instant. */
 function pausedMs({ startMs }: Interval, pauses: readonly Interval[], atMs: InstantMs): number {
@@ -36,17 +56,22 @@ export function unusedShare(
   return { coveredMs: Math.min(Math.max(leftMs, 0), fullMs), fullMs };
 }
 
-/** What is unused of charges at an instant, before it is rounded (docs/domain.md 23.1). */
+/**
+ * What is unused of charges at an instant, before it is rounded, and at most what credit notes have
+ * left of them (docs/domain.md 23.1).
+ */
 export function unusedAmount(
   charges: readonly AdvanceCharge[],
   pauses: readonly Interval[],
   atMs: InstantMs,
 ): Decimal {
+  const leftOf = ({ net, noted = ZERO }: AdvanceCharge): Decimal => net.minus(noted);
   const parts = charges.map((charge) => {
     const { coveredMs, fullMs } = unusedShare(charge, pauses, atMs);
-    return charge.net.times(coveredMs).dividedBy(fullMs);
+    const unused = charge.net.times(coveredMs).dividedBy(fullMs);
+    return unused.isNegative() ? unused : minOf(unused, leftOf(charge));
   });
-  return maxOf(ZERO, sumOf(parts));
+  return maxOf(ZERO, minOf(sumOf(parts), sumOf(charges.map(leftOf))));
 }
 
 /**
