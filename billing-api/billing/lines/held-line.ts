@@ -1,4 +1,5 @@
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
+import { lifeOf } from '../../domain/periods/ledger-periods.js';
 import {
   LINE_ITEMS,
   type LineItemRow,
@@ -60,7 +61,8 @@ export function instantRefusal(
   }
   if (atMs < row.start_date)
     return invalid({ [member]: 'must not be before the line item begins' });
-  if (atMs >= start && atMs < end) return null;
+  const isAtEnd = atMs === end && atMs < lifeOf(loaded.terms).endMs;
+  if ((atMs >= start && atMs < end) || isAtEnd) return null;
   const period = `${formatInstant(start)} – ${formatInstant(end)}`;
-  return invalid({ [member]: `must lie in the running period, ${period}` });
+  return invalid({ [member]: `must lie in the running period, ${period}, or at its end` });
 }

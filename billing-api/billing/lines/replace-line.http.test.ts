@@ -146,7 +146,7 @@ describe('another price of a line item (27)', () => {
     await bill('2026-01-16T00:00:00Z');
     for (const [body, member] of [
       [{ effective_from: '2026-01-17T00:00:00Z' }, 'effective_from'],
-      [{ amount: '1', effective_from: '2026-02-01T00:00:00Z' }, 'effective_from'],
+      [{ amount: '1', effective_from: '2026-02-01T00:00:00.001Z' }, 'effective_from'],
       [{ amount: '-1' }, 'amount'],
       [{ billing_model: 'PACKAGE' }, 'transform_quantity'],
       [{ commitment_amount: '5' }, 'commitment_type'],

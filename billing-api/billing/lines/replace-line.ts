@@ -231,12 +231,13 @@ export async function replaceLine(
   const settlement = await settlementOf(unit, held, { change, line: made.line });
   const before = await updateRecord(unit, LINE_ITEMS, { row, patch: { end_date: atMs } });
   if (isRefusal(before)) return before;
-  const { id: subscriptionId, customer_id: customerId, plan_id: planId } = loaded.subscription;
-  const plan = mustGet(loaded.related.plans, planId, 'the plan of a subscription');
+  const { id: subscriptionId, customer_id: customerId, ...terms } = loaded.subscription;
+  const plan = mustGet(loaded.related.plans, terms.plan_id, 'the plan of a subscription');
+  const isRunning = atMs < terms.current_period_end;
   const continues = { id: row.id, isSettled: settlement !== null };
   const stored = await storeLines(
     unit,
-    { subscriptionId, customerId, startMs: atMs, plan },
+    { subscriptionId, customerId, startMs: atMs, plan, isRunning },
     { lines: [{ ...made.line, continues }], meters: made.meters },
   );
   if (isRefusal(stored)) return stored;

@@ -175,7 +175,7 @@ describe('a change of quantity (27)', () => {
     for (const [body, member] of [
       [of({ quantity: '-1' }), `${at}.quantity`],
       [of({ quantity: 'many' }), `${at}.quantity`],
-      [of({ effective_date: '2026-02-01T00:00:00Z' }), `${at}.effective_date`],
+      [of({ effective_date: '2026-02-01T00:00:00.001Z' }), `${at}.effective_date`],
       [of({ effective_date: '2025-12-31T00:00:00Z' }), `${at}.effective_date`],
       [{ type: 'quantity_change' }, 'quantity_change_params'],
       [{ ...of({}), trial_end_params: { action: 'immediate' } }, 'trial_end_params'],

@@ -18,6 +18,7 @@ import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 import { storeOpeningInvoice } from '../open-subscription/opening-invoice.js';
 import { moveSchedule } from '../../subscriptions/schedules-store.js';
 import type { PausedSubscription } from './begin-pause.js';
+import { moveSuccessors } from './move-successors.js';
 
 /** When and how a pause ends. */
 export type PauseEnd = { readonly atMs: InstantMs; readonly mode: ResumeMode | null };
@@ -56,7 +57,11 @@ export async function endPause(
   });
   const subscription = await withChildren(unit, resumed);
   if (isRefusal(subscription)) return subscription;
-  await moveSchedule(unit, paused.id, subscription.current_period_end);
+  const { current_period_end: toMs } = subscription;
+  await moveSchedule(unit, paused.id, toMs);
+  const handOver = { fromMs: paused.current_period_end, toMs };
+  const refused = await moveSuccessors(unit, loaded.related.lineItems, handOver);
+  if (refused !== null) return refused;
   if (pause.pause_mode === 'period_end') {
     const { lineItems } = loaded.related;
     const reason = 'SUBSCRIPTION_UPDATE';
