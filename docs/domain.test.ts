@@ -19,7 +19,7 @@ const REFERENCE = new RegExp(`\\((${NUMBER}(?:(?:, |–| to )${NUMBER})*)(?:, [a
 
 describe('docs/domain.md', () => {
   it('numbers its sections from 1 to 34 without a gap', () => {
-    expect([headings[0], headings.at(-1)]).toEqual(['1', '34.27']);
+    expect([headings[0], headings.at(-1)]).toEqual(['1', expect.stringMatching(/^34\./)]);
     for (const [index, number] of headings.slice(1).entries()) {
       expect(successorsOf(headings[index] ?? '')).toContain(number);
     }

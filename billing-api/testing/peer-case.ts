@@ -50,6 +50,11 @@ export const advance = (amount: string, members: object = {}) => ({
   ...{ amount, currency: 'usd', invoice_cadence: 'ADVANCE', ...members },
 });
 
+/** A fixed price in arrear. */
+export const arrear = (amount: string, members: object = {}) => ({
+  ...{ amount, currency: 'usd', invoice_cadence: 'ARREAR', ...members },
+});
+
 /** A price for each unit of a meter. */
 export const usage = (meter: PeerMeter, amount: string, members: object = {}) => ({
   ...{ amount, currency: 'usd', meter_id: meter.id, ...members },
