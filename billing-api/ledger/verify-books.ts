@@ -150,7 +150,8 @@ async function findDifferences({ tx }: ReadUnit): Promise<readonly BooksProblemD
       SELECT 'payment', payment.id, 'amount', CASE
           WHEN payment.payment_status IN ('SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED') THEN payment.amount ELSE 0 END,
         -coalesce((SELECT sum(amount) FROM posted WHERE posted.entity_id = payment.id
-          AND posted.kind IN ('payment.succeeded', 'payment.voided') AND posted.account = 'receivable'), 0)
+          AND posted.kind IN ('payment.succeeded', 'payment.voided')
+          AND posted.account = CASE payment.destination_type WHEN 'CUSTOMER' THEN 'wallet' ELSE 'receivable' END), 0)
       FROM payments AS payment WHERE ${rowIsOfEnvironment('payment')}
       UNION ALL
       SELECT 'credit_note', note.id, 'total_amount', CASE WHEN note.credit_note_status = 'FINALIZED' THEN note.total_amount ELSE 0 END,

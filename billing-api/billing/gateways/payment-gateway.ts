@@ -4,7 +4,8 @@ import type { Decimal } from '../../../contract/decimal.js';
 export type Charge = {
   /** That of the payment: what is asked for again with it is done once. */
   readonly paymentId: string;
-  readonly invoiceId: string;
+  /** Null when it pays no invoice yet. */
+  readonly invoiceId: string | null;
   readonly invoiceNumber: string | null;
   readonly amount: Decimal;
   readonly currency: string;

@@ -102,7 +102,10 @@ async function prepare(client: Stripe, charge: Charge): Promise<PreparedCharge> 
         ...(payerId === null ? {} : { customer: payerId }),
         // Nobody is there whom Stripe could lead to a page.
         automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
-        metadata: { payment_id: paymentId, invoice_id: invoiceId },
+        metadata: {
+          payment_id: paymentId,
+          ...(invoiceId === null ? {} : { invoice_id: invoiceId }),
+        },
         ...(invoiceNumber === null ? {} : { description: `Invoice ${invoiceNumber}` }),
       },
       { idempotencyKey: `${paymentId}:prepare` },

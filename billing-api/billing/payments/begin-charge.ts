@@ -38,7 +38,7 @@ async function problemOf(unit: Unit, { payment, invoice }: HeldPayment): Promise
     const problem = `no gateway is configured that takes ${method}; report the outcome with PUT /payments/{id}`;
     return new Refusal('invalid_operation', problem);
   }
-  if (!(await isBeingCharged(unit, invoice.id))) return null;
+  if (invoice === null || !(await isBeingCharged(unit, invoice.id))) return null;
   const problem = 'another payment of the invoice is in process; wait for its outcome';
   return new Refusal('invalid_operation', problem);
 }
@@ -56,7 +56,7 @@ async function awaitPayment(unit: Unit, invoice: InvoiceRow): Promise<InvoiceRow
 export async function beginCharge(unit: Unit, held: HeldPayment): Promise<HeldPayment | Refusal> {
   const problem = await problemOf(unit, held);
   if (problem !== null) return problem;
-  const invoice = await awaitPayment(unit, held.invoice);
+  const invoice = held.invoice === null ? null : await awaitPayment(unit, held.invoice);
   if (isRefusal(invoice)) return invoice;
   const patch = { payment_gateway: GATEWAY };
   const payment = await updateRecord(unit, PAYMENTS, { row: held.payment, patch });

@@ -58,7 +58,7 @@ export async function refund(
           to: 'PARTIALLY_REFUNDED',
         });
   if (isRefusal(after) || more.isZero()) return after;
-  const written = await addRefunded(unit, invoice, more);
+  const written = invoice === null ? null : await addRefunded(unit, invoice, more);
   if (isRefusal(written)) return written;
   return giveBack(unit, after, {
     kind: 'payment.refunded',
@@ -82,7 +82,7 @@ async function voidPayment(
     patch: () => ({ voided_at: unit.now }),
   });
   if (isRefusal(after)) return after;
-  const written = await takePaid(unit, invoice, payment.amount);
+  const written = invoice === null ? null : await takePaid(unit, invoice, payment.amount);
   if (isRefusal(written)) return written;
   const { amount } = payment;
   return giveBack(unit, after, {

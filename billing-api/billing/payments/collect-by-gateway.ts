@@ -1,3 +1,4 @@
+import { assertPresent } from '../../../runtime/failure.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
@@ -34,7 +35,7 @@ export async function collectByGateway(
     if (isRefusal(payment)) return payment;
     const begun = await beginCharge(unit, { payment, invoice });
     if (isRefusal(begun)) return begun;
-    after.push(begun.invoice);
+    after.push(assertPresent(begun.invoice, 'the invoice that is charged'));
   }
   return after;
 }

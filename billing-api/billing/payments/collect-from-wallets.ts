@@ -1,4 +1,5 @@
 import { maxOf, minOf, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { assertPresent } from '../../../runtime/failure.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import type { WalletRow } from '../../declarations/money/wallet.resource.js';
 import { moneyOfCredits } from '../../domain/wallet/credits.js';
@@ -74,7 +75,7 @@ export async function collectFromWallets(
     if (isRefusal(payment)) return payment;
     const done = await payByCredits(unit, { payment, invoice: row });
     if (isRefusal(done)) return done;
-    row = done.invoice;
+    row = assertPresent(done.invoice, 'the invoice that is paid');
   }
   return row;
 }

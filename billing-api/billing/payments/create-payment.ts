@@ -1,18 +1,21 @@
 import { sql } from 'slonik';
 import { plain, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { CUSTOMERS } from '../../declarations/customers/customer.resource.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import {
   PAYMENTS,
   type CreatePaymentBody,
   type PaymentRow,
 } from '../../declarations/money/payment.resource.js';
+import { holdPublishedCustomer } from '../../owners/hold-customer.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
-import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
+import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import type { HeldPayment } from './held-payment.js';
 import { lockFinalized } from './settle-invoice.js';
-import { newPayment, processPayment, storePayment } from './take-payment.js';
+import { newCustomerPayment, newPayment, processPayment, storePayment } from './take-payment.js';
 
 /** Which members go with which method (docs/domain.md 17.2). */
 function checkMethod(reader: MemberReader, body: CreatePaymentBody): void {
@@ -23,15 +26,15 @@ function checkMethod(reader: MemberReader, body: CreatePaymentBody): void {
   if ((method === 'ACH' || method === 'UPI') && id === undefined) {
     reader.note('payment_method_id', `is required for ${method}`);
   }
+  if (method === 'CREDITS' && body.destination_type === 'CUSTOMER') {
+    reader.note('payment_method_type', 'must not be CREDITS for a CUSTOMER, who has them already');
+  }
   if (method === 'PAYMENT_LINK' && gateway === undefined) {
     reader.note('payment_gateway', 'is required for PAYMENT_LINK');
   }
 }
 
 function readPayment(body: CreatePaymentBody) {
-  if (body.destination_type === 'CUSTOMER') {
-    return invalid({ destination_type: 'CUSTOMER is planned; name the invoice that is paid' });
-  }
   const reader = new MemberReader();
   const currency = reader.currency('currency', body.currency);
   const bad = reader.refusal();
@@ -57,18 +60,22 @@ function readPayment(body: CreatePaymentBody) {
 }
 type PaymentRequest = Exclude<ReturnType<typeof readPayment>, Refusal>;
 
-/** An earlier payment that this request repeats; null when it is a new one. */
-function findRepeated(
-  { tx }: Unit,
+/** The payment of an earlier request with the same key; null when there is none. */
+async function findByKey({ tx }: Unit, key: string | null): Promise<PaymentRow | null> {
+  if (key === null) return null;
+  return tx.maybeOne(sql.type(PAYMENTS.row)`
+    SELECT * FROM payments WHERE idempotency_key = ${key} AND ${isOfEnvironment}`);
+}
+
+/** An earlier payment of the invoice that this request repeats; null when it is a new one. */
+async function findRepeated(
+  unit: Unit,
   { id }: InvoiceRow,
   request: PaymentRequest,
 ): Promise<PaymentRow | null> {
-  if (request.idempotency_key !== null) {
-    return tx.maybeOne(sql.type(PAYMENTS.row)`
-      SELECT * FROM payments
-      WHERE idempotency_key = ${request.idempotency_key} AND ${isOfEnvironment}`);
-  }
-  return tx.maybeOne(sql.type(PAYMENTS.row)`
+  const { idempotency_key: key } = request;
+  if (key !== null) return findByKey(unit, key);
+  return unit.tx.maybeOne(sql.type(PAYMENTS.row)`
     SELECT * FROM payments
     WHERE destination_id = ${id} AND amount = ${plain(request.amount)}::numeric
       AND currency = ${request.currency} AND payment_method_type = ${request.payment_method_type}
@@ -89,9 +96,42 @@ function problemOf(invoice: InvoiceRow, request: PaymentRequest): Refusal | null
   return invalid({ currency: `must be ${currency}, the currency of the invoice` });
 }
 
+/** A new payment of an invoice, or the one that is repeated. */
+async function payInvoice(
+  unit: Unit,
+  invoiceId: string,
+  request: PaymentRequest,
+): Promise<Stored | Refusal> {
+  const invoice = await lockFinalized(unit, invoiceId);
+  if (isRefusal(invoice)) return invoice;
+  const repeated = await findRepeated(unit, invoice, request);
+  if (repeated !== null) return { repeated };
+  const problem = problemOf(invoice, request);
+  if (problem !== null) return problem;
+  const payment = await storePayment(unit, newPayment(invoice, request));
+  return isRefusal(payment) ? payment : { payment, invoice };
+}
+
+/** A new payment of a customer for no invoice yet, or the one with the same key. */
+async function payCustomer(
+  unit: Unit,
+  customerId: string,
+  request: PaymentRequest,
+): Promise<Stored | Refusal> {
+  const customer = await holdPublishedCustomer(unit.tx, { id: customerId, externalId: null });
+  if (customer === null) return notFound(CUSTOMERS.name, customerId);
+  const repeated = await findByKey(unit, request.idempotency_key);
+  if (repeated !== null) return { repeated };
+  const payment = await storePayment(unit, newCustomerPayment(customer.id, request));
+  return isRefusal(payment) ? payment : { payment, invoice: null };
+}
+
+type Stored = HeldPayment | { readonly repeated: PaymentRow };
+
 /**
- * POST /payments: a payment of a finalized invoice that is not paid yet; with `process_payment`
- * its money is taken at once. A repeated request answers the first payment.
+ * POST /payments: a payment of a finalized invoice that is not paid yet, or money of a customer for
+ * no invoice yet; with `process_payment` it is taken at once. A repeated request answers the first
+ * payment.
  */
 export function createPayment(
   dependencies: WriteDependencies,
@@ -100,16 +140,13 @@ export function createPayment(
 ): Promise<PaymentRow | Refusal> {
   const request = readPayment(body);
   if (isRefusal(request)) return Promise.resolve(request);
+  const { destination_type: type, destination_id: id } = body;
   return writeUnit(dependencies, occasion, async (unit) => {
-    const invoice = await lockFinalized(unit, body.destination_id);
-    if (isRefusal(invoice)) return invoice;
-    const repeated = await findRepeated(unit, invoice, request);
-    if (repeated !== null) return repeated;
-    const problem = problemOf(invoice, request);
-    if (problem !== null) return problem;
-    const payment = await storePayment(unit, newPayment(invoice, request));
-    if (isRefusal(payment) || body.process_payment !== true) return payment;
-    const done = await processPayment(unit, { payment, invoice });
+    const stored = await (type === 'INVOICE' ? payInvoice : payCustomer)(unit, id, request);
+    if (isRefusal(stored)) return stored;
+    if ('repeated' in stored) return stored.repeated;
+    if (body.process_payment !== true) return stored.payment;
+    const done = await processPayment(unit, stored);
     return isRefusal(done) ? done : done.payment;
   });
 }

@@ -39,6 +39,7 @@ export async function followPayment(
 ): Promise<HeldPayment | Refusal> {
   const after = await move(unit, payment.id, status);
   if (isRefusal(after)) return after;
+  if (invoice === null) return { payment: after, invoice };
   // An invoice that is paid already, or that another payment decides, stays as it is.
   if (moveRefusal(invoice, status) !== null) return { payment: after, invoice };
   const written = await writePayment(unit, invoice, { payment_status: status });

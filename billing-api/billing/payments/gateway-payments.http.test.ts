@@ -242,6 +242,38 @@ describe('card payments', () => {
   });
 });
 
+describe('money of a customer for no invoice yet', () => {
+  test('is charged by card, becomes credits once, and goes back with them', async ({
+    api,
+    gateway,
+    money,
+  }) => {
+    const { id } = await api.make('/v1/customers', { external_id: 'acme' });
+    const payment = await api.make('/v1/payments', {
+      ...{ destination_type: 'CUSTOMER', destination_id: id, amount: '40', currency: 'usd' },
+      ...CARD,
+    });
+    expect(payment).toMatchObject({ payment_status: 'PROCESSING' });
+    await gateway.take();
+    expect(gateway.charge().metadata).toEqual({ payment_id: payment.id });
+    const succeeded = gateway.stripe.intentEvent(gateway.charge(), 'payment_intent.succeeded');
+    await Promise.all([gateway.signal(succeeded), gateway.signal(succeeded)]);
+    const balance = async () =>
+      (await api.make('/v1/wallets/search', { customer_ids: [id] })).items[0].balance;
+    expect(await balance()).toBe('40');
+    const refunded = gateway.stripe.event('charge.refunded', {
+      ...{ id: 'ch_1', object: 'charge', payment_intent: 'pi_1', currency: 'usd' },
+      ...{ amount: 4000, amount_captured: 4000, amount_refunded: 1500 },
+    });
+    await gateway.signal(refunded);
+    expect(await balance()).toBe('25');
+    expect(await gateway.paymentsOf({ id })).toMatchObject([
+      { payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '15.00' },
+    ]);
+    expect(money).toBeDefined();
+  });
+});
+
 describe('what a gateway charges by itself', () => {
   const collected = { collection_method: 'charge_automatically' };
 

@@ -7,8 +7,8 @@ import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { lockFinalized } from './settle-invoice.js';
 
-/** A payment and its invoice, both locked. */
-export type HeldPayment = { readonly payment: PaymentRow; readonly invoice: InvoiceRow };
+/** A payment and its invoice, both locked; null: the money is of a customer, for no invoice yet. */
+export type HeldPayment = { readonly payment: PaymentRow; readonly invoice: InvoiceRow | null };
 
 /** Locks a payment after its invoice, as everything that changes both does. */
 export async function holdPayment(
@@ -17,7 +17,8 @@ export async function holdPayment(
 ): Promise<HeldPayment | Refusal> {
   const read = await readRecord(unit, PAYMENTS, target.id);
   if (isRefusal(read)) return read;
-  const invoice = await lockFinalized(unit, read.destination_id);
+  const isForInvoice = read.destination_type === 'INVOICE';
+  const invoice = isForInvoice ? await lockFinalized(unit, read.destination_id) : null;
   if (isRefusal(invoice)) return invoice;
   const payment = await lockRecord(unit, PAYMENTS, target.id);
   if (payment === null) return notFound(PAYMENTS.name, target.id);

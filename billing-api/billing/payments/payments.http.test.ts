@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { expectRefused, test, type Answer } from '../../testing/money-test.js';
 
 const paymentOf = (id: string, differing: object = {}) => ({
@@ -181,6 +182,97 @@ describe('payments', () => {
     const refused = await api.call('DELETE', `/v1/payments/${paid.id}`);
     expect(refused.body.message).toMatch(/is SUCCEEDED/);
     expect(await money.read(due.id)).toMatchObject({ amount_paid: '100.00' });
+  });
+});
+
+describe('money of a customer for no invoice yet', () => {
+  const moneyOf = (id: string, differing: object = {}) =>
+    paymentOf(id, { destination_type: 'CUSTOMER', amount: '150.00', ...differing });
+  const walletOf = async (api: BillingUnderTest, id: string): Promise<Answer> => {
+    const { items } = await api.make('/v1/wallets/search', { customer_ids: [id] });
+    expect(items.length).toBe(1);
+    return items[0];
+  };
+
+  test('becomes credits once it has arrived, which pay the next invoice', async ({
+    api,
+    money,
+  }) => {
+    const { id } = await api.make('/v1/customers', { external_id: 'acme' });
+    const payment = await api.make('/v1/payments', moneyOf(id));
+    expect(payment).toMatchObject({
+      ...{ destination_type: 'CUSTOMER', destination_id: id, customer_id: id },
+      ...{ payment_status: 'PENDING', invoice_number: null },
+    });
+    expect((await api.make('/v1/wallets/search', { customer_ids: [id] })).items).toEqual([]);
+    const path = `/v1/payments/${payment.id}/process`;
+    const done = await Promise.all([1, 2, 3].map(() => api.call('POST', path)));
+    expect(done.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+    const wallet = await walletOf(api, id);
+    expect(wallet).toMatchObject({ balance: '150', wallet_type: 'PRE_PAID' });
+    const { items } = (await api.call('GET', `/v1/wallets/${wallet.id}/transactions`)).body;
+    expect(items).toMatchObject([
+      {
+        ...{ transaction_reason: 'PURCHASED_CREDIT_DIRECT', credit_amount: '150' },
+        ...{ reference_type: 'PAYMENT', reference_id: payment.id },
+      },
+    ]);
+    const invoice = await api.make('/v1/invoices', {
+      ...{ customer_id: id, currency: 'usd', subtotal: '122', total: '122', amount_due: '122' },
+      line_items: [{ display_name: 'Work', amount: '122' }],
+    });
+    expect(await money.read(invoice.id)).toMatchObject({
+      ...{ total_prepaid_credits_applied: '122.00', payment_status: 'SUCCEEDED' },
+    });
+    expect(await walletOf(api, id)).toMatchObject({ balance: '28' });
+  });
+
+  test('goes back with its credits, below 0 where they were used', async ({ api, money }) => {
+    const { id } = await api.make('/v1/customers', { external_id: 'acme' });
+    const make = (differing: object) =>
+      api.make('/v1/payments', moneyOf(id, { process_payment: true, ...differing }));
+    const change = (payment: Answer, body: object) =>
+      api.call('PUT', `/v1/payments/${payment.id}`, { body });
+    const payment = await make({});
+    const part = { payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '100' };
+    expect((await change(payment, part)).body).toMatchObject({ refunded_amount: '100.00' });
+    expect(await walletOf(api, id)).toMatchObject({ balance: '50' });
+    await api.make('/v1/invoices', {
+      ...{ customer_id: id, currency: 'usd', subtotal: '30', total: '30', amount_due: '30' },
+      line_items: [{ display_name: 'Work', amount: '30' }],
+    });
+    await change(payment, { payment_status: 'REFUNDED' });
+    expect(await walletOf(api, id)).toMatchObject({ balance: '-30' });
+    const second = await make({ amount: '40.00' });
+    expect(await walletOf(api, id)).toMatchObject({ balance: '10' });
+    expect((await change(second, { payment_status: 'VOIDED' })).status).toBe(200);
+    expect(await walletOf(api, id)).toMatchObject({ balance: '-30' });
+    expect(money).toBeDefined();
+  });
+
+  test('is repeated by its key alone, and is not of credits or of nobody', async ({
+    api,
+    money,
+  }) => {
+    const { id } = await api.make('/v1/customers', { external_id: 'acme' });
+    const keyed = moneyOf(id, { process_payment: true, idempotency_key: 'order-1' });
+    const [first, again] = [
+      await api.make('/v1/payments', keyed),
+      await api.make('/v1/payments', keyed),
+    ];
+    expect(again.id).toBe(first.id);
+    expect(await walletOf(api, id)).toMatchObject({ balance: '150' });
+    const other = moneyOf(id, { process_payment: true });
+    await api.make('/v1/payments', other);
+    await api.make('/v1/payments', other);
+    expect(await walletOf(api, id)).toMatchObject({ balance: '450' });
+    await expectRefused(
+      (body) => api.call('POST', '/v1/payments', { body }),
+      [[moneyOf(id, { payment_method_type: 'CREDITS' }), /payment_method_type/]],
+    );
+    const unknown = await api.call('POST', '/v1/payments', { body: moneyOf('cust_unknown') });
+    expect(unknown.status).toBe(404);
+    expect(money).toBeDefined();
   });
 });
 

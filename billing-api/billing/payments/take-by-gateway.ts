@@ -39,8 +39,9 @@ async function findPending(unit: ReadUnit, paymentId: string): Promise<Pending |
 }
 
 function chargeOf({ payment, payerId }: Pending): Charge {
+  const invoiceId = payment.destination_type === 'INVOICE' ? payment.destination_id : null;
   return {
-    ...{ paymentId: payment.id, invoiceId: payment.destination_id, payerId },
+    ...{ paymentId: payment.id, invoiceId, payerId },
     ...{ invoiceNumber: payment.invoice_number, amount: payment.amount },
     ...{ currency: payment.currency, methodId: payment.payment_method_id },
   };

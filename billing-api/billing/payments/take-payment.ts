@@ -26,32 +26,50 @@ import { lockUsableWallet } from '../../wallets/usable-wallet.js';
 import { lockPayingWallets } from '../../wallets/wallets-store.js';
 import { beginCharge } from './begin-charge.js';
 import { completePurchase } from './complete-purchase.js';
+import { creditCustomer } from './credit-customer.js';
 import { withAttempt, type HeldPayment } from './held-payment.js';
 import { toldOfPayment } from './follow-payment.js';
 import { addPaid } from './settle-invoice.js';
 
-/** A new payment of an invoice before anything has happened. */
-export function newPayment(
-  invoice: InvoiceRow,
-  given: Pick<NewPayment, 'payment_method_type' | 'amount'> & Partial<NewPayment>,
+/** What a payment is before anything has happened. */
+const NEW_PAYMENT = {
+  idempotency_key: null,
+  payment_method_id: null,
+  payment_gateway: null,
+  gateway_payment_id: null,
+  refunded_amount: ZERO,
+  payment_status: 'PENDING',
+  payment_url: null,
+  invoice_number: null,
+  error_message: null,
+  ...{ succeeded_at: null, failed_at: null, refunded_at: null, voided_at: null },
+  version: 1,
+} as const satisfies Partial<NewPayment>;
+
+/** What a new payment says of itself. */
+type GivenPayment = Pick<NewPayment, 'payment_method_type' | 'amount'> & Partial<NewPayment>;
+
+/** A new payment of an invoice. */
+export function newPayment(invoice: InvoiceRow, given: GivenPayment): NewPayment {
+  return {
+    ...NEW_PAYMENT,
+    attempts: [],
+    ...{ destination_type: 'INVOICE', destination_id: invoice.id },
+    ...{ customer_id: invoice.customer_id, currency: invoice.currency },
+    invoice_number: invoice.invoice_number,
+    ...given,
+  };
+}
+
+/** A new payment of a customer that is for no invoice yet. */
+export function newCustomerPayment(
+  customerId: string,
+  given: GivenPayment & Pick<NewPayment, 'currency'>,
 ): NewPayment {
   return {
-    idempotency_key: null,
-    destination_type: 'INVOICE',
-    destination_id: invoice.id,
-    customer_id: invoice.customer_id,
-    payment_method_id: null,
-    payment_gateway: null,
-    gateway_payment_id: null,
-    refunded_amount: ZERO,
-    currency: invoice.currency,
-    payment_status: 'PENDING',
-    payment_url: null,
-    invoice_number: invoice.invoice_number,
-    error_message: null,
+    ...NEW_PAYMENT,
     attempts: [],
-    ...{ succeeded_at: null, failed_at: null, refunded_at: null, voided_at: null },
-    version: 1,
+    ...{ destination_type: 'CUSTOMER', destination_id: customerId, customer_id: customerId },
     ...given,
   };
 }
@@ -64,12 +82,16 @@ export async function storePayment(unit: Unit, values: NewPayment): Promise<Paym
   return row;
 }
 
-/** Posts money that came in, and completes what was bought with the invoice. */
+/**
+ * Posts money that came in, and completes what was bought with the invoice; without an invoice it
+ * becomes credits of the customer.
+ */
 async function settle(
   unit: Unit,
   { payment, invoice }: HeldPayment,
   postings: readonly Posting[],
-): Promise<InvoiceRow | Refusal> {
+): Promise<InvoiceRow | null | Refusal> {
+  if (invoice === null) return creditCustomer(unit, payment);
   // Money at a gateway is there, whatever became of the invoice meanwhile.
   const hasArrived = payment.gateway_payment_id !== null;
   const paid = await addPaid(unit, invoice, { amount: payment.amount, hasArrived });
@@ -101,7 +123,7 @@ export async function succeed(
   const { payment } = held;
   const invoice = await settle(unit, held, postings ?? postingsOfPayment(payment.amount));
   if (isRefusal(invoice)) return invoice;
-  const isOver = invoice.payment_status === 'OVERPAID';
+  const isOver = invoice?.payment_status === 'OVERPAID';
   const done = {
     ...{ target, lifecycle: PAYMENT },
     patch: (row: PaymentRow) => ({

@@ -82,7 +82,7 @@ export interface PaymentAttemptDto {
   created_at: DateTime;
 }
 
-/** Money of a customer for an invoice. */
+/** Money of a customer for an invoice, or for none yet. */
 export interface PaymentDto extends RecordDto {
   idempotency_key: string | null;
   destination_type: 'INVOICE' | 'CUSTOMER';
@@ -124,7 +124,7 @@ export function paymentToDto(row: PaymentRow): PaymentDto {
  */
 export interface CreatePaymentBody {
   destination_type: 'INVOICE' | 'CUSTOMER';
-  /** Of a finalized invoice that is not paid. */
+  /** Of a finalized invoice that is not paid; or of a customer, whose credits it becomes. */
   destination_id: string;
   payment_method_type: PaymentMethod;
   /** More than 0. */

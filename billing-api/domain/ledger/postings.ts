@@ -114,6 +114,11 @@ export function postingsOfPaidBack(
   return exact([posting(account, amount), back]);
 }
 
+/** Money that had become credits and went back: the credits go with it. */
+export function postingsOfReturnedMoney(amount: Decimal, walletId: string): readonly Posting[] {
+  return exact([walletGives(walletId, amount), posting('payments', amount.negated())]);
+}
+
 /** What is undone by paying back: the price, or its payment; and the wallet that gets it. */
 export type PaidBack = {
   readonly account: 'refunds' | 'receivable';
