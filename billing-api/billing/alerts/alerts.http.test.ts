@@ -115,12 +115,25 @@ test('the real-time balance of a wallet is evaluated, and each change told once'
   await world.evaluate('2026-10-08T00:00:00Z');
   const told = (await world.told()).slice(before.length);
   expect(told).toMatchObject([
+    ['wallet.ongoing_balance.updated', { state: 'warning', credit_balance: '40' }],
     [
       'wallet.ongoing_balance.dropped',
       { state: 'warning', alert_type: 'ongoing_balance', credit_balance: '40' },
     ],
+    ['wallet.ongoing_balance.updated', { state: 'in_alarm', current_balance: '10' }],
     ['wallet.ongoing_balance.dropped', { state: 'in_alarm', current_balance: '10' }],
+    ['wallet.ongoing_balance.updated', { state: 'ok', credit_balance: '510' }],
     ['wallet.ongoing_balance.recovered', { state: 'ok', credit_balance: '510' }],
+  ]);
+  // Another figure is told also when the state stays, and the same one is not told again.
+  await world.use('2026-10-08T01:00:00Z', 7);
+  await world.evaluate('2026-10-09T00:00:00Z');
+  await world.evaluate('2026-10-09T01:00:00Z');
+  expect((await world.told()).slice(before.length + told.length)).toMatchObject([
+    [
+      'wallet.ongoing_balance.updated',
+      { state: 'ok', alert_type: 'ongoing_balance', credit_balance: '503' },
+    ],
   ]);
   const logs = await world.logs({ entity_type: 'wallet', alert_type: 'ongoing_balance' });
   expect(logs.map((log) => [log.entity_id, log.alert_status])).toEqual([

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { decimalOf } from '../../../contract/decimal.js';
 import { FEATURES, type FeatureRow } from '../../declarations/catalog/feature.resource.js';
 import { WALLETS, walletToDto, type WalletRow } from '../../declarations/money/wallet.resource.js';
-import type { AlertLevels } from '../../domain/wallet/alert-state.js';
+import type { AlertLevels, AlertState } from '../../domain/wallet/alert-state.js';
 import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal } from '../../records/refusal.js';
@@ -72,17 +72,22 @@ async function findPage(unit: ReadUnit, after: string | null): Promise<WalletPag
 
 /** The balance of a wallet against its own levels. */
 function ofWallet(wallet: WalletRow, levels: AlertLevels, now: RealTimeWalletDto): WatchedFigure {
+  const beside = { wallet: walletToDto(wallet) };
+  const infoOf = (state: AlertState) => ({
+    ...{ state, alert_type: 'ongoing_balance', alert_settings: levels },
+    ...{ current_balance: now.real_time_balance },
+    credit_balance: now.real_time_credit_balance,
+  });
   return {
     ...{ type: 'ongoing_balance', entityId: wallet.id, scopeId: '', levels },
     value: decimalOf(now.real_time_credit_balance),
     changeTo: (state, { isRecovery }) => ({
-      ...{ entity_type: 'wallet', entity_id: wallet.id, beside: { wallet: walletToDto(wallet) } },
+      ...{ entity_type: 'wallet', entity_id: wallet.id, beside, alert_info: infoOf(state) },
       event: `wallet.ongoing_balance.${isRecovery ? 'recovered' : 'dropped'}`,
-      alert_info: {
-        ...{ state, alert_type: 'ongoing_balance', alert_settings: levels },
-        ...{ current_balance: now.real_time_balance },
-        credit_balance: now.real_time_credit_balance,
-      },
+    }),
+    updateTo: (state) => ({
+      ...{ name: 'wallet.ongoing_balance.updated', entityType: 'wallet', entityId: wallet.id },
+      payload: { ...beside, alert: infoOf(state) },
     }),
   };
 }

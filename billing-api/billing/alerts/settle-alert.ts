@@ -1,7 +1,7 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import type { Decimal } from '../../../contract/decimal.js';
-import { noRows } from '../../../sql/columns.js';
+import { decimalOf, plain, type Decimal } from '../../../contract/decimal.js';
+import { noRows, numericColumn } from '../../../sql/columns.js';
 import {
   ALERT_STATES,
   alertState,
@@ -28,24 +28,30 @@ export type WatchedFigure = {
     state: AlertState,
     facts: { readonly isRecovery: boolean; readonly threshold: number | null },
   ) => Pick<AlertChange, 'entity_type' | 'entity_id' | 'alert_info' | 'event' | 'beside'>;
+  /** How another figure than that of the evaluation before is told; absent when it is not. */
+  readonly updateTo?: (state: AlertState) => Unit['events'][number];
 };
 
-const stateRow = z.object({ alert_status: z.enum(ALERT_STATES) });
+const stateRow = z.object({
+  alert_status: z.enum(ALERT_STATES),
+  value: numericColumn.transform(decimalOf).nullable(),
+});
+type Evaluated = { readonly state: AlertState; readonly value: Decimal | null };
 
-/** How an alert stood at its last evaluation, locked; ok before the first. */
-async function lockState({ tx, environment }: Unit, watched: WatchedFigure): Promise<AlertState> {
+/** How an alert stood at its last evaluation, locked; ok without a figure before the first. */
+async function lockState({ tx, environment }: Unit, watched: WatchedFigure): Promise<Evaluated> {
   const { tenantId, environmentId } = environment;
   const { type, entityId, scopeId } = watched;
   await tx.query(sql.type(noRows)`
     INSERT INTO alert_states (tenant_id, environment_id, alert_type, entity_id, scope_id, alert_status)
     VALUES (${tenantId}, ${environmentId}, ${type}, ${entityId}, ${scopeId}, 'ok')
     ON CONFLICT DO NOTHING`);
-  const { alert_status: state } = await tx.one(sql.type(stateRow)`
-    SELECT alert_status FROM alert_states
+  const { alert_status: state, value } = await tx.one(sql.type(stateRow)`
+    SELECT alert_status, value FROM alert_states
     WHERE alert_type = ${type} AND entity_id = ${entityId} AND scope_id = ${scopeId}
       AND ${isOfEnvironment}
     FOR UPDATE`);
-  return state;
+  return { state, value };
 }
 
 /** The level that a state is about. */
@@ -59,13 +65,16 @@ function levelOf({ critical, warning, info }: AlertLevels, state: AlertState): A
  */
 export async function settleAlert(unit: Unit, watched: WatchedFigure): Promise<Refusal | null> {
   const { type, entityId, scopeId, levels, value, changeTo } = watched;
-  const before = await lockState(unit, watched);
+  const { state: before, value: valueBefore } = await lockState(unit, watched);
   const state = alertState(levels, value);
-  if (state === before) return null;
+  if (valueBefore?.equals(value) === true && state === before) return null;
   await unit.tx.query(sql.type(noRows)`
-    UPDATE alert_states SET alert_status = ${state}
+    UPDATE alert_states SET alert_status = ${state}, value = ${plain(value)}::numeric
     WHERE alert_type = ${type} AND entity_id = ${entityId} AND scope_id = ${scopeId}
       AND ${isOfEnvironment}`);
+  const isNews = valueBefore !== null && !valueBefore.equals(value);
+  if (isNews && watched.updateTo !== undefined) unit.events.push(watched.updateTo(state));
+  if (state === before) return null;
   const recovery = isRecovery(before, state);
   // What has recovered is told with the level that it has left.
   const level = levelOf(levels, recovery ? before : state);
