@@ -9,6 +9,7 @@ import {
   stepClock,
   type Advance,
 } from '../billing/run/step-clock.js';
+import { takeWaiting } from '../billing/payments/take-by-gateway.js';
 import { ADVANCE_CLOCK } from '../platform/test-clocks/test-clock-operations.js';
 import { billEnvironment } from './bill-environment.js';
 import type { JobNeeds } from './job-needs.js';
@@ -28,7 +29,8 @@ async function billAt(run: JobRun, needs: JobNeeds, at: InstantMs): Promise<void
   const doing = { occasion: occasionAt(run, at), signal: run.signal, needs };
   for (let count = 0; count < RUNS_MAX; count += 1) {
     run.signal.throwIfAborted();
-    if (!(await billEnvironment(doing))) return;
+    if (await billEnvironment(doing)) continue;
+    if (!(await takeWaiting(needs, doing.occasion))) return;
   }
   throw new Error('what is due at one instant does not come to an end');
 }

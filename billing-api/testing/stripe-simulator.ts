@@ -10,8 +10,15 @@ export type SimulatedIntent = {
   readonly customer: string | null;
   readonly paymentMethod: string;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Its money is set aside first. */
+  readonly isReserved: boolean;
   status:
-    'requires_confirmation' | 'processing' | 'succeeded' | 'requires_payment_method' | 'canceled';
+    | 'requires_confirmation'
+    | 'processing'
+    | 'requires_capture'
+    | 'succeeded'
+    | 'requires_payment_method'
+    | 'canceled';
   /** How often money was taken by it: more than once is a fault. */
   captures: number;
 };
@@ -51,17 +58,24 @@ const SLOW = 'pm_slow';
 const error = (status: number, members: object): Answer => ({ status, body: { error: members } });
 
 function answerOf(intent: SimulatedIntent): object {
-  const { captures, paymentMethod, ...rest } = intent;
+  const { captures, paymentMethod, isReserved, ...rest } = intent;
   return {
     ...rest,
     object: 'payment_intent',
     payment_method: paymentMethod,
+    capture_method: isReserved ? 'manual' : 'automatic',
     amount_received: captures > 0 ? intent.amount : 0,
     last_payment_error:
       intent.status === 'requires_payment_method'
         ? { message: 'Your card was declined.', code: 'card_declined' }
         : null,
   };
+}
+
+function unexpected({ status }: SimulatedIntent): Answer {
+  const code = 'payment_intent_unexpected_state';
+  const message = `This PaymentIntent is ${status}.`;
+  return error(400, { type: 'invalid_request_error', code, message });
 }
 
 function metadataOf(form: URLSearchParams): Record<string, string> {
@@ -100,7 +114,12 @@ class Account {
     if (intent === undefined) {
       return error(404, { type: 'invalid_request_error', message: `No such ${kind}: ${id}` });
     }
+    return this.#act(intent, action);
+  }
+
+  #act(intent: SimulatedIntent, action: string | undefined): Answer {
     if (action === 'confirm') return this.#confirm(intent);
+    if (action === 'capture') return this.#capture(intent);
     if (action === 'cancel') intent.status = 'canceled';
     return { status: 200, body: answerOf(intent) };
   }
@@ -113,6 +132,7 @@ class Account {
       customer: form.get('customer'),
       paymentMethod: form.get('payment_method') ?? '',
       metadata: metadataOf(form),
+      isReserved: form.get('capture_method') === 'manual',
       ...{ status: 'requires_confirmation', captures: 0 },
     };
     this.intents.set(intent.id, intent);
@@ -121,20 +141,26 @@ class Account {
 
   #confirm(intent: SimulatedIntent): Answer {
     if (intent.status !== 'requires_confirmation' && intent.status !== 'requires_payment_method') {
-      const message = `This PaymentIntent is ${intent.status}.`;
-      const code = 'payment_intent_unexpected_state';
-      return error(400, { type: 'invalid_request_error', code, message });
+      return unexpected(intent);
     }
     if (intent.paymentMethod === DECLINED) {
       intent.status = 'requires_payment_method';
       const message = 'Your card was declined.';
       return error(402, { type: 'card_error', code: 'card_declined', message });
     }
-    if (intent.paymentMethod === SLOW) intent.status = 'processing';
+    if (intent.isReserved) intent.status = 'requires_capture';
+    else if (intent.paymentMethod === SLOW) intent.status = 'processing';
     else {
       intent.status = 'succeeded';
       intent.captures += 1;
     }
+    return { status: 200, body: answerOf(intent) };
+  }
+
+  #capture(intent: SimulatedIntent): Answer {
+    if (intent.status !== 'requires_capture') return unexpected(intent);
+    intent.status = 'succeeded';
+    intent.captures += 1;
     return { status: 200, body: answerOf(intent) };
   }
 }

@@ -53,7 +53,12 @@ export class GatewayUnavailable extends Error {
  */
 export type PaymentGateway = {
   readonly prepare: (charge: Charge) => Promise<PreparedCharge>;
+  /** Carries out what was prepared, or takes what was reserved. */
   readonly carryOut: (charge: Charge, id: string) => Promise<ChargeOutcome>;
+  /** Sets the money of a charge aside, which takes nothing yet and lapses by itself. */
+  readonly reserve: (charge: Charge) => Promise<PreparedCharge>;
+  /** Lets money go that was set aside; where that fails, it lapses. */
+  readonly release: (id: string) => Promise<void>;
   /**
    * Reads a signal whose signature is that of these bytes: null for one of something else.
    * @throws UnsignedSignal for any other.

@@ -86,8 +86,21 @@ async function defaultMethodOf(client: Stripe, payerId: string): Promise<string 
   return customer.deleted === true ? null : idOf(customer.invoice_settings.default_payment_method);
 }
 
-async function prepare(client: Stripe, charge: Charge): Promise<PreparedCharge> {
-  const { amount, currency, payerId, paymentId, invoiceId, invoiceNumber } = charge;
+/** What a charge is for, as Stripe keeps it. */
+function purposeOf({ paymentId, invoiceId, invoiceNumber }: Charge) {
+  const ofInvoice = invoiceId === null ? {} : { invoice_id: invoiceId };
+  return {
+    metadata: { payment_id: paymentId, ...ofInvoice },
+    ...(invoiceNumber === null ? {} : { description: `Invoice ${invoiceNumber}` }),
+  };
+}
+
+async function prepare(
+  client: Stripe,
+  charge: Charge,
+  capture: 'automatic' | 'manual' = 'automatic',
+): Promise<PreparedCharge> {
+  const { amount, currency, payerId, paymentId } = charge;
   const units = unitsOfMoney(amount, currency);
   if (units === null) return { status: 'failed', reason: 'Stripe has no such amount' };
   try {
@@ -102,11 +115,8 @@ async function prepare(client: Stripe, charge: Charge): Promise<PreparedCharge> 
         ...(payerId === null ? {} : { customer: payerId }),
         // Nobody is there whom Stripe could lead to a page.
         automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
-        metadata: {
-          payment_id: paymentId,
-          ...(invoiceId === null ? {} : { invoice_id: invoiceId }),
-        },
-        ...(invoiceNumber === null ? {} : { description: `Invoice ${invoiceNumber}` }),
+        ...(capture === 'manual' ? { capture_method: capture } : {}),
+        ...purposeOf(charge),
       },
       { idempotencyKey: `${paymentId}:prepare` },
     );
@@ -121,7 +131,42 @@ async function giveUp(client: Stripe, id: string): Promise<void> {
   await client.paymentIntents.cancel(id).catch(() => null);
 }
 
+/** Takes money that was set aside. */
+async function takeReserved(client: Stripe, charge: Charge, id: string): Promise<ChargeOutcome> {
+  const idempotencyKey = `${charge.paymentId}:capture`;
+  try {
+    return outcomeOf(await client.paymentIntents.capture(id, {}, { idempotencyKey }));
+  } catch (error) {
+    const reason = refusedBecause(error);
+    await giveUp(client, id);
+    return { status: 'failed', reason };
+  }
+}
+
+async function reserve(client: Stripe, charge: Charge): Promise<PreparedCharge> {
+  const prepared = await prepare(client, charge, 'manual');
+  if (prepared.status === 'failed') return prepared;
+  try {
+    const { status } = await client.paymentIntents.confirm(
+      prepared.id,
+      { off_session: true, error_on_requires_action: true },
+      { idempotencyKey: `${charge.paymentId}:reserve` },
+    );
+    if (status === 'requires_capture') return prepared;
+    await giveUp(client, prepared.id);
+    return { status: 'failed', reason: `the payment is ${status}, and cannot be reserved` };
+  } catch (error) {
+    await giveUp(client, prepared.id);
+    return { status: 'failed', reason: refusedBecause(error) };
+  }
+}
+
 async function carryOut(client: Stripe, charge: Charge, id: string): Promise<ChargeOutcome> {
+  const outcomeBefore = async (): Promise<ChargeOutcome> => {
+    const intent = await client.paymentIntents.retrieve(id);
+    if (intent.status === 'requires_capture') return takeReserved(client, charge, id);
+    return outcomeOf(intent);
+  };
   try {
     const intent = await client.paymentIntents.confirm(
       id,
@@ -132,10 +177,8 @@ async function carryOut(client: Stripe, charge: Charge, id: string): Promise<Cha
     if (outcome.status === 'failed') await giveUp(client, id);
     return outcome;
   } catch (error) {
-    // It was carried out before, and Stripe has forgotten the key of that.
-    if (failureOf(error).code === 'payment_intent_unexpected_state') {
-      return outcomeOf(await client.paymentIntents.retrieve(id));
-    }
+    // It was reserved, or carried out before and Stripe has forgotten the key of that.
+    if (failureOf(error).code === 'payment_intent_unexpected_state') return outcomeBefore();
     const reason = refusedBecause(error);
     await giveUp(client, id);
     return { status: 'failed', reason };
@@ -171,6 +214,8 @@ export function createStripeGateway(access: StripeAccess): PaymentGateway {
   return {
     prepare: async (charge) => prepare(await openClient(access), charge),
     carryOut: async (charge, id) => carryOut(await openClient(access), charge, id),
+    reserve: async (charge) => reserve(await openClient(access), charge),
+    release: async (id) => giveUp(await openClient(access), id),
     readSignal: async (body, signature) => {
       const client = await openClient(access);
       const { webhook_secret: secret } = access.secrets;

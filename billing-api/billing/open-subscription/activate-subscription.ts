@@ -21,12 +21,14 @@ import { moveRecord } from '../../records/move-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { DateTime } from '../../records/record-dto.js';
 import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
-import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import type { Unit } from '../../records/unit.js';
 import type { LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
 import { insertPeriods } from '../../subscriptions/periods/periods-store.js';
 import { findRelatedRecords } from '../../subscriptions/related-records.js';
 import { begunAs, toldWhenBegun } from '../../subscriptions/begun-as.js';
+import type { GatewayNeeds } from '../payments/take-by-gateway.js';
 import { storeOpeningInvoice } from './opening-invoice.js';
+import { withFirstPayment } from './reserve-first.js';
 import { settleOpening } from './settle-opening.js';
 
 /** @example {"start_date": "2026-02-01T00:00:00Z"} */
@@ -131,11 +133,11 @@ async function begin(
  * it: its periods, what belongs to it, and its opening invoice (docs/domain.md 22.3).
  */
 export function activateSubscription(
-  dependencies: WriteDependencies,
+  needs: GatewayNeeds,
   occasion: Occasion,
   { target, body }: { readonly target: ChangeTarget; readonly body: ActivateSubscriptionBody },
 ): Promise<LoadedSubscription | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+  return withFirstPayment(needs, occasion, async (unit, reservation) => {
     const reader = new MemberReader();
     const startMs = reader.instant('start_date', body.start_date) ?? unit.now;
     const problems = reader.refusal();
@@ -146,7 +148,7 @@ export function activateSubscription(
     const { lineItems } = related;
     const opening = await storeOpeningInvoice(unit, { subscription, lineItems });
     if (isRefusal(opening)) return opening;
-    const settled = await settleOpening(unit, subscription, opening);
+    const settled = await settleOpening(unit, subscription, { opening, reservation });
     if (isRefusal(settled)) return settled;
     return { subscription: settled, related, latestInvoice: opening?.row ?? null };
   });

@@ -13,11 +13,11 @@ import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions, tagVersion } from '../../edge/versions.js';
-import type { WriteDependencies } from '../../records/unit.js';
 import {
   loadedSubscriptionToDto,
   type ExpandedSubscriptionDto,
 } from '../../subscriptions/subscription-expansions.js';
+import type { GatewayNeeds } from '../payments/take-by-gateway.js';
 import { activateSubscription, type ActivateSubscriptionBody } from './activate-subscription.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
 import { openSubscription } from './open-subscription.js';
@@ -31,7 +31,7 @@ export interface CreatedSubscriptionDto extends ExpandedSubscriptionDto {
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
 export class OpenSubscriptionController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
+  constructor(private readonly dependencies: GatewayNeeds) {
     super();
   }
 

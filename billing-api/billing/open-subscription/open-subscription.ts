@@ -18,13 +18,14 @@ import { holdPublishedPlan } from '../../owners/lock-plans.js';
 import type { Occasion } from '../../records/occasion.js';
 import { createRecord } from '../../records/create-record.js';
 import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
-import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import type { Unit } from '../../records/unit.js';
 import { pricesFrom } from '../../subscriptions/lines/succeeded-prices.js';
 import { storeLines } from '../../subscriptions/lines/store-lines.js';
 import type { LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
 import { insertPeriods } from '../../subscriptions/periods/periods-store.js';
 import { findRelatedRecords } from '../../subscriptions/related-records.js';
 import { announceNewSubscription } from '../../subscriptions/subscription-events.js';
+import type { GatewayNeeds } from '../payments/take-by-gateway.js';
 import {
   endOnetimeAddons,
   endWithAddons,
@@ -43,6 +44,7 @@ import { joinParent, type JoinRequest } from '../hierarchies/join-parent.js';
 import { storePhases, type IdentifiedPhase } from './phases.js';
 import { storeOpeningInvoice } from './opening-invoice.js';
 import { findSharedMeters } from './shared-meters.js';
+import { withFirstPayment } from './reserve-first.js';
 import { settleOpening } from './settle-opening.js';
 import { readSubscriptionBody, type SubscriptionRequest } from './subscription-request.js';
 
@@ -56,11 +58,11 @@ export type OpenedSubscription = LoadedSubscription & { readonly warnings: reado
  * none.
  */
 export async function openSubscription(
-  dependencies: WriteDependencies,
+  needs: GatewayNeeds,
   occasion: Occasion,
   body: CreateSubscriptionBody,
 ): Promise<OpenedSubscription | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+  return withFirstPayment(needs, occasion, async (unit, reservation) => {
     // Read and stored at one instant: what begins with the subscription begins exactly then.
     const request = readSubscriptionBody(body, unit.now);
     if (isRefusal(request)) return request;
@@ -78,7 +80,7 @@ export async function openSubscription(
     const { lineItems } = related;
     const opening = await storeOpeningInvoice(unit, { subscription, lineItems });
     if (isRefusal(opening)) return opening;
-    const settled = await settleOpening(unit, subscription, opening);
+    const settled = await settleOpening(unit, subscription, { opening, reservation });
     if (isRefusal(settled)) return settled;
     return { subscription: settled, related, latestInvoice: opening?.row ?? null, warnings };
   });

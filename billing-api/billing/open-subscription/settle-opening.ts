@@ -3,19 +3,17 @@ import {
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
 import { readRecord } from '../../records/find-record.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { activateIncomplete } from '../../subscriptions/activate-incomplete.js';
 import type { StoredInvoice } from '../stored/draft-invoices.js';
+import { useReservation, type Reservation } from './reserve-first.js';
 
-/** Why error_if_incomplete refuses a subscription whose first payment has not succeeded. */
-function unpaidRefusal(status: string): Refusal {
-  const problem =
-    status === 'PROCESSING'
-      ? 'a gateway is asked only when the subscription is there: give payment_behavior allow_incomplete'
-      : 'the first payment did not succeed, so nothing was stored';
-  return new Refusal('invalid_operation', problem);
-}
+/** An opening invoice, and the money that a gateway has reserved for it. */
+type Opened = {
+  readonly opening: StoredInvoice | null;
+  readonly reservation: Reservation | null;
+};
 
 /**
  * A new subscription after its opening invoice: one that waits for its payment is active where
@@ -24,7 +22,7 @@ function unpaidRefusal(status: string): Refusal {
 export async function settleOpening(
   unit: Unit,
   { id, subscription_status: begun }: SubscriptionRow,
-  opening: StoredInvoice | null,
+  { opening, reservation }: Opened,
 ): Promise<SubscriptionRow | Refusal> {
   const isFree = opening === null || opening.row.invoice_status === 'SKIPPED';
   const row =
@@ -32,7 +30,9 @@ export async function settleOpening(
       ? await activateIncomplete(unit, id)
       : await readRecord(unit, SUBSCRIPTIONS, id);
   if (isRefusal(row) || opening === null) return row;
-  const isRefused =
+  const isPaidFirst =
     row.subscription_status === 'incomplete' && row.payment_behavior === 'error_if_incomplete';
-  return isRefused ? unpaidRefusal(opening.row.payment_status) : row;
+  if (!isPaidFirst) return row;
+  const reserved = await useReservation(unit, opening.row, reservation);
+  return isRefusal(reserved) ? reserved : activateIncomplete(unit, id);
 }

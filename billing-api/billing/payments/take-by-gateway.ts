@@ -1,4 +1,5 @@
 import { sql } from 'slonik';
+import { z } from 'zod';
 import { INTEGRATIONS } from '../../declarations/customers/integration.resource.js';
 import type { ConnectionRow } from '../../declarations/exports/connection.resource.js';
 import { PAYMENTS, type PaymentRow } from '../../declarations/money/payment.resource.js';
@@ -13,7 +14,12 @@ import {
   openGateway,
   type GatewayAccess,
 } from '../gateways/open-gateway.js';
-import type { Charge, ChargeOutcome, PaymentGateway } from '../gateways/payment-gateway.js';
+import {
+  GatewayUnavailable,
+  type Charge,
+  type ChargeOutcome,
+  type PaymentGateway,
+} from '../gateways/payment-gateway.js';
 import { GATEWAY } from './begin-charge.js';
 import { noteOutcome } from './note-outcome.js';
 
@@ -26,16 +32,21 @@ type Pending = {
   readonly payerId: string | null;
 };
 
+/** A customer as the gateway calls them; null when it does not know them. */
+export async function findPayerId({ tx }: ReadUnit, customerId: string): Promise<string | null> {
+  const mapping = await tx.maybeOne(sql.type(INTEGRATIONS.row)`
+    SELECT * FROM integration_mappings
+    WHERE entity_type = 'customer' AND entity_id = ${customerId}
+      AND provider_type = ${GATEWAY} AND status = 'published' AND ${isOfEnvironment}`);
+  return mapping?.provider_entity_id ?? null;
+}
+
 /** A payment whose money is to be taken; null when its outcome is known. */
 async function findPending(unit: ReadUnit, paymentId: string): Promise<Pending | null> {
   const payment = await findRecord(unit, PAYMENTS, paymentId);
   if (payment?.payment_status !== 'PROCESSING') return null;
-  const mapping = await unit.tx.maybeOne(sql.type(INTEGRATIONS.row)`
-    SELECT * FROM integration_mappings
-    WHERE entity_type = 'customer' AND entity_id = ${payment.customer_id}
-      AND provider_type = ${GATEWAY} AND status = 'published' AND ${isOfEnvironment}`);
   const connection = await findGatewayConnection(unit);
-  return { payment, connection, payerId: mapping?.provider_entity_id ?? null };
+  return { payment, connection, payerId: await findPayerId(unit, payment.customer_id) };
 }
 
 function chargeOf({ payment, payerId }: Pending): Charge {
@@ -90,17 +101,47 @@ async function take(
 /**
  * Takes the money of one payment by the gateway, and notes what became of it. It may be killed at
  * any point and done again: the gateway carries a charge out at most once (docs/domain.md 17.3).
+ * @returns whether it is known by then what became of it.
  * @throws GatewayUnavailable when the gateway is to be asked again.
  */
 export async function takeByGateway(
   needs: GatewayNeeds,
   occasion: Occasion<JobActor>,
   paymentId: string,
-): Promise<void> {
+): Promise<boolean> {
   const pending = await readUnit(needs, occasion, (unit) => findPending(unit, paymentId));
-  if (pending === null) return;
+  if (pending === null) return true;
   const outcome = await take(needs, occasion, pending);
   await orThrow(
     writeUnit(needs, occasion, (unit) => noteOutcome(unit, paymentId, { outcome, refunded: null })),
   );
+  return outcome.status !== 'processing';
+}
+
+const idRow = z.object({ id: z.string() });
+
+/**
+ * Takes the money of every payment of an environment that waits for its gateway, where a clock must
+ * not go on before that. What the gateway cannot say yet is left to the job of each payment.
+ * @returns whether anything became of one.
+ */
+export async function takeWaiting(
+  needs: GatewayNeeds,
+  occasion: Occasion<JobActor>,
+): Promise<boolean> {
+  const waiting = await readUnit(needs, occasion, ({ tx }) =>
+    tx.any(sql.type(idRow)`
+      SELECT id FROM payments
+      WHERE payment_status = 'PROCESSING' AND payment_gateway = ${GATEWAY} AND ${isOfEnvironment}
+      ORDER BY created_at, id`),
+  );
+  let isAnyDone = false;
+  for (const { id } of waiting) {
+    try {
+      isAnyDone = (await takeByGateway(needs, occasion, id)) || isAnyDone;
+    } catch (error) {
+      if (!(error instanceof GatewayUnavailable)) throw error;
+    }
+  }
+  return isAnyDone;
 }
