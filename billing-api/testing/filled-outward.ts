@@ -102,8 +102,9 @@ async function makeTold({ database, environment }: Stores, call: Call, make: Mak
     FROM subscriptions WHERE tenant_id = ${tenantId} AND environment_id = ${environmentId}
     ORDER BY id LIMIT 1`);
   await ownerOf(database).query(sql.type(z.unknown())`
-    INSERT INTO alert_states (tenant_id, environment_id, alert_type, entity_id, scope_id, alert_status)
-    VALUES (${tenantId}, ${environmentId}, 'ongoing_balance', ${walletId}, '', 'in_alarm')`);
+    INSERT INTO alert_states (tenant_id, environment_id, alert_type, entity_id, scope_id, alert_status,
+      value)
+    VALUES (${tenantId}, ${environmentId}, 'ongoing_balance', ${walletId}, '', 'in_alarm', 4)`);
   await ownerOf(database).query(sql.type(z.unknown())`
     INSERT INTO alert_logs (id, tenant_id, environment_id, entity_type, entity_id, alert_type,
       alert_status, alert_info, created_at, created_by, updated_at, updated_by)

@@ -6,6 +6,16 @@ import { noRows } from '../../sql/columns.js';
 import { createId } from '../../runtime/ids.js';
 import type { Database } from '../../sql/pool.js';
 
+/** Turns an environment into one of this type: only one of development can have a test clock. */
+export async function setEnvironmentType(
+  database: Database,
+  { environmentId }: Environment,
+  type: 'development' | 'production',
+): Promise<void> {
+  await ownerOf(database).query(sql.type(noRows)`
+    UPDATE environments SET type = ${type} WHERE id = ${environmentId}`);
+}
+
 /** Sets the test clock of an environment, which gets this id; or removes it (null). */
 export async function setTestClock(
   database: Database,

@@ -1,13 +1,23 @@
-import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
+import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import { assertPresent } from '../../../runtime/failure.js';
 import { targetRefusal, type ChangeTarget } from '../../records/change-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
-import { writeUnit, type WriteDependencies } from '../../records/unit.js';
+import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import { findDocumentParts, readDocument } from '../stored/read-documents.js';
 import { collectByGateway } from './collect-by-gateway.js';
 import { collectFromWallets } from './collect-from-wallets.js';
 import { lockFinalized } from './settle-invoice.js';
+
+/** Takes what is left of a locked invoice from wallets, and lets the gateway charge the rest. */
+export async function collect(unit: Unit, row: InvoiceRow): Promise<InvoiceRow | Refusal> {
+  const { lines } = (await findDocumentParts(unit, [row.id]))(row.id);
+  const paid = await collectFromWallets(unit, row, lines);
+  if (isRefusal(paid)) return paid;
+  const charged = await collectByGateway(unit, [paid]);
+  return isRefusal(charged) ? charged : assertPresent(charged[0], 'the invoice');
+}
 
 /**
  * POST /invoices/{id}/payment/attempt: takes what is left from the POST_PAID wallets of the
@@ -29,9 +39,7 @@ export function attemptPayment(
       const problem = `the payment of the invoice is ${status}; only one that is PENDING or FAILED can be tried`;
       return new Refusal('invalid_operation', problem);
     }
-    const { lines } = (await findDocumentParts(unit, [row.id]))(row.id);
-    const paid = await collectFromWallets(unit, row, lines);
-    const after = isRefusal(paid) ? paid : await collectByGateway(unit, [paid]);
+    const after = await collect(unit, row);
     return isRefusal(after) ? after : readDocument(unit, row.id);
   });
 }

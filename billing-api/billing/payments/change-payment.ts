@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../contract/decimal.js';
+import { minOf, ZERO, type Decimal } from '../../../contract/decimal.js';
 import {
   PAYMENTS,
   type ChangePaymentBody,
@@ -20,6 +20,7 @@ import { moveRecord } from '../../records/move-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { takeFromCustomer } from './credit-customer.js';
 import { followPayment, toldOfPayment } from './follow-payment.js';
 import { giveBack } from './give-back.js';
 import { holdPayment, type HeldPayment } from './held-payment.js';
@@ -28,17 +29,46 @@ import { processPayment, succeed } from './take-payment.js';
 
 const told = toldOfPayment;
 
+/** What went back of a payment in all. */
+type Refunded = {
+  readonly status: 'PARTIALLY_REFUNDED' | 'REFUNDED';
+  readonly refunded: Decimal;
+  /** A gateway has paid it back already, so that it counts whatever became of the invoice. */
+  readonly isGone?: boolean;
+};
+
+/** How much of what goes back now an invoice has left to give back; the rest is of the customer. */
+function shareOfInvoice(
+  { invoice }: HeldPayment,
+  { more, isGone }: { readonly more: Decimal; readonly isGone: boolean },
+): Decimal {
+  if (invoice === null) return ZERO;
+  return isGone ? minOf(more, invoice.amount_paid.minus(invoice.refunded_amount)) : more;
+}
+
+/** Notes what goes back of a payment on its invoice, and takes the rest from the customer. */
+async function settleRefund(
+  unit: Unit,
+  { payment, invoice }: HeldPayment,
+  { more, ofInvoice }: { readonly more: Decimal; readonly ofInvoice: Decimal },
+): Promise<PaymentRow | Refusal> {
+  if (invoice !== null && ofInvoice.greaterThan(ZERO)) {
+    const written = await addRefunded(unit, invoice, ofInvoice);
+    if (isRefusal(written)) return written;
+    const back = { kind: 'payment.refunded', amount: ofInvoice, account: 'refunds' } as const;
+    const given = await giveBack(unit, payment, back);
+    if (isRefusal(given)) return given;
+  }
+  const amount = more.minus(ofInvoice);
+  if (amount.isZero()) return payment;
+  return takeFromCustomer(unit, payment, { kind: 'payment.taken_back', amount });
+}
+
 /** Notes that money of a payment went back. */
 export async function refund(
   unit: Unit,
   { payment, invoice }: HeldPayment,
-  {
-    status,
-    refunded,
-  }: {
-    readonly status: 'PARTIALLY_REFUNDED' | 'REFUNDED';
-    readonly refunded: Decimal;
-  },
+  { status, refunded, isGone = false }: Refunded,
 ): Promise<PaymentRow | Refusal> {
   const more = refunded.minus(payment.refunded_amount);
   const move = {
@@ -58,13 +88,9 @@ export async function refund(
           to: 'PARTIALLY_REFUNDED',
         });
   if (isRefusal(after) || more.isZero()) return after;
-  const written = invoice === null ? null : await addRefunded(unit, invoice, more);
-  if (isRefusal(written)) return written;
-  return giveBack(unit, after, {
-    kind: 'payment.refunded',
-    amount: more,
-    account: 'refunds',
-  });
+  const held = { payment: after, invoice };
+  const ofInvoice = shareOfInvoice(held, { more, isGone });
+  return settleRefund(unit, held, { more, ofInvoice });
 }
 
 async function voidPayment(
@@ -82,9 +108,10 @@ async function voidPayment(
     patch: () => ({ voided_at: unit.now }),
   });
   if (isRefusal(after)) return after;
-  const written = invoice === null ? null : await takePaid(unit, invoice, payment.amount);
-  if (isRefusal(written)) return written;
   const { amount } = payment;
+  if (invoice === null) return takeFromCustomer(unit, after, { kind: 'payment.voided', amount });
+  const written = await takePaid(unit, invoice, amount);
+  if (isRefusal(written)) return written;
   return giveBack(unit, after, {
     kind: 'payment.voided',
     amount,

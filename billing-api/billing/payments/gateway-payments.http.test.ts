@@ -1,90 +1,11 @@
 import { describe, expect } from 'vitest';
-import { TAKE_BY_GATEWAY } from '../../jobs/take-payments.js';
-import type { JobNeeds } from '../../jobs/job-needs.js';
-import { billingNeeds, billingRunner } from '../../testing/bill-environment.js';
-import type { Answer as HttpAnswer } from '../../testing/billing-harness.js';
-import { test as moneyTest, type Answer } from '../../testing/money-test.js';
-import {
-  startStripeSimulator,
-  type SignedBody,
-  type SimulatedIntent,
-  type StripeSimulator,
-} from '../../testing/stripe-simulator.js';
+import { CARD, cardOf, KEY, test } from '../../testing/gateway-test.js';
+import type { StripeSimulator } from '../../testing/stripe-simulator.js';
 import { subscribeMonthly } from '../../testing/subscribe-monthly.js';
 import { invoiceOf, makeWallet, topUp, FREE } from '../../testing/wallet-calls.js';
-import { takeByGateway } from './take-by-gateway.js';
 
 /** The client asks again once by itself when a connection ends without an answer. */
 const LOST = 2;
-const KEY = 'sk_test_an_example_not_a_key';
-
-type Gateway = {
-  readonly stripe: StripeSimulator;
-  readonly connection: Answer;
-  /** Pays an invoice by card, and takes the payment. */
-  readonly pay: (invoice: Answer, differing?: object) => Promise<void>;
-  /** Takes the payments that are waiting. */
-  readonly take: () => Promise<void>;
-  /** Tries one payment, and throws what the job would try again for. */
-  readonly tryOnce: (payment: Answer) => Promise<void>;
-  readonly signal: (signed: SignedBody) => Promise<HttpAnswer>;
-  /** The only charge there. */
-  readonly charge: () => SimulatedIntent;
-  /** Carries out the only charge there, without a word to us. */
-  readonly carryOut: () => SimulatedIntent;
-  readonly paymentsOf: (invoice: Answer) => Promise<Answer[]>;
-};
-
-const CARD = {
-  payment_method_type: 'CARD',
-  payment_method_id: 'pm_card_visa',
-  process_payment: true,
-};
-
-/** The body of a payment of an invoice by card. */
-const cardOf = ({ id, amount_due: amount }: Answer, differing: object = {}) => ({
-  ...{ destination_type: 'INVOICE', destination_id: id, amount, currency: 'usd' },
-  ...{ ...CARD, ...differing },
-});
-
-const test = moneyTest.extend<{ gateway: Gateway }>({
-  gateway: async ({ api, database, clickhouse, money }, use) => {
-    expect(money).toBeDefined();
-    const stripe = await startStripeSimulator();
-    const { environment } = api;
-    const engines = { database: database.database, clickHouse: clickhouse.client, environment };
-    const connection = await api.make('/v1/connections', {
-      ...{ name: 'Cards', provider_type: 'stripe', endpoint_url: stripe.url },
-      secrets: { secret_key: KEY, webhook_secret: stripe.webhookSecret },
-    });
-    const needs: JobNeeds = billingNeeds(engines);
-    const runner = billingRunner(engines, [TAKE_BY_GATEWAY]);
-    const actor = { kind: 'job', job: 'take-payment', runId: 'run' } as const;
-    const take = async () => {
-      await runner.runDue(Date.now());
-    };
-    const charge = () => {
-      expect(stripe.intents.size).toBe(1);
-      return [...stripe.intents.values()][0] as SimulatedIntent;
-    };
-    await use({
-      ...{ stripe, connection, take, charge },
-      carryOut: () => Object.assign(charge(), { status: 'succeeded', captures: 1 }),
-      pay: async (invoice, differing) => {
-        await api.make('/v1/payments', cardOf(invoice, differing));
-        await take();
-      },
-      tryOnce: ({ id }) => takeByGateway(needs, { environment, actor }, id),
-      signal: ({ body, signature }) =>
-        api.call('POST', `/v1/connections/${connection.id}/signals`, {
-          ...{ raw: body, headers: { 'stripe-signature': signature, 'x-api-key': '' } },
-        }),
-      paymentsOf: async ({ id }) =>
-        (await api.call('GET', `/v1/payments?destination_id=${id}`)).body.items,
-    });
-    await stripe.close();
-  },
-});
 
 describe('connections to Stripe', () => {
   test('need its two secrets, which are sealed, and there is one of an environment', async ({
@@ -411,6 +332,62 @@ describe('signals of a gateway', () => {
       ...{ payment_status: 'REFUNDED', refunded_amount: '122.00' },
     });
   });
+
+  test('count whatever became of the invoice: money for a voided one is of the customer', async ({
+    api,
+    due,
+    gateway,
+    money,
+  }) => {
+    await api.make('/v1/payments', cardOf(due, slow));
+    await gateway.take();
+    const intent = gateway.charge();
+    intent.status = 'requires_payment_method';
+    await gateway.signal(gateway.stripe.intentEvent(intent, 'payment_intent.payment_failed'));
+    await api.call('POST', `/v1/invoices/${due.id}/void`, { body: {} });
+    Object.assign(intent, { status: 'succeeded', captures: 1 });
+    const succeeded = gateway.stripe.intentEvent(intent, 'payment_intent.succeeded');
+    expect((await gateway.signal(succeeded)).body).toEqual({ effect: 'applied' });
+    const { customer_id: id } = due;
+    expect(await gateway.paymentsOf({ id })).toMatchObject([
+      { destination_type: 'CUSTOMER', payment_status: 'SUCCEEDED', amount: '122.00' },
+    ]);
+    const { items } = await api.make('/v1/wallets/search', { customer_ids: [id] });
+    expect(items).toMatchObject([{ balance: '122' }]);
+    expect(await money.read(due.id)).toMatchObject({
+      payment_status: 'VOIDED',
+      amount_paid: '0.00',
+    });
+  });
+
+  test.for([
+    ['credit notes gave a part of it back', '50', '-50'],
+    ['the invoice was voided', null, '0'],
+  ] as const)(
+    'of a refund of everything take from the wallet what was given back twice: %s',
+    async ([, noted, left], { api, due, gateway, money }) => {
+      await api.make('/v1/payments', cardOf(due));
+      await gateway.take();
+      const line = { invoice_line_item_id: due.line_items[0].id, amount: noted };
+      if (noted === null) await api.call('POST', `/v1/invoices/${due.id}/void`, { body: {} });
+      else await api.make('/v1/creditnotes', { invoice_id: due.id, line_items: [line] });
+      const { items: before } = await api.make('/v1/wallets/search', {});
+      expect(before).toMatchObject([{ balance: noted ?? '122' }]);
+      if (noted !== null) {
+        const body = { credits: noted, idempotency_key: 'spent' };
+        await api.call('POST', `/v1/wallets/${before[0].id}/debit`, { body });
+      }
+      const refunded = gateway.stripe.event('charge.refunded', {
+        ...{ id: 'ch_1', object: 'charge', payment_intent: 'pi_1', currency: 'usd' },
+        ...{ amount: 12200, amount_captured: 12200, amount_refunded: 12200 },
+      });
+      expect((await gateway.signal(refunded)).body).toEqual({ effect: 'applied' });
+      const { items } = await api.make('/v1/wallets/search', {});
+      expect(items).toMatchObject([{ balance: left }]);
+      expect(await gateway.paymentsOf(due)).toMatchObject([{ payment_status: 'REFUNDED' }]);
+      expect(await money.read(due.id)).toMatchObject({ payment_status: 'REFUNDED' });
+    },
+  );
 
   test('without a right signature are refused, and write nothing', async ({
     api,

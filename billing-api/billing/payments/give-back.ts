@@ -6,7 +6,6 @@ import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { addCredits } from '../../wallets/move-credits.js';
 import { lockRefundWallet } from '../../wallets/wallets-store.js';
-import { takeFromCustomer } from './credit-customer.js';
 
 /** The wallet that gets what credits had paid; null for money, which goes back by itself. */
 async function returnCredits(
@@ -32,18 +31,12 @@ type GivenBack = {
   readonly account: 'refunds' | 'receivable';
 };
 
-/**
- * Gives back what a payment brought: money to where it came from, credits to a wallet. What was
- * for no invoice became credits, which go with it.
- */
+/** Gives back what a payment brought: money to where it came from, credits to a wallet. */
 export async function giveBack(
   unit: Unit,
   payment: PaymentRow,
   { kind, amount, account }: GivenBack,
 ): Promise<PaymentRow | Refusal> {
-  if (payment.destination_type === 'CUSTOMER') {
-    return takeFromCustomer(unit, payment, { kind, amount });
-  }
   const walletId = await returnCredits(unit, payment, amount);
   if (isRefusal(walletId)) return walletId;
   await postGroups(unit, [

@@ -1,15 +1,31 @@
 import type { Decimal } from '../../../contract/decimal.js';
+import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import { PAYMENTS, type PaymentRow } from '../../declarations/money/payment.resource.js';
 import { problemOfMove } from '../../domain/lifecycle/lifecycle.js';
 import { PAYMENT } from '../../domain/lifecycle/money-lifecycle.js';
 import { changeRecord, updateRecord } from '../../records/change-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { lockRecord, readRecord } from '../../records/find-record.js';
+import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { ChargeOutcome } from '../gateways/payment-gateway.js';
 import { refund } from './change-payment.js';
 import { followPayment } from './follow-payment.js';
 import { holdPayment, type HeldPayment } from './held-payment.js';
+import { planRetry } from './plan-retry.js';
 import { succeed } from './take-payment.js';
+
+/**
+ * Locks a payment at the gateway after its invoice. What comes of it after the invoice was voided
+ * is of the customer: then there is no invoice.
+ */
+async function holdCharge(unit: Unit, id: string): Promise<HeldPayment | Refusal> {
+  const read = await readRecord(unit, PAYMENTS, id);
+  if (isRefusal(read) || read.destination_type === 'CUSTOMER') return holdPayment(unit, { id });
+  const invoice = await lockRecord(unit, INVOICES, read.destination_id);
+  if (invoice?.invoice_status !== 'VOIDED') return holdPayment(unit, { id });
+  const payment = await lockRecord(unit, PAYMENTS, id);
+  return payment === null ? notFound(PAYMENTS.name, id) : { payment, invoice: null };
+}
 
 /** The money has arrived: counts once, with the amount that the gateway says. */
 async function noteSuccess(
@@ -20,10 +36,14 @@ async function noteSuccess(
   const { payment, invoice } = held;
   if (problemOfMove(PAYMENT, 'succeed', payment.payment_status) !== null) return held;
   if (payment.payment_status === 'SUCCEEDED') return held;
-  const patch = { amount: received };
-  const given = payment.amount.equals(received)
-    ? payment
-    : await updateRecord(unit, PAYMENTS, { row: payment, patch });
+  const { customer_id: customerId } = payment;
+  const patch = {
+    amount: received,
+    ...(invoice === null
+      ? { destination_type: 'CUSTOMER' as const, destination_id: customerId }
+      : {}),
+  };
+  const given = await updateRecord(unit, PAYMENTS, { row: payment, patch });
   return isRefusal(given) ? given : succeed(unit, { payment: given, invoice });
 }
 
@@ -39,7 +59,11 @@ async function noteFailure(
     target: { id: payment.id },
     change: () => ({ error_message: reason.slice(0, 1_000) }),
   });
-  return isRefusal(row) ? row : followPayment(unit, { payment: row, invoice }, 'FAILED');
+  if (isRefusal(row)) return row;
+  const after = await followPayment(unit, { payment: row, invoice }, 'FAILED');
+  if (isRefusal(after) || after.invoice === null) return after;
+  await planRetry(unit, after.invoice);
+  return after;
 }
 
 /** Notes what the gateway has given back of a payment in all; less than is noted is older news. */
@@ -53,7 +77,8 @@ async function noteRefunded(
   if (!isNews || problemOfMove(PAYMENT, 'refund', payment.payment_status) !== null) return payment;
   const isAll = told.greaterThanOrEqualTo(payment.amount);
   const refunded = isAll ? payment.amount : told;
-  return refund(unit, held, { status: isAll ? 'REFUNDED' : 'PARTIALLY_REFUNDED', refunded });
+  const status = isAll ? 'REFUNDED' : 'PARTIALLY_REFUNDED';
+  return refund(unit, held, { status, refunded, isGone: true });
 }
 
 /** What a gateway says of a payment, by its answer or by a signal. */
@@ -69,7 +94,7 @@ export async function noteOutcome(
   paymentId: string,
   { outcome, refunded }: ToldOfCharge,
 ): Promise<PaymentRow | Refusal> {
-  const held = await holdPayment(unit, { id: paymentId });
+  const held = await holdCharge(unit, paymentId);
   if (isRefusal(held)) return held;
   switch (outcome.status) {
     case 'processing':

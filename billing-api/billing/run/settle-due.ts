@@ -25,6 +25,7 @@ import { isPostponed } from '../../wallets/wallets-store.js';
 import { applyDueGrants } from '../grants/apply-grants.js';
 import { endGroupedChildren } from '../hierarchies/end-children.js';
 import { settlePauses } from '../pauses/settle-pauses.js';
+import { retryCharges } from '../payments/retry-charges.js';
 import { announceInvoice } from '../stored/announce-invoice.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
 import { isRenewalUntold } from './due-items.js';
@@ -161,8 +162,8 @@ export async function pauseDue(
 }
 
 /**
- * Takes expired credits, and tells of overdue invoices, of renewals that are near and of phases
- * that have begun; otherwise as `grantCredits`.
+ * Takes expired credits, tries declined charges again, and tells of overdue invoices, of renewals
+ * that are near and of phases that have begun; otherwise as `grantCredits`.
  */
 export async function settleDue(
   dependencies: BillingDependencies,
@@ -171,7 +172,8 @@ export async function settleDue(
 ): Promise<boolean> {
   const hasExpired = await settle(dependencies, occasion, { work: expireCredits, limit });
   const hasOverdue = await settle(dependencies, occasion, { work: announceOverdue, limit });
+  const hasRetries = await settle(dependencies, occasion, { work: retryCharges, limit });
   const hasRenewals = await settle(dependencies, occasion, { work: announceRenewals, limit });
   const hasPhases = await settle(dependencies, occasion, { work: beginPhases, limit });
-  return hasExpired || hasOverdue || hasRenewals || hasPhases;
+  return hasExpired || hasOverdue || hasRetries || hasRenewals || hasPhases;
 }

@@ -74,6 +74,10 @@ async function findNextDue(unit: ReadUnit, to: InstantMs): Promise<InstantMs | n
       WHERE invoice_status = 'FINALIZED' AND amount_remaining > 0 AND overdue_at IS NULL
         AND due_date >= ${after} AND ${isOfEnvironment}
       UNION ALL
+      SELECT min(next_attempt_at) FROM invoices
+      WHERE invoice_status = 'FINALIZED' AND payment_status = 'FAILED'
+        AND next_attempt_at > ${after} AND ${isOfEnvironment}
+      UNION ALL
       SELECT min(invoice.due_date) + ${grace} FROM invoices AS invoice
       JOIN subscriptions AS subscription ON subscription.id = invoice.subscription_id
         AND ${rowIsOfEnvironment('subscription')}

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Decimal, parseRequestDecimal } from '../../../contract/decimal.js';
 import { autoCancel, DEFAULT_AUTO_CANCEL } from './auto-cancel.js';
 import { DEFAULT_INVOICE_CONFIG, invoiceConfig } from './invoice-config.js';
+import { DEFAULT_PAYMENT_RETRIES, paymentRetries } from './payment-retries.js';
 import { DEFAULT_TENANT_LIMITS, tenantLimits } from './tenant-limits.js';
 
 const SLABS_MAX = 100;
@@ -43,6 +44,10 @@ const SETTINGS: Readonly<Record<string, Definition>> = {
   subscription_auto_cancel: {
     schema: autoCancel.partial(),
     defaults: DEFAULT_AUTO_CANCEL,
+  },
+  payment_retries: {
+    schema: paymentRetries.partial(),
+    defaults: DEFAULT_PAYMENT_RETRIES,
   },
   wallet_bonus: { schema: z.object({ slabs }).strict().partial(), defaults: { slabs: [] } },
   event_rejected: {

@@ -1,11 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
-import { ownerOf } from '../../../load-tests/harness/owner.js';
-import { noRows } from '../../../sql/columns.js';
-import type { Database } from '../../../sql/pool.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { billingRunner } from '../../testing/bill-environment.js';
+import { setEnvironmentType } from '../../testing/set-test-clock.js';
 import { test as billedTest } from '../../testing/billed-test.js';
 import { expectBalancedBooks } from '../../testing/check-books.js';
 import { expectRefused, type Answer } from '../../testing/money-test.js';
@@ -16,17 +13,9 @@ const START = '2026-01-01T00:00:00.000Z';
 /** Advances a clock, and runs the jobs of a process until it is there. */
 type AdvanceTo = (clock: Answer, now: string) => Promise<Answer>;
 
-/** Turns the environment of the API into one of this type. */
-async function setType({ database }: Tested, { environment }: BillingUnderTest, type: string) {
-  await ownerOf(database).query(sql.type(noRows)`
-    UPDATE environments SET type = ${type} WHERE id = ${environment.environmentId}`);
-}
-
-type Tested = { readonly database: Database };
-
 const test = billedTest.extend<{ advance: AdvanceTo }>({
   advance: async ({ api, database, clickhouse }, use) => {
-    await setType(database, api, 'development');
+    await setEnvironmentType(database.database, api.environment, 'development');
     const world = { database: database.database, clickHouse: clickhouse.client };
     const runner = billingRunner({ ...world, environment: api.environment });
     await use(async ({ id }, now) => {
@@ -172,7 +161,7 @@ describe('a test clock', () => {
   });
 
   test('is not for production', async ({ api, database, advance: _ }) => {
-    await setType(database, api, 'production');
+    await setEnvironmentType(database.database, api.environment, 'production');
     const { status, body } = await api.call('POST', PATH, { body: { now: START } });
     expect([status, body.message]).toEqual([400, expect.stringMatching(/type production/)]);
   });
