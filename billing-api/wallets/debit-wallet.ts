@@ -13,6 +13,7 @@ import type { ChangeTarget } from '../records/change-record.js';
 import type { Occasion } from '../records/occasion.js';
 import type { DecimalText, MetadataDto } from '../records/record-dto.js';
 import { isRefusal, notFound, Refusal } from '../records/refusal.js';
+import { repeatedRecord } from '../records/repeated-key.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../records/unit.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { addCredits, debitCredits } from './move-credits.js';
@@ -78,7 +79,12 @@ export async function debitWallet(
       type: 'debit',
       key: body.idempotency_key,
     });
-    if (known !== null) return { wallet, transaction: known };
+    if (known !== null) {
+      const isSame =
+        known.credit_amount.equals(movement.credits) &&
+        known.transaction_reason === movement.reason;
+      return repeatedRecord({ wallet, transaction: known }, { what: 'debit', isSame });
+    }
     const usable = await lockUsableWallet(unit, id);
     if (isRefusal(usable)) return usable;
     const moved = await debitCredits(unit, usable, movement);

@@ -12,6 +12,7 @@ import { isOfEnvironment } from '../../records/conditions.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { repeatedRecord } from '../../records/repeated-key.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import type { HeldPayment } from './held-payment.js';
 import { lockFinalized } from './settle-invoice.js';
@@ -96,6 +97,22 @@ function problemOf(invoice: InvoiceRow, request: PaymentRequest): Refusal | null
   return invalid({ currency: `must be ${currency}, the currency of the invoice` });
 }
 
+/** A payment that is repeated; refused when its key came with another one. */
+function sameOf(
+  payment: PaymentRow,
+  { destinationId, request }: { readonly destinationId: string; readonly request: PaymentRequest },
+): Stored | Refusal {
+  // What a gateway has received takes the place of what was asked for.
+  const isAmount = payment.gateway_payment_id !== null || payment.amount.equals(request.amount);
+  const isSame =
+    isAmount &&
+    payment.destination_id === destinationId &&
+    payment.currency === request.currency &&
+    payment.payment_method_type === request.payment_method_type;
+  const repeated = repeatedRecord(payment, { what: 'payment', isSame });
+  return isRefusal(repeated) ? repeated : { repeated };
+}
+
 /** A new payment of an invoice, or the one that is repeated. */
 async function payInvoice(
   unit: Unit,
@@ -105,7 +122,7 @@ async function payInvoice(
   const invoice = await lockFinalized(unit, invoiceId);
   if (isRefusal(invoice)) return invoice;
   const repeated = await findRepeated(unit, invoice, request);
-  if (repeated !== null) return { repeated };
+  if (repeated !== null) return sameOf(repeated, { destinationId: invoice.id, request });
   const problem = problemOf(invoice, request);
   if (problem !== null) return problem;
   const payment = await storePayment(unit, newPayment(invoice, request));
@@ -121,7 +138,7 @@ async function payCustomer(
   const customer = await holdPublishedCustomer(unit.tx, { id: customerId, externalId: null });
   if (customer === null) return notFound(CUSTOMERS.name, customerId);
   const repeated = await findByKey(unit, request.idempotency_key);
-  if (repeated !== null) return { repeated };
+  if (repeated !== null) return sameOf(repeated, { destinationId: customer.id, request });
   const payment = await storePayment(unit, newCustomerPayment(customer.id, request));
   return isRefusal(payment) ? payment : { payment, invoice: null };
 }

@@ -17,6 +17,7 @@ import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { DateTime, DecimalText, MetadataDto } from '../../records/record-dto.js';
 import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { repeatedRecord } from '../../records/repeated-key.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import {
   addCredits,
@@ -321,15 +322,20 @@ async function carryOut(unit: Unit, wallet: WalletRow, topUp: TopUp): Promise<To
 async function findRepeated(
   unit: Unit,
   wallet: WalletRow,
-  key: string | undefined,
-): Promise<ToppedUp | null> {
+  body: TopUpWalletBody,
+): Promise<ToppedUp | null | Refusal> {
   const known = await findByKey(unit, wallet, {
     type: 'credit',
-    key: key ?? null,
+    key: body.idempotency_key ?? null,
   });
   if (known === null) return null;
+  const reader = new MemberReader();
+  const credits = creditsOf(reader, body, wallet);
   const invoiceId = known.reference_type === 'INVOICE' ? known.reference_id : null;
-  return { wallet, transaction: known, invoiceId };
+  const isSame =
+    known.credit_amount.equals(credits) && known.transaction_reason === body.transaction_reason;
+  const answer = { wallet, transaction: known, invoiceId };
+  return reader.refusal() ?? repeatedRecord(answer, { what: 'top-up', isSame });
 }
 
 /** POST /wallets/{id}/top-up (docs/domain.md 20.4). */
@@ -341,7 +347,7 @@ export function topUpWallet(
   return writeUnit(dependencies, occasion, async (unit) => {
     const locked = await lockRecord(unit, WALLETS, id);
     if (locked === null) return notFound(WALLETS.name, id);
-    const repeated = await findRepeated(unit, locked, body.idempotency_key);
+    const repeated = await findRepeated(unit, locked, body);
     if (repeated !== null) return repeated;
     const wallet = await lockUsableWallet(unit, id);
     if (isRefusal(wallet)) return wallet;
