@@ -41,11 +41,7 @@ async function giveBack(
     const amount = roundToMinorDigits(exact, subscription.currency);
     return { lineItemId: row.id, amount, period };
   });
-  return creditLines(
-    unit,
-    subscription,
-    credits.filter(({ amount }) => !amount.isZero()),
-  );
+  return creditLines(unit, subscription, credits);
 }
 
 async function remove(

@@ -28,7 +28,7 @@ import { withChildren } from '../../subscriptions/follow-parent.js';
 import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
 import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
-import { creditWallet } from '../proration/credit-wallet.js';
+import { creditLines } from '../proration/credit-lines.js';
 import { findUnused, type UnusedItem } from '../proration/find-unused.js';
 import type { BillingDependencies, ComputedTask } from '../stored/compute-tasks.js';
 import { documentOf } from '../stored/document-parts.js';
@@ -216,8 +216,11 @@ async function store(
   const subscription =
     type === 'immediate' ? await end(unit, cancellation) : await defer(unit, row, cancellation);
   if (isRefusal(subscription)) return subscription;
-  const credited = sumOf(unused.map(({ exact }) => roundToMinorDigits(exact, row.currency)));
-  const transaction = await creditWallet(unit, row, credited);
+  const credits = unused.map(({ row: line, exact, period }) => ({
+    ...{ lineItemId: line.id, amount: roundToMinorDigits(exact, row.currency), period },
+  }));
+  const credited = sumOf(credits.map(({ amount }) => amount));
+  const transaction = await creditLines(unit, row, credits);
   if (isRefusal(transaction)) return transaction;
   return {
     ...{ subscription, type, atMs, reason, unused, credited, processedAt: unit.now },

@@ -1,4 +1,5 @@
 import { sumOf, type Decimal } from '../../../contract/decimal.js';
+import { zip } from '../../../runtime/failure.js';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
@@ -25,7 +26,7 @@ import { endSubscription } from '../cancel/end-subscription.js';
 import { computeFinal, isBilledUntil, storeFinal } from '../cancel/final-invoice.js';
 import { storeOpeningInvoice } from '../open-subscription/opening-invoice.js';
 import { storeSubscription } from '../open-subscription/open-subscription.js';
-import { creditWallet } from '../proration/credit-wallet.js';
+import { creditLines, type LineCredit } from '../proration/credit-lines.js';
 import { findUnused } from '../proration/find-unused.js';
 import type { BillingDependencies, ComputedTask } from '../stored/compute-tasks.js';
 import { storeDrafts, type StoredInvoice } from '../stored/draft-invoices.js';
@@ -132,15 +133,27 @@ async function openNew(unit: Unit, change: PlanChange): Promise<Opened | Refusal
   return { after, lineItems, opening, charge: sumOf(charges.map(({ amount }) => amount)) };
 }
 
-/** What of a credit the invoice that takes it off leaves for a wallet. */
-function restOf({ unused, loaded }: PlanChange, invoice: StoredInvoice | null): Decimal {
-  const { currency } = loaded.subscription;
-  const credit = sumOf(creditsLeft(unused, [], currency));
+/** What of the credit of each line the invoice that takes it off leaves for a wallet. */
+function restOf(
+  { unused, loaded }: PlanChange,
+  invoice: StoredInvoice | null,
+): readonly LineCredit[] {
   const lines = invoice === null ? [] : invoice.parts.lines;
-  const taken = sumOf(
-    lines.filter(({ kind }) => kind === 'credit').map(({ amount }) => amount.negated()),
+  const taken = lines.filter(({ kind }) => kind === 'credit');
+  const credits = creditsLeft(unused, [], loaded.subscription.currency);
+  return zip(unused, credits).map(
+    ([
+      {
+        row: { id: lineItemId },
+        period,
+      },
+      credit,
+    ]) => {
+      const own = taken.filter((line) => line.subscription_line_item_id === lineItemId);
+      const amount = credit.plus(sumOf(own.map((line) => line.amount)));
+      return { lineItemId, amount, period };
+    },
   );
-  return credit.minus(taken);
 }
 
 async function tellChanged(unit: Unit, row: SubscriptionRow): Promise<void> {
@@ -201,7 +214,7 @@ async function carryOut(
   if (isRefusal(opened)) return opened;
   const { after, opening, charge, lineItems } = opened;
   const rest = restOf(current, current.isChargedAtOnce ? opening : final);
-  const walletCredit = await creditWallet(unit, row, rest);
+  const walletCredit = await creditLines(unit, row, rest);
   if (isRefusal(walletCredit)) return walletCredit;
   await tellChanged(unit, after);
   return {

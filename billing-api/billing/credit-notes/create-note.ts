@@ -1,6 +1,6 @@
 import { sql } from 'slonik';
 import { sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
-import { assertPresent, mustGet } from '../../../runtime/failure.js';
+import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import {
   CREDIT_NOTES,
@@ -20,9 +20,11 @@ import type { Occasion } from '../../records/occasion.js';
 import type { MetadataDto } from '../../records/record-dto.js';
 import { announce } from '../../records/recorded-change.js';
 import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { repeatedRecord } from '../../records/repeated-key.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import type { DocumentLine } from '../document/invoice-document.js';
 import { lockFinalized } from '../payments/settle-invoice.js';
+import { findCreditedLines } from '../proration/credited-lines.js';
 import { findDocumentParts } from '../stored/read-documents.js';
 import { findNotedAmounts, limitRefusal, noteTypeOf } from './note-limits.js';
 import { withLines } from './read-notes.js';
@@ -71,6 +73,27 @@ function joined(
 }
 
 type Request = Exclude<ReturnType<typeof readLines>, Refusal>;
+
+/** The note that a request repeats; refused when it asks for other lines or amounts. */
+async function answerRepeated(
+  unit: Unit,
+  note: CreditNoteRow,
+  { body, invoice }: { readonly body: CreateCreditNoteBody; readonly invoice: InvoiceRow },
+): Promise<CreditNote | Refusal> {
+  const request = readLines(body, invoice);
+  if (isRefusal(request)) return request;
+  const [known] = await withLines(unit, [note]);
+  if (known === undefined) return notFound(CREDIT_NOTES.name, note.id);
+  const { lines } = request;
+  const isSame =
+    note.invoice_id === invoice.id &&
+    known.lines.length === lines.length &&
+    zip(known.lines, lines).every(
+      ([line, asked]) =>
+        line.invoice_line_item_id === asked.invoiceLineId && line.amount.equals(asked.amount),
+    );
+  return repeatedRecord(known, { what: 'credit note', isSame });
+}
 
 async function storeLines(
   unit: Unit,
@@ -129,8 +152,8 @@ async function storeNote(
   const noted = await findNotedAmounts(unit, invoice.id, ['DRAFT', 'FINALIZED']);
   const total = sumOf(request.lines.map(({ amount }) => amount));
   const refusal = limitRefusal(invoice, {
-    ...{ type, invoiceLines, noted, total },
-    lines: joined(request.lines),
+    ...{ type, invoiceLines, noted, total, lines: joined(request.lines) },
+    credited: await findCreditedLines(unit, invoice),
   });
   if (refusal !== null) return refusal;
   const row = await createRecord(
@@ -161,10 +184,7 @@ export function createCreditNote(
     const invoice = await lockFinalized(unit, body.invoice_id);
     if (isRefusal(invoice)) return invoice;
     const repeated = await findRepeated(unit, body.idempotency_key);
-    if (repeated !== null) {
-      const [known] = await withLines(unit, [repeated]);
-      return known ?? notFound(CREDIT_NOTES.name, repeated.id);
-    }
+    if (repeated !== null) return answerRepeated(unit, repeated, { body, invoice });
     const note = await storeNote(unit, invoice, body);
     if (isRefusal(note) || body.process_credit_note === false) return note;
     return finalizeNote(unit, { note, invoice }, { id: note.row.id });
@@ -211,7 +231,8 @@ async function stillWithin(unit: Unit, { note, invoice }: HeldNote): Promise<Ref
     note.lines.map(({ invoice_line_item_id: id, amount }) => ({ invoiceLineId: id, amount })),
   );
   const { credit_note_type: own, total_amount: total } = note.row;
-  return limitRefusal(invoice, { type: own, lines, invoiceLines, noted, total });
+  const credited = await findCreditedLines(unit, invoice);
+  return limitRefusal(invoice, { type: own, lines, invoiceLines, noted, total, credited });
 }
 
 /** POST /creditnotes/{id}/void. */

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
+import type { Bill } from '../../testing/billed-test.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
-import { expectRefused, test, type Answer } from '../../testing/money-test.js';
+import { expectRefused, makeInvoice, test, type Answer } from '../../testing/money-test.js';
 
 const noteOn = (invoice: Answer, amount: string, differing: object = {}) => ({
   invoice_id: invoice.id,
@@ -155,6 +156,42 @@ describe('credit notes', () => {
     expect(done.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
+  test('of 60 twice at once on 100 that were paid are one, and so are refunds of its payment', async ({
+    api,
+    money,
+  }) => {
+    const invoice = await makeInvoice(api, '100');
+    await money.pay(invoice.id, { amount: '100' });
+    const notes = await Promise.all([1, 2].map(() => credit(api, noteOn(invoice, '60'))));
+    expect(notes.map(({ status }) => status).sort()).toEqual([201, 400]);
+    const payments = await api.call('GET', `/v1/payments?destination_id=${invoice.id}`);
+    const path = `/v1/payments/${payments.body.items[0].id}`;
+    const body = { payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '40.01' };
+    const refunds = await Promise.all([1, 2].map(() => api.call('PUT', path, { body })));
+    expect(refunds.map(({ status }) => status)).toEqual([400, 400]);
+    expect(await money.read(invoice.id)).toMatchObject({ refunded_amount: '60.00' });
+  });
+
+  test('of an invoice with taxes that a wallet paid in part give back what was paid, and no more', async ({
+    api,
+    money,
+  }) => {
+    const { id } = await api.make('/v1/customers', { external_id: 'acme' });
+    const config = { allowed_price_types: ['ALL'] };
+    const wallet = { customer_id: id, currency: 'usd', config, initial_credits_to_load: '40' };
+    await api.make('/v1/wallets', wallet);
+    await api.make('/v1/taxes/rates', { name: 'VAT', code: 'vat', percentage_value: '20' });
+    const invoice = await api.make('/v1/invoices', {
+      ...{ customer_id: id, currency: 'usd', subtotal: '100', total: '100', amount_due: '100' },
+      ...{ line_items: [{ display_name: 'Work', amount: '100' }], tax_rates: ['vat'] },
+    });
+    expect(invoice).toMatchObject({ total_tax: '20.00', total: '80.00' });
+    await money.pay(invoice.id, { amount: '80' });
+    expect((await credit(api, noteOn(invoice, '80.01'))).body.message).toMatch(/at most 80/);
+    expect((await credit(api, noteOn(invoice, '80'))).status).toBe(201);
+    expect(await money.read(invoice.id)).toMatchObject({ payment_status: 'REFUNDED' });
+  });
+
   test('of any order and size add up to the invoice, with its coupons and taxes, to the cent', async ({
     api,
     money,
@@ -229,5 +266,70 @@ describe('credit notes', () => {
     );
     expect((await credit(api, { ...noteOn(due, '1'), invoice_id: 'inv_x' })).status).toBe(404);
     expect(await money.read(due.id)).toMatchObject({ adjustment_amount: '0.00' });
+  });
+});
+
+describe('credit notes and credits for unused time', () => {
+  /** A month of 100 from 1 January on, paid, and its line. */
+  async function january(api: BillingUnderTest, bill: Bill) {
+    await bill('2026-01-01T00:00:00Z');
+    await api.make('/v1/customers', { external_id: 'acme' });
+    const plan = await api.make('/v1/plans', { name: 'Pro' });
+    const price = { entity_id: plan.id, currency: 'usd', amount: '100' };
+    await api.make('/v1/prices', { ...price, invoice_cadence: 'ADVANCE' });
+    const subscription = await api.make('/v1/subscriptions', {
+      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
+      billing_period: 'MONTHLY',
+    });
+    const path = `/v1/invoices/${subscription.latest_invoice.id}`;
+    const paid = { body: { payment_status: 'SUCCEEDED' } };
+    await api.call('PUT', `${path}/payment`, paid);
+    const cancel = () =>
+      api.call('POST', `/v1/subscriptions/${subscription.id}/cancel`, {
+        body: { cancellation_type: 'immediate', proration_behavior: 'create_prorations' },
+      });
+    const held = async (): Promise<string> =>
+      (await api.make('/v1/wallets/search', {})).items[0].balance;
+    return { invoice: (await api.call('GET', path)).body, cancel, held };
+  }
+
+  test('give back no more than a line costs: 51.61 of 100 leave 48.39', async ({
+    api,
+    bill,
+    money: _,
+  }) => {
+    const { invoice, cancel, held } = await january(api, bill);
+    await bill('2026-01-16T00:00:00Z');
+    expect((await cancel()).status).toBe(200);
+    expect(await held()).toBe('51.61');
+    const beyond = await credit(api, noteOn(invoice, '48.40'));
+    expect(beyond.body.message).toMatch(/at most 48.39.*credits for unused time 51.61/);
+    expect((await credit(api, noteOn(invoice, '48.39'))).status).toBe(201);
+    expect(await held()).toBe('100');
+  });
+
+  test('in the other order: what a note has is not given back for unused time', async ({
+    api,
+    bill,
+    money: _,
+  }) => {
+    const { invoice, cancel, held } = await january(api, bill);
+    await credit(api, noteOn(invoice, '60'));
+    await bill('2026-01-16T00:00:00Z');
+    expect((await cancel()).status).toBe(200);
+    expect(await held()).toBe('100');
+    expect((await credit(api, noteOn(invoice, '0.01'))).status).toBe(400);
+  });
+
+  test('leave the rest to be returned when the invoice is voided', async ({
+    api,
+    bill,
+    money: _,
+  }) => {
+    const { invoice, cancel, held } = await january(api, bill);
+    await bill('2026-01-16T00:00:00Z');
+    await cancel();
+    await api.call('POST', `/v1/invoices/${invoice.id}/void`, { body: {} });
+    expect(await held()).toBe('100');
   });
 });

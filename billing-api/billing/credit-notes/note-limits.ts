@@ -104,6 +104,8 @@ type LimitedNote = {
   readonly lines: readonly NotedLine[];
   readonly invoiceLines: readonly DocumentLine[];
   readonly noted: NotedAmounts;
+  /** What proration credits have given back, by line; lines without one are left out. */
+  readonly credited: ReadonlyMap<string, Decimal>;
   /** Of its lines; `lines` has what each line of the invoice has so far. */
   readonly total: Decimal;
 };
@@ -112,7 +114,7 @@ type LimitedNote = {
 function lineRefusal(
   row: InvoiceRow,
   lines: readonly NotedLine[],
-  { invoiceLines, noted }: Pick<LimitedNote, 'invoiceLines' | 'noted'>,
+  { invoiceLines, noted, credited }: Pick<LimitedNote, 'invoiceLines' | 'noted' | 'credited'>,
 ): Refusal | null {
   const creditable = creditableOf(row, invoiceLines);
   const byId = new Map(invoiceLines.map((line) => [line.id, line]));
@@ -122,14 +124,16 @@ function lineRefusal(
     if (line === undefined) {
       return invalid({ [`${member}.invoice_line_item_id`]: 'is not a line of the invoice' });
     }
+    const cost = mustGet(creditable, line, 'what can be credited of a line');
     // Absent means zero: no earlier note names the line.
     const before = noted.ofLine.get(invoiceLineId) ?? ZERO;
-    const cost = mustGet(creditable, line, 'what can be credited of a line');
-    if (amount.greaterThan(cost.minus(before))) {
-      const used = `the line costs ${plain(cost)} with discounts and taxes, and other notes have ${plain(before)} of it`;
-      return invalid({
-        [`${member}.amount`]: `must be at most ${plain(cost.minus(before))}: ${used}`,
-      });
+    // Absent means zero: nothing of the line was credited for unused time.
+    const unused = credited.get(invoiceLineId) ?? ZERO;
+    const left = maxOf(ZERO, cost.minus(before).minus(unused));
+    if (amount.greaterThan(left)) {
+      const credits = unused.isZero() ? '' : `, and credits for unused time ${plain(unused)}`;
+      const used = `the line costs ${plain(cost)} with discounts and taxes, and other notes have ${plain(before)} of it${credits}`;
+      return invalid({ [`${member}.amount`]: `must be at most ${plain(left)}: ${used}` });
     }
   }
   return null;

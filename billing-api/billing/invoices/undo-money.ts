@@ -1,6 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { decimalOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { decimalOf, minOf, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
 import { numericColumn } from '../../../sql/columns.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { postingsOfVoid } from '../../domain/ledger/postings.js';
@@ -11,6 +11,7 @@ import type { Unit } from '../../records/unit.js';
 import { addCredits } from '../../wallets/move-credits.js';
 import { lockRefundWallet } from '../../wallets/wallets-store.js';
 import { isBeingCharged } from '../payments/begin-charge.js';
+import { findCreditedLines } from '../proration/credited-lines.js';
 import { failPurchase, findPurchases } from '../payments/complete-purchase.js';
 
 /** Whether money went back to the customer when an invoice was voided. */
@@ -27,16 +28,29 @@ async function findSetOff({ tx }: Unit, invoiceId: string): Promise<Decimal> {
 }
 
 /**
+ * What of the payments of an invoice was given back: by notes and refunds, and by credits for
+ * unused time of its lines, at most what is left.
+ */
+async function findRefunded(unit: Unit, row: InvoiceRow): Promise<Decimal> {
+  const { amount_paid: paid, total_prepaid_credits_applied: prepaid, refunded_amount } = row;
+  const credited = sumOf([...(await findCreditedLines(unit, row)).values()]);
+  return refunded_amount.plus(minOf(credited, paid.plus(prepaid).minus(refunded_amount)));
+}
+
+/** What was given back of an invoice, and what it has set off of earlier charges. */
+type Returned = { readonly refunded: Decimal; readonly setOff: Decimal };
+
+/**
  * Gives what was paid of an invoice and not given back to a wallet of its customer, and what it has
  * set off of earlier charges.
  */
 async function giveBack(
   unit: Unit,
   row: InvoiceRow,
-  setOff: Decimal,
+  { refunded, setOff }: Returned,
 ): Promise<string | null | Refusal> {
   const { amount_paid: paid, total_prepaid_credits_applied: prepaid } = row;
-  const credits = paid.plus(prepaid).minus(row.refunded_amount).plus(setOff);
+  const credits = paid.plus(prepaid).minus(refunded).plus(setOff);
   if (!credits.greaterThan(ZERO)) return null;
   const owner = { customerId: row.customer_id, currency: row.currency };
   const wallet = await lockRefundWallet(unit, owner);
@@ -68,7 +82,8 @@ export async function undoMoney(unit: Unit, row: InvoiceRow): Promise<Undone | R
   const failed = await failPurchase(unit, row.id);
   if (isRefusal(failed)) return failed;
   const setOff = await findSetOff(unit, row.id);
-  const returnedTo = await giveBack(unit, row, setOff);
+  const refunded = await findRefunded(unit, row);
+  const returnedTo = await giveBack(unit, row, { refunded, setOff });
   if (isRefusal(returnedTo)) return returnedTo;
   await postGroups(unit, [
     {
@@ -77,7 +92,7 @@ export async function undoMoney(unit: Unit, row: InvoiceRow): Promise<Undone | R
       currency: row.currency,
       postings: postingsOfVoid({
         ...{ subtotal: row.subtotal, discount: row.total_discount, tax: row.total_tax },
-        ...{ total: row.total, adjusted: row.adjustment_amount, refunded: row.refunded_amount },
+        ...{ total: row.total, adjusted: row.adjustment_amount, refunded },
         ...{ paid: row.amount_paid, prepaid: row.total_prepaid_credits_applied, setOff },
         isFunding: purchases.length > 0,
         returnedTo,

@@ -12,7 +12,7 @@ import { creditWallet } from './credit-wallet.js';
 /** What is given back of the charges of a line item, and for which time. */
 export type LineCredit = {
   readonly lineItemId: string;
-  /** Rounded to the currency; greater than 0. */
+  /** Rounded to the currency; 0 is left out. */
   readonly amount: Decimal;
   readonly period: Interval;
 };
@@ -30,6 +30,7 @@ export async function creditLines(
   const transaction = await creditWallet(unit, subscription, sum);
   if (transaction === null || isRefusal(transaction)) return transaction;
   for (const { lineItemId, amount, period } of credits) {
+    if (amount.isZero()) continue;
     await unit.tx.query(sql.type(noRows)`
       INSERT INTO line_credits (tenant_id, environment_id, wallet_transaction_id,
         subscription_line_item_id, period_start, period_end, amount)

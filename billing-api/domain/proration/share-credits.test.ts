@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { decimalOf, plain } from '../../../contract/decimal.js';
+import { shareCredits } from './share-credits.js';
+
+const day = (month: number, date: number): number => Date.UTC(2026, month - 1, date);
+const part = (ownerId: string, [start, end]: readonly [number, number], amount: string) => ({
+  ...{ ownerId, period: { startMs: start, endMs: end } },
+  amount: decimalOf(amount),
+});
+const JANUARY = [day(1, 1), day(2, 1)] as const;
+
+function shared(
+  charges: readonly (readonly [string, ReturnType<typeof part>])[],
+  credits: readonly ReturnType<typeof part>[],
+): Record<string, string> {
+  const lines = charges.map(([lineId, charge]) => ({ lineId, ...charge }));
+  const given = shareCredits(lines, credits, 'usd');
+  return Object.fromEntries([...given].map(([id, amount]) => [id, plain(amount)]));
+}
+
+describe('a credit', () => {
+  test('is of the line that charges its time', () => {
+    const charges = [
+      ['january', part('item', JANUARY, '100')],
+      ['february', part('item', [day(2, 1), day(3, 1)], '100')],
+      ['other', part('another', JANUARY, '100')],
+    ] as const;
+    const credit = part('item', [day(1, 16), day(2, 1)], '51.61');
+    expect(shared(charges, [credit])).toEqual({ january: '51.61' });
+  });
+
+  test('of two lines of one time is split by what each charges for it, to the cent', () => {
+    const charges = [
+      ['ten seats', part('item', JANUARY, '120')],
+      ['three more', part('item', [day(1, 16), day(2, 1)], '18.58')],
+    ] as const;
+    const credit = part('item', [day(1, 24), day(2, 1)], '40.26');
+    // 120 × 8 ÷ 31 = 30.967… and 18.58 × 8 ÷ 16 = 9.29.
+    expect(shared(charges, [credit])).toEqual({ 'ten seats': '30.97', 'three more': '9.29' });
+  });
+
+  test('adds to earlier ones, and is of the last line where pauses have moved its time', () => {
+    const charges = [['january', part('item', JANUARY, '100')]] as const;
+    const credits = [
+      part('item', [day(1, 16), day(2, 1)], '20'),
+      part('item', [day(2, 3), day(2, 11)], '25.81'),
+    ];
+    expect(shared(charges, credits)).toEqual({ january: '45.81' });
+  });
+
+  test('of what no invoice has any more is of no line', () => {
+    expect(shared([], [part('item', JANUARY, '1')])).toEqual({});
+  });
+});
