@@ -1,8 +1,9 @@
 import { holdPublishedCustomer } from '../owners/hold-customer.js';
-import { holdPublished } from '../records/find-record.js';
+import { holdPublished, lockRecord } from '../records/find-record.js';
 import type { MemberReader } from '../records/member-rules.js';
-import { isRefusal, notFound, type Refusal } from '../records/refusal.js';
+import { isRefusal, notFound, Refusal } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
+import { INVOICES } from '../declarations/invoices/invoice.resource.js';
 import { SUBSCRIPTIONS } from '../declarations/subscriptions/subscription.resource.js';
 import type { CreateTaxAssociationBody } from '../declarations/taxes/tax-association.resource.js';
 import type { TaxedEntity } from './taxes-store.js';
@@ -11,9 +12,7 @@ import type { TaxedEntity } from './taxes-store.js';
 export type NamedEntity =
   | { readonly type: 'tenant'; readonly id: string | null }
   | { readonly type: 'customer'; readonly id: string | null; readonly externalId: string | null }
-  | { readonly type: 'subscription'; readonly id: string };
-
-const NONE: NamedEntity = { type: 'tenant', id: null };
+  | { readonly type: 'subscription' | 'invoice'; readonly id: string };
 
 function readExternalCustomer(
   reader: MemberReader,
@@ -31,14 +30,28 @@ function readExternalCustomer(
 export function readTaxedEntity(reader: MemberReader, body: CreateTaxAssociationBody): NamedEntity {
   const { entity_type: type, entity_id: id, external_customer_id: externalId } = body;
   if (externalId !== undefined) return readExternalCustomer(reader, body, externalId);
-  if (type === 'invoice') {
-    reader.note('entity_type', 'invoice is not available yet; no invoice is stored');
-    return NONE;
-  }
   if (type === undefined) reader.note('entity_type', 'give entity_type or external_customer_id');
   if (type === undefined || type === 'tenant') return { type: 'tenant', id: id ?? null };
   if (id === undefined) reader.note('entity_id', `is required for a ${type}`);
   return { type, id: id ?? '', externalId: null };
+}
+
+async function holdCustomer(
+  unit: Unit,
+  named: NamedEntity & { readonly type: 'customer' },
+): Promise<TaxedEntity | Refusal> {
+  const customer = await holdPublishedCustomer(unit.tx, named);
+  if (customer !== null) return { type: 'customer', id: customer.id };
+  return notFound('customer', named.id ?? named.externalId ?? '');
+}
+
+/** The draft that gets a tax, which counts when it is computed the next time. */
+async function holdDraft(unit: Unit, id: string): Promise<TaxedEntity | Refusal> {
+  const invoice = await lockRecord(unit, INVOICES, id);
+  if (invoice === null) return notFound(INVOICES.name, id);
+  if (invoice.invoice_status === 'DRAFT') return { type: 'invoice', id };
+  const problem = `the invoice is ${invoice.invoice_status}; only a DRAFT gets a tax of its own`;
+  return new Refusal('invalid_operation', problem);
 }
 
 /** Finds what is to be taxed and keeps it as it is until the unit ends; 404 for an unknown one. */
@@ -52,15 +65,14 @@ export async function holdTaxedEntity(
       if (named.id !== null && named.id !== tenantId) return notFound('tenant', named.id);
       return { type: 'tenant', id: tenantId };
     }
-    case 'customer': {
-      const customer = await holdPublishedCustomer(unit.tx, named);
-      if (customer !== null) return { type: 'customer', id: customer.id };
-      return notFound('customer', named.id ?? named.externalId ?? '');
-    }
+    case 'customer':
+      return holdCustomer(unit, named);
     case 'subscription': {
       const subscription = await holdPublished(unit, SUBSCRIPTIONS, named.id);
       if (isRefusal(subscription)) return subscription;
       return { type: 'subscription', id: subscription.id };
     }
+    case 'invoice':
+      return holdDraft(unit, named.id);
   }
 }

@@ -28,7 +28,7 @@ export async function holdTaxRatesByCode(
 
 /** What tax associations can belong to. */
 export type TaxedEntity = {
-  readonly type: 'tenant' | 'customer' | 'subscription';
+  readonly type: 'tenant' | 'customer' | 'subscription' | 'invoice';
   readonly id: string;
 };
 

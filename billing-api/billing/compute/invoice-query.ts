@@ -15,6 +15,8 @@ export type InvoiceQuery = {
   readonly hideZeroCharges: boolean;
   readonly purpose: InvoicePurpose;
   readonly now: InstantMs;
+  /** The stored invoice that is computed again; null or absent for a new one. */
+  readonly invoiceId?: string | null;
   /** Grouped children, each with its own period; absent where there are none (29.2). */
   readonly children?: readonly InvoiceQuery[];
 };

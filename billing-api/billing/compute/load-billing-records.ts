@@ -68,8 +68,10 @@ function generationsOf({ effectiveMeters }: Metering): UsageWatermark['generatio
 }
 
 /** What taxes of an invoice can belong to, but not to line items. */
-function taxedEntitiesOf({ loaded: { subscription } }: InvoiceQuery): readonly TaxedEntity[] {
+function taxedEntitiesOf({ loaded, invoiceId = null }: InvoiceQuery): readonly TaxedEntity[] {
+  const { subscription } = loaded;
   return [
+    ...(invoiceId === null ? [] : [{ type: 'invoice' as const, id: invoiceId }]),
     { type: 'subscription', id: subscription.id },
     { type: 'customer', id: payerOf(subscription) },
     { type: 'tenant', id: subscription.tenant_id },

@@ -123,6 +123,47 @@ describe('an invoice', () => {
     });
   });
 
+  test('that is a draft gets a tax of its own beside those of its customer, and no other does', async ({
+    api,
+    bill,
+  }) => {
+    for (const [code, value] of [
+      ['vat', '20'],
+      ['city', '1'],
+    ]) {
+      await api.make('/v1/taxes/rates', { name: code, code, percentage_value: value });
+    }
+    const { customer, subscription } = await subscribeMonthly(api);
+    const associate = (entity_type: string, entity_id: string, tax_rate_code: string) =>
+      api.call('POST', '/v1/taxes/associations', {
+        body: { tax_rate_code, entity_type, entity_id },
+      });
+    await associate('customer', customer.id, 'vat');
+    await bill('2026-12-01T00:30:00.000Z');
+    const draft = await latestOf(api, subscription.id);
+    expect(draft).toMatchObject({ invoice_status: 'DRAFT', total_tax: '26.00' });
+    expect(await associate('invoice', draft.id, 'city')).toMatchObject({
+      ...{ status: 201, body: { entity_type: 'invoice', entity_id: draft.id } },
+    });
+    const path = `/v1/invoices/${draft.id}`;
+    const recomputed = await api.call('POST', `${path}/recompute`);
+    expect(recomputed.body).toMatchObject({ total_tax: '27.30', total: '157.30' });
+    await bill('2026-12-01T02:00:00.000Z');
+    const { body: final } = await api.call('GET', path);
+    expect(final).toMatchObject({ invoice_status: 'FINALIZED', total_tax: '27.30' });
+    const late = await associate('invoice', draft.id, 'vat');
+    expect([late.status, late.body.message]).toEqual([400, expect.stringMatching(/FINALIZED/)]);
+    expect((await associate('invoice', 'inv_unknown', 'vat')).status).toBe(404);
+    const { body: checked } = await api.call('GET', `${path}/verify`);
+    expect(checked).toMatchObject({ same_from_inputs: true, differences: [] });
+    const edited = { display_name: 'Goodwill', amount: '10' };
+    await bill('2027-01-01T00:30:00.000Z');
+    const next = await latestOf(api, subscription.id);
+    await associate('invoice', next.id, 'city');
+    const added = await api.call('POST', `/v1/invoices/${next.id}/line_items`, { body: edited });
+    expect(added.body).toMatchObject({ subtotal: '140.00', total_tax: '29.40' });
+  });
+
   test('with given lines is finalized at once, with coupons and taxes, or as a credit', async ({
     api,
   }) => {

@@ -74,6 +74,7 @@ function queryFrom(task: InvoiceTask, known: Known): StoredQuery {
     children,
     loaded,
     period: task.period,
+    invoiceId: task.invoiceId,
     lineItems: loaded.related.lineItems,
     grouping: NO_GROUPING,
     hideZeroCharges: false,

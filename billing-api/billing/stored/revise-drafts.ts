@@ -13,10 +13,11 @@ import { documentOfGiven } from './given-document.js';
 import { findPriorInvoices } from './prior-invoices.js';
 import { findDocumentParts } from './read-documents.js';
 
-/** What can tax an invoice beside itself (docs/domain.md 15). */
+/** What can tax an invoice (docs/domain.md 15). */
 function taxedEntitiesOf(row: InvoiceRow): readonly TaxedEntity[] {
   const { subscription_id: subscriptionId, customer_id: customerId, tenant_id: tenantId } = row;
   return [
+    { type: 'invoice', id: row.id },
     ...(subscriptionId === null ? [] : [{ type: 'subscription' as const, id: subscriptionId }]),
     { type: 'customer', id: customerId },
     { type: 'tenant', id: tenantId },
