@@ -81,25 +81,38 @@ function datesOf(
   };
 }
 
-/** The end of the credits of an application (docs/domain.md 21). */
-function expiryOf(
-  grant: CreditGrantRow,
+const periodRow = z.object({ period_end: instantColumn });
+
+/** The end of the period of a subscription in which an instant lies, also of one that has ended. */
+async function periodEndAt(
+  { tx }: Unit,
+  { id, current_period_end: current }: SubscriptionRow,
   atMs: InstantMs,
-  subscription: SubscriptionRow,
-): InstantMs | null {
+): Promise<InstantMs> {
+  const at = formatInstant(atMs);
+  const period = await tx.maybeOne(sql.type(periodRow)`
+    SELECT period_end FROM subscription_periods
+    WHERE subscription_id = ${id} AND period_start <= ${at}::timestamptz
+      AND period_end > ${at}::timestamptz AND ${isOfEnvironment}
+    ORDER BY period_end LIMIT 1`);
+  return period?.period_end ?? current;
+}
+
+/** The end of the credits of an application (docs/domain.md 21.1). */
+async function expiryOf(unit: Unit, { grant, atMs, subscription }: Due): Promise<InstantMs | null> {
   const {
     expiration_type: type,
     expiration_duration: duration,
-    expiration_duration_unit: unit,
+    expiration_duration_unit: lasting,
   } = grant;
   if (type === 'NEVER') return null;
   if (type === 'DURATION') {
     return expiryAfter(atMs, assertPresent(duration, 'a duration'), {
-      unit: assertPresent(unit, 'the unit of a duration'),
+      unit: assertPresent(lasting, 'the unit of a duration'),
       timezone: subscription.customer_timezone,
     });
   }
-  return subscription.current_period_end;
+  return periodEndAt(unit, subscription, atMs);
 }
 
 /** The wallet of a grant: the oldest PRE_PAID one of its currency and rates, or a new one. */
@@ -137,7 +150,7 @@ type Due = {
 };
 
 async function giveGrant(unit: Unit, due: Due): Promise<string | Refusal> {
-  const { grant, subscription, atMs, sequence } = due;
+  const { grant, subscription, sequence } = due;
   const wallet = await lockGrantWallet(unit, grant, subscription);
   if (isRefusal(wallet)) return wallet;
   const moved = await giveCredits(unit, wallet, {
@@ -145,7 +158,7 @@ async function giveGrant(unit: Unit, due: Due): Promise<string | Refusal> {
     reason: 'SUBSCRIPTION_CREDIT_GRANT',
     reference: { type: 'EXTERNAL', id: grant.id },
     description: grant.name,
-    expiryDate: expiryOf(grant, atMs, subscription),
+    expiryDate: await expiryOf(unit, due),
     priority: grant.priority,
     idempotencyKey: `${grant.id} ${sequence}`,
   });

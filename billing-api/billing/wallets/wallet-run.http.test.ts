@@ -79,6 +79,27 @@ describe('the run of an environment', () => {
   });
 });
 
+test('credits of a grant that last as long as a period end with the one that they are of, also late', async ({
+  api,
+  bill,
+  money: _,
+}) => {
+  const { subscription } = await subscribeMonthly(api);
+  await api.make('/v1/creditgrants', {
+    ...{ name: 'Monthly', scope: 'SUBSCRIPTION', subscription_id: subscription.id, credits: '5' },
+    ...{ cadence: 'RECURRING', period: 'MONTHLY', period_count: 1 },
+    ...{ start_date: '2026-10-15T00:00:00.000Z', expiration_type: 'BILLING_CYCLE' },
+  });
+  await bill('2026-12-20T00:00:00.000Z');
+  const { items } = await api.make('/v1/wallets/search', { external_customer_id: 'acme' });
+  const granted = (await transactionsOf(api, items[0])).filter(
+    (one: Answer) => one.transaction_reason === 'SUBSCRIPTION_CREDIT_GRANT',
+  );
+  expect(granted.map((one: Answer) => one.expiry_date).sort()).toEqual([
+    ...['2026-11-01T00:00:00.000Z', '2026-12-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z'],
+  ]);
+});
+
 describe('the alert of a wallet', () => {
   test('is told when its balance reaches another level, down and up, and not before', async ({
     api,
