@@ -173,11 +173,32 @@ async function findDifferences({ tx }: ReadUnit): Promise<readonly BooksProblemD
   );
 }
 
+const orphanRow = z.object({ id: z.string(), entity_type: z.string(), entity_id: z.string() });
+
+/** Movements whose record is not there. */
+async function findOrphans({ tx }: ReadUnit): Promise<readonly BooksProblemDto[]> {
+  const rows = await tx.any(sql.type(orphanRow)`
+    WITH documents AS (
+      SELECT 'invoice' AS entity_type, id FROM invoices WHERE ${isOfEnvironment}
+      UNION ALL SELECT 'payment', id FROM payments WHERE ${isOfEnvironment}
+      UNION ALL SELECT 'credit_note', id FROM credit_notes WHERE ${isOfEnvironment}
+      UNION ALL SELECT 'wallet_transaction', id FROM wallet_transactions WHERE ${isOfEnvironment}
+    )
+    SELECT movement.id, movement.entity_type, movement.entity_id FROM ledger_groups AS movement
+    WHERE ${rowIsOfEnvironment('movement')} AND NOT EXISTS (
+      SELECT FROM documents
+      WHERE documents.entity_type = movement.entity_type AND documents.id = movement.entity_id)
+    ORDER BY movement.id LIMIT 1000`);
+  return rows.map(({ id, entity_type: type, entity_id: entity }) =>
+    problemOf('movement', id, `its ${type} ${entity} does not exist`),
+  );
+}
+
 const countRow = z.object({ count: integerColumn });
 
 /**
  * GET /ledger/verify: computes the hashes of all movements again, and compares the sums of
- * invoices, payments, credit notes and wallets with their postings.
+ * invoices, payments, credit notes and wallets with their postings, which all have a record.
  */
 export function verifyBooks(dependencies: ReadDependencies, occasion: Occasion): Promise<BooksDto> {
   return readUnit(dependencies, occasion, async (unit) => {
@@ -196,6 +217,10 @@ export function verifyBooks(dependencies: ReadDependencies, occasion: Occasion):
         + (SELECT count(*) FROM payments WHERE ${isOfEnvironment})
         + (SELECT count(*) FROM credit_notes WHERE ${isOfEnvironment})
         + (SELECT count(*) FROM wallets WHERE ${isOfEnvironment}) AS count`);
-    return { movements, records, problems: [...problems, ...(await findDifferences(unit))] };
+    return {
+      movements,
+      records,
+      problems: [...problems, ...(await findDifferences(unit)), ...(await findOrphans(unit))],
+    };
   });
 }
