@@ -143,6 +143,30 @@ test('the real-time balance of a wallet is evaluated, and each change told once'
   ]);
 });
 
+test('the real-time balance is what usage leaves that is not invoiced, or not paid: 100 - 30 - 15', async ({
+  api,
+  bill,
+  world,
+}) => {
+  await world.use('2026-10-05T00:00:00Z', 15);
+  await bill('2026-11-01T02:00:00Z');
+  const wallet = await makeWallet(api, { initial_credits_to_load: '100' });
+  await world.use('2026-11-05T00:00:00Z', 30);
+  await bill('2026-11-06T00:00:00Z');
+  const { body } = await api.call('GET', `/v1/wallets/${wallet.id}/balance/real-time`);
+  expect(body).toMatchObject({
+    ...{ balance: '100', real_time_balance: '55', real_time_credit_balance: '55' },
+    ...{ current_period_usage: '30.00', unpaid_invoices_amount: '15.00' },
+    balance_updated_at: '2026-11-06T00:00:00.000Z',
+  });
+  // A POST_PAID wallet pays afterwards, and one of another currency nothing of this.
+  for (const members of [{ wallet_type: 'POST_PAID' }, { currency: 'eur' }]) {
+    const { id } = await makeWallet(api, { ...members, initial_credits_to_load: '9' });
+    const other = await api.call('GET', `/v1/wallets/${id}/balance/real-time`);
+    expect(other.body.real_time_balance).toBe('9');
+  }
+});
+
 test('the stored balance is logged with its events', async ({ api, world }) => {
   const wallet = await makeWallet(api, { alert_settings: { critical: below(5) } });
   await topUp(api, wallet, { credits_to_add: '10', ...FREE });

@@ -59,6 +59,16 @@ function levelOf({ critical, warning, info }: AlertLevels, state: AlertState): A
   return { in_alarm: critical, warning, info, ok: null }[state];
 }
 
+/** Tells of another figure than that of the evaluation before; the first one is silent. */
+function tellFigure(
+  unit: Unit,
+  { value, updateTo }: WatchedFigure,
+  { state, valueBefore }: { readonly state: AlertState; readonly valueBefore: Decimal | null },
+): void {
+  const isNews = valueBefore !== null && !valueBefore.equals(value);
+  if (isNews && updateTo !== undefined) unit.events.push(updateTo(state));
+}
+
 /**
  * Compares a figure with its levels, and logs and tells of a change of the state. A second
  * evaluation of the same figure changes nothing (docs/domain.md 31).
@@ -72,8 +82,7 @@ export async function settleAlert(unit: Unit, watched: WatchedFigure): Promise<R
     UPDATE alert_states SET alert_status = ${state}, value = ${plain(value)}::numeric
     WHERE alert_type = ${type} AND entity_id = ${entityId} AND scope_id = ${scopeId}
       AND ${isOfEnvironment}`);
-  const isNews = valueBefore !== null && !valueBefore.equals(value);
-  if (isNews && watched.updateTo !== undefined) unit.events.push(watched.updateTo(state));
+  tellFigure(unit, watched, { state, valueBefore });
   if (state === before) return null;
   const recovery = isRecovery(before, state);
   // What has recovered is told with the level that it has left.

@@ -9,7 +9,10 @@ import {
 } from '../../../load-tests/harness/seeded-random.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { expectBalancedBooks } from '../../testing/check-books.js';
-import { test, type Answer } from '../../testing/money-test.js';
+import { CARD, test, type Gateway } from '../../testing/gateway-test.js';
+import type { Answer } from '../../testing/money-test.js';
+import { GatewayUnavailable } from '../gateways/payment-gateway.js';
+import type { SignedBody, SimulatedIntent } from '../../testing/stripe-simulator.js';
 
 const CALLERS = 10;
 const ROUNDS = 25;
@@ -27,6 +30,11 @@ type World = {
   readonly payments: Answer[];
   readonly notes: Answer[];
   readonly wallets: Answer[];
+  readonly gateway: Gateway;
+  /** Payments that only the gateway decides. */
+  readonly charges: Answer[];
+  /** Signals that were sent, to come again however late. */
+  readonly signals: SignedBody[];
 };
 
 const drawn = <Item>({ random }: World, items: readonly Item[]): Item | undefined =>
@@ -161,7 +169,123 @@ async function voidInvoice(world: World): Promise<void> {
   await world.api.call('POST', `/v1/invoices/${invoice.id}/void`, { body: {} });
 }
 
+/** A card whose money the gateway takes: for an invoice, or of a customer for none yet. */
+async function charge(world: World): Promise<void> {
+  const invoice = drawn(world, world.invoices);
+  const customer = drawn(world, world.customers);
+  const isForInvoice = world.random.below(3) > 0;
+  if (isForInvoice && invoice === undefined) return;
+  const currency = isForInvoice ? invoice.currency : drawn(world, CURRENCIES);
+  const to = isForInvoice
+    ? { destination_type: 'INVOICE', destination_id: invoice.id }
+    : { destination_type: 'CUSTOMER', destination_id: customer };
+  const { body, status } = await world.api.call('POST', '/v1/payments', {
+    body: {
+      ...{ ...CARD, ...to, currency, amount: chargeable(amountIn(world, currency, 9_000)) },
+      payment_method_id: drawn(world, ['pm_card_visa', 'pm_slow', 'pm_card_chargeDeclined']),
+    },
+  });
+  if (status === 201) world.charges.push(body);
+}
+
+/** Stripe knows three digits only where the last one is 0. */
+const chargeable = (amount: string): string =>
+  /\.\d{3}$/.test(amount) ? (Number(amount) + 0.01).toFixed(2) : amount;
+
+/** The job takes a charge, and the gateway or its answer may fail meanwhile. */
+async function takeCharge({ gateway, random, charges }: World): Promise<void> {
+  const payment = charges[random.below(Math.max(1, charges.length))];
+  if (payment === undefined) return;
+  const fault = random.below(4);
+  if (fault === 0) gateway.stripe.loseNext = 1;
+  if (fault === 1) gateway.stripe.failNext = 1;
+  await tryCharge(gateway, payment);
+}
+
+async function tryCharge(gateway: Gateway, payment: Answer): Promise<void> {
+  try {
+    await gateway.tryOnce(payment);
+  } catch (error) {
+    if (!(error instanceof GatewayUnavailable)) throw error;
+  }
+}
+
+/** What becomes of a charge that waits at the gateway. */
+function decide({ random }: World, intent: SimulatedIntent): void {
+  if (intent.status !== 'processing' && intent.status !== 'requires_payment_method') return;
+  if (random.below(2) === 0) intent.status = 'requires_payment_method';
+  else Object.assign(intent, { status: 'succeeded', captures: 1 });
+}
+
+/** What was given back there in all, which only grows. */
+const refundedThere = new WeakMap<SimulatedIntent, number>();
+
+function refundEvent({ random, gateway }: World, intent: SimulatedIntent): SignedBody {
+  const before = refundedThere.get(intent) ?? 0;
+  const refunded = Math.min(intent.amount, before + 1 + random.below(intent.amount));
+  refundedThere.set(intent, refunded);
+  return gateway.stripe.event('charge.refunded', {
+    ...{ id: `ch of ${intent.id}`, object: 'charge', payment_intent: intent.id },
+    ...{ currency: intent.currency, amount: intent.amount, amount_captured: intent.amount },
+    amount_refunded: refunded,
+  });
+}
+
+function eventOf(world: World, intent: SimulatedIntent): SignedBody {
+  const { stripe } = world.gateway;
+  if (intent.captures === 0) return stripe.intentEvent(intent, 'payment_intent.payment_failed');
+  const isRefund = world.random.below(4) === 0;
+  return isRefund
+    ? refundEvent(world, intent)
+    : stripe.intentEvent(intent, 'payment_intent.succeeded');
+}
+
+/** The gateway tells of a charge, or sends an old signal again; each of them twice at once. */
+async function signal(world: World): Promise<void> {
+  const { gateway, signals, random } = world;
+  const intent = drawn(world, [...gateway.stripe.intents.values()]);
+  const isOld = signals.length > 0 && random.below(3) === 0;
+  if (intent === undefined || intent.status === 'requires_confirmation') return;
+  if (!isOld) {
+    decide(world, intent);
+    signals.push(eventOf(world, intent));
+  }
+  const told = isOld ? drawn(world, signals) : signals.at(-1);
+  if (told === undefined) return;
+  const answers = await Promise.all([gateway.signal(told), gateway.signal(told)]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+}
+
+/** Lets the gateway answer for everything that waits, and tell how it has ended. */
+async function settleCharges({ gateway, charges }: World): Promise<void> {
+  Object.assign(gateway.stripe, { loseNext: 0, failNext: 0 });
+  for (const payment of charges) await tryCharge(gateway, payment);
+  for (const intent of gateway.stripe.intents.values()) {
+    if (intent.captures === 0) continue;
+    const told = gateway.stripe.intentEvent(intent, 'payment_intent.succeeded');
+    expect((await gateway.signal(told)).status).toBe(200);
+  }
+}
+
+const PAID = ['SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED'];
+
+/** That each card was charged at most once, and that the payment of a charge says what it took. */
+async function expectChargesCounted({ api, gateway, charges }: World): Promise<void> {
+  const intents = [...gateway.stripe.intents.values()];
+  expect(intents.filter(({ captures }) => captures > 1)).toEqual([]);
+  const ofPayment = new Map(intents.map((intent) => [intent.metadata['payment_id'], intent]));
+  for (const { id } of charges) {
+    const { body } = await api.call('GET', `/v1/payments/${id}`);
+    const intent = ofPayment.get(id);
+    const isTaken = intent !== undefined && intent.captures === 1;
+    expect([id, PAID.includes(body.payment_status)]).toEqual([id, isTaken]);
+  }
+}
+
+const GATEWAY_OPERATIONS = [charge, charge, charge, takeCharge, takeCharge, signal, signal];
+
 const OPERATIONS = [
+  ...GATEWAY_OPERATIONS,
   ...[makeInvoice, makeInvoice, payInvoice, makePayment, makePayment, reportPayment],
   ...[creditInvoice, creditInvoice, moveNote, makeWallet, topUp, topUp, debit, endWallet],
   voidInvoice,
@@ -179,8 +303,10 @@ const LAWS = {
     SELECT id FROM invoices WHERE refunded_amount > amount_paid`,
   'no more is adjusted than was open': sql.fragment`
     SELECT id FROM invoices WHERE adjustment_amount > total`,
-  'no wallet is below 0 without a debit by hand': sql.fragment`
-    SELECT id FROM wallets WHERE credit_balance < 0`,
+  'no wallet is below 0 but for money that has gone back at the gateway': sql.fragment`
+    SELECT id FROM wallets WHERE credit_balance < 0 AND NOT EXISTS (
+      SELECT FROM wallet_transactions AS debit WHERE debit.wallet_id = wallets.id
+        AND debit.transaction_reason = 'MANUAL_BALANCE_DEBIT' AND debit.reference_type = 'PAYMENT')`,
   'a closed wallet is empty': sql.fragment`
     SELECT id FROM wallets WHERE wallet_status = 'closed' AND credit_balance <> 0`,
   'what is paid of an invoice are its payments': sql.fragment`
@@ -199,8 +325,10 @@ const LAWS = {
     WHERE moved <> own`,
   'a debit takes as many credits as it says': sql.fragment`
     SELECT id FROM wallet_transactions AS debit
-    WHERE type = 'debit' AND credit_amount <> (
-      SELECT sum((used ->> 'credits')::numeric) FROM jsonb_array_elements(credits_used) AS used)`,
+    WHERE type = 'debit' AND credit_amount + least(credit_balance_after, 0)
+        - least(credit_balance_before, 0) <> (
+      SELECT coalesce(sum((used ->> 'credits')::numeric), 0)
+      FROM jsonb_array_elements(credits_used) AS used)`,
   'every movement of credits has one movement of money': sql.fragment`
     SELECT id FROM wallet_transactions AS movement
     WHERE transaction_status = 'completed' AND amount <> coalesce((
@@ -215,14 +343,14 @@ describe('money under random operations of ten callers at once', () => {
   test(
     `is neither made nor lost: seed ${seed}`,
     { timeout: 300_000 },
-    async ({ api, database }) => {
+    async ({ api, database, gateway }) => {
       const customers: string[] = [];
       for (const name of ['a', 'b', 'c']) {
         customers.push((await api.make('/v1/customers', { external_id: name })).id);
       }
-      const made = { invoices: [], payments: [], notes: [], wallets: [] };
+      const made = { invoices: [], payments: [], notes: [], wallets: [], charges: [], signals: [] };
       const random = createSeededRandom(seed);
-      const world: World = { api, random, customers, ...made };
+      const world: World = { api, random, customers, gateway, ...made };
       const answers = new Set<number>();
       const call = api.call;
       const counted: BillingUnderTest['call'] = async (...request) => {
@@ -236,12 +364,16 @@ describe('money under random operations of ten callers at once', () => {
         await Promise.all(operations.map(async (operation) => operation?.(own)));
         if (round % 5 === 4) await expectBalancedBooks(api);
       }
+      await settleCharges(own);
+      await expectBalancedBooks(api);
+      await expectChargesCounted(own);
       expect([...answers].filter((status) => status >= 500)).toEqual([]);
       for (const [law, rows] of Object.entries(LAWS)) {
         const broken = await ownerOf(database.database).any(sql.type(problemRow)`${rows}`);
         expect([law, broken]).toEqual([law, []]);
       }
       expect(own.invoices.length).toBeGreaterThan(10);
+      expect(gateway.stripe.intents.size).toBeGreaterThan(5);
     },
   );
 });
@@ -256,6 +388,9 @@ describe('the books', () => {
       WITH gone AS (DELETE FROM ledger_postings) DELETE FROM ledger_groups`,
     'a total': sql.fragment`UPDATE invoices SET total = total + 1`,
     'a payment': sql.fragment`UPDATE payments SET amount = amount + 1`,
+    'a record that is gone': sql.fragment`
+      WITH gone AS (DELETE FROM wallet_transactions WHERE credits_available >= 0)
+      UPDATE wallets SET credit_balance = credit_balance`,
     'a balance': sql.fragment`UPDATE wallets SET credit_balance = credit_balance + 1`,
   };
 
