@@ -1,8 +1,5 @@
 /** Paths of operations that docs/http.md describes and marks as planned. */
-export const PLANNED_PATHS: readonly string[] = [
-  '/v1/integrations/invoices/{invoice_id}/sync',
-  '/v1/plans/{id}/sync/subscriptions',
-];
+export const PLANNED_PATHS: readonly string[] = ['/v1/integrations/invoices/{invoice_id}/sync'];
 
 const patterns = PLANNED_PATHS.map(
   (path) => new RegExp(`^${path.replaceAll(/\{[a-z_]+\}/g, '[^/]+')}$`),

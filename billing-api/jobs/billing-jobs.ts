@@ -14,6 +14,7 @@ import { RECALCULATE } from './recalculate-invoice.js';
 import { RECONCILE_USAGE } from './reconcile-usage.js';
 import { REMOVE_EXPIRED_KEYS } from './remove-expired-keys.js';
 import { TAKE_BY_GATEWAY } from './take-payments.js';
+import { SYNC_PLAN_SUBSCRIPTIONS } from './sync-plan.js';
 import { WATCH_BILLING } from './watch-billing.js';
 import { WATCH_METER_WAITS } from './watch-meter-waits.js';
 
@@ -34,6 +35,7 @@ export const BILLING_JOBS = [
   ...WALLET_ALERT_JOBS,
   ...SPEND_ALERT_JOBS,
   RECALCULATE,
+  SYNC_PLAN_SUBSCRIPTIONS,
   QUEUE_EXPORTS,
   EXPORT_ONE_WINDOW,
   QUEUE_WEBHOOKS,

@@ -15,6 +15,7 @@ import { BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE } from '../jobs/bill-environme
 import { CANCEL_OVERDUE_ONE } from '../jobs/cancel-overdue.js';
 import { ADVANCE_TEST_CLOCK } from '../jobs/advance-test-clock.js';
 import { RECALCULATE } from '../jobs/recalculate-invoice.js';
+import { SYNC_PLAN_SUBSCRIPTIONS } from '../jobs/sync-plan.js';
 import { createJobNeeds, type JobNeeds } from '../jobs/job-needs.js';
 import { writeUnit } from '../records/unit.js';
 import { createPostgresDataUntil } from '../usage/watermark/data-until.js';
@@ -66,7 +67,7 @@ export function billingRunner(
   needs: JobNeeds = billingNeeds(world),
 ): JobRunner<JobNeeds> {
   const billing = [BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE, CANCEL_OVERDUE_ONE];
-  const jobs = [...billing, RECALCULATE, ADVANCE_TEST_CLOCK];
+  const jobs = [...billing, RECALCULATE, SYNC_PLAN_SUBSCRIPTIONS, ADVANCE_TEST_CLOCK];
   return new JobRunner({
     database: world.database,
     jobs: [...jobs, ...more],
@@ -80,7 +81,7 @@ async function isUnderWay({ database, environment }: BilledWorld): Promise<boole
   const { environmentId } = environment;
   const { found } = await ownerOf(database).one(sql.type(z.object({ found: z.boolean() }))`
     SELECT EXISTS (SELECT FROM jobs
-      WHERE environment_id = ${environmentId} AND name IN ('bill-environment', 'recalculate-invoice')
+      WHERE environment_id = ${environmentId} AND name IN ('bill-environment', 'recalculate-invoice', 'sync-plan')
         AND status <> 'parked' AND attempts < 2) AS found`);
   if (found) await setTimeout(20);
   return found;

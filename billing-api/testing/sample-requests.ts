@@ -68,6 +68,7 @@ const CATALOG: Readonly<Record<string, Sample>> = {
     path: { id: ids.plan },
     body: { name: 'Pro 2027', lookup_key: `pro-2027${suffix}` },
   }),
+  SyncPlanSubscriptions: (ids) => ({ path: { id: ids.plan } }),
   ListEntitlements: (ids) => ({ path: { id: ids.plan }, query: { limit: '1' } }),
   CreateAddon: (_ids, suffix) => ({
     body: { name: 'Priority support', lookup_key: `priority-support${suffix}` },

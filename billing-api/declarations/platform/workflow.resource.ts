@@ -28,7 +28,7 @@ export const WORKFLOWS = defineResource({
     entity_id: text,
     start_time: instant,
     close_time: nullable(instant),
-    result: nullable(json(z.record(z.string(), z.string()))),
+    result: nullable(json(z.record(z.string(), z.union([z.string(), z.number()])))),
     error_code: nullable(text),
     error_message: nullable(text),
   },
@@ -42,9 +42,9 @@ export interface WorkflowErrorDto {
   message: string;
 }
 
-/** The ids of what a workflow has made, by member. */
+/** What a workflow has made, by member: ids, or how many. */
 export interface WorkflowResultDto {
-  [name: string]: string;
+  [name: string]: string | number;
 }
 
 export interface WorkflowDto {
@@ -70,7 +70,10 @@ export interface WorkflowDto {
    * @isInt
    */
   duration_ms: number | null;
-  /** A recalculation: `invoice_id` and `recalculated_invoice_id`. */
+  /**
+   * A recalculation: `invoice_id` and `recalculated_invoice_id`. A sync of a plan: how many lines
+   * it found, made and ended.
+   */
   result: WorkflowResultDto | null;
   error: WorkflowErrorDto | null;
 }

@@ -1,7 +1,8 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import type { PriceRow } from '../../declarations/catalog/price.resource.js';
 
-const rootOf = (price: PriceRow): string => price.parent_price_id ?? price.id;
+/** The first price of a lineage. */
+export const rootOf = (price: PriceRow): string => price.parent_price_id ?? price.id;
 
 /** When another one of these prices takes the place of a price; null when none does. */
 export function handOverOf(price: PriceRow, prices: readonly PriceRow[]): InstantMs | null {
