@@ -16,8 +16,8 @@ export class AnalyticsController extends Controller {
 
   /**
    * What a customer used, by the usage line items that overlap the range: usage as invoices see it,
-   * and what it costs at each line's price. Commitments, entitlements and discounts are not priced
-   * yet: their members are null or 0.
+   * and what it costs: as invoices charge it where the range consists of whole billing periods,
+   * else at each line's price. `costs_exclude` says what an invoice takes into account beside.
    * @summary Analyse the usage of a customer
    */
   @Post()

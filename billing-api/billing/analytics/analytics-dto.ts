@@ -8,7 +8,11 @@ import type { PlanDto } from '../../declarations/catalog/plan.resource.js';
 import type { PriceDto } from '../../declarations/catalog/price.resource.js';
 import type { AddonDto } from '../../generated/standard/addon-types.js';
 import type { DateTime, DecimalText } from '../../records/record-dto.js';
-import type { CommitmentInfoDto } from '../../declarations/subscriptions/commitment-dto.js';
+import type {
+  CommitmentInfoDto,
+  CommitmentTypeDto,
+  TimeOfDayDto,
+} from '../../declarations/subscriptions/commitment-dto.js';
 import type { LineItemDto } from '../../declarations/subscriptions/line-item.resource.js';
 import type { PropertyFiltersBody, UsageGroupDto } from '../../usage/usage-dto.js';
 
@@ -35,30 +39,50 @@ export interface AnalyticsBody {
   property_filters?: PropertyFiltersBody;
   /** With the usage of customers who inherit from its subscriptions. @default false */
   include_children?: boolean;
-  /** Not available yet. @default false */
+  /** Adds the time buckets of a commitment to every point; needs `window_size`. @default false */
   breakdown_bucket?: boolean;
   /** @maxItems 6 */
   expand?: ('price' | 'meter' | 'feature' | 'subscription_line_item' | 'plan' | 'addon')[];
+}
+
+/** What the windows in a time bucket of a commitment used and charge; exact. */
+export interface AnalyticsBucketDto {
+  bucket_id: string;
+  subscription_line_item_id: string;
+  price_id: string;
+  start: TimeOfDayDto;
+  end: TimeOfDayDto;
+  commitment_type: CommitmentTypeDto;
+  commitment_value: DecimalText;
+  total_usage: DecimalText;
+  /** At the price of the bucket, before its commitment. */
+  base_charge: DecimalText;
+  computed_utilized: DecimalText;
+  computed_overage: DecimalText;
+  computed_true_up: DecimalText;
 }
 
 export interface AnalyticsPointDto {
   /** Start of the window. */
   timestamp: DateTime;
   usage: DecimalText;
-  /** Null: a price is not charged by window. */
+  /**
+   * What the windows of the point charge, exact; null where the price is not charged by window, or
+   * costs exclude commitments.
+   */
   subtotal: DecimalText | null;
-  /** Null, as the subtotal. */
+  /** Null: discounts are of lines, not of windows. */
   discount: DecimalText | null;
-  /** Null, as the subtotal. */
+  /** Null, as the discount. */
   cost: DecimalText | null;
   /** @isInt */
   event_count: number;
-  /** Null until commitments are priced. */
+  /** This and the next two add up to the subtotal; null where that is. */
   computed_commitment_utilized_amount: DecimalText | null;
-  /** Null until commitments are priced. */
   computed_overage_amount: DecimalText | null;
-  /** Null until commitments are priced. */
   computed_true_up_amount: DecimalText | null;
+  /** Only with `breakdown_bucket`; null where the subtotal is. */
+  buckets?: AnalyticsBucketDto[] | null;
 }
 
 export interface AnalyticsItemDto {
@@ -92,18 +116,21 @@ export interface AnalyticsItemDto {
   /** Events whose value could not be read. @isInt */
   unreadable_count: number;
   /**
-   * At the line's price, before entitlements, commitments and discounts; parts of a line share it
-   * by usage. Null where the price knows nothing of this part: the analysis is narrowed by sources
-   * or properties, or the price charges each bucket anew.
+   * As invoices charge the line, before discounts, where the range consists of whole billing
+   * periods. Else at the line's price, before all that `costs_exclude` names; parts of a line share
+   * it by usage. Null where the price knows nothing of this part: the analysis is narrowed by
+   * sources or properties, or the price charges each bucket anew.
    */
   subtotal: DecimalText | null;
   total_discount: DecimalText | null;
   total_cost: DecimalText | null;
   currency: string;
-  /** Null until commitments are priced. */
+  /** Null where the line has no commitment, or costs exclude commitments. */
   commitment_info: CommitmentInfoDto | null;
   window_size: WindowSizeDto | null;
   points: AnalyticsPointDto[];
+  /** For each time bucket of the line's commitment; null where costs exclude commitments. */
+  bucket_summaries: AnalyticsBucketDto[] | null;
   price?: PriceDto;
   meter?: MeterDto | null;
   feature?: FeatureDto | null;
@@ -122,6 +149,8 @@ export interface AnalyticsDto {
   /** Events received before it are included; null while nothing is known to be complete. */
   data_until: DateTime | null;
   /** What costs leave out and an invoice takes into account. */
-  costs_exclude: ('allowances' | 'commitments' | 'coupons' | 'credits' | 'taxes')[];
+  costs_exclude: (
+    'allowances' | 'commitments' | 'coupons' | 'credits' | 'subscription_true_ups' | 'taxes'
+  )[];
   items: AnalyticsItemDto[];
 }

@@ -10,6 +10,7 @@ import { partsOf, type UsageAnswers } from '../../usage/read-usage.js';
 import type { AnalyticsLines } from './analytics-lines.js';
 import type { AnalyticsExpandable, AnalyticsQuery } from './analytics-query.js';
 import type { AnalyticsSlicing, LineQueries } from './analytics-usage.js';
+import type { InvoicedCharge, InvoicedCharges } from './invoiced-charges.js';
 import type { AnalyticsLine } from './line-in-range.js';
 
 /** A line, or one part of it when the analysis splits by source or properties. */
@@ -22,16 +23,25 @@ export type AnalyticsItem = {
   /** Property key to text; null unless the analysis splits by properties. */
   readonly properties: Readonly<Record<string, string>> | null;
   readonly total: Figures;
-  /** At the line's price; null where no price is known for this part of its usage. */
+  /**
+   * As invoices charge it, else at the line's price; null where no price is known for this part of
+   * its usage.
+   */
   readonly cost: Money | null;
+  /** What invoices charge for the line; null where it is priced by itself. */
+  readonly invoiced: InvoicedCharge | null;
   readonly points: readonly WindowFigures[];
 };
-export type Analytics = Omit<AnalyticsLines, 'lines' | 'query' | 'usageOf'> & {
+export type Analytics = Omit<AnalyticsLines, 'lines' | 'query' | 'usageOf' | 'ledgers' | 'now'> & {
   readonly items: readonly AnalyticsItem[];
   /** Of all items; null when they have several. */
   readonly currency: string | null;
   /** Σ costs; null when one is unknown or the currencies differ. */
   readonly cost: Money | null;
+  /** What invoices charge for the lines; null where each is priced by itself. */
+  readonly invoiced: InvoicedCharges | null;
+  /** With the time buckets of every point. */
+  readonly isBrokenDown: boolean;
   readonly windowSize: WindowSize | null;
   readonly expand: ReadonlySet<AnalyticsExpandable>;
   readonly dataUntil: InstantMs | null;
@@ -71,15 +81,28 @@ function costsOf(
   );
 }
 
+/** What invoices charge for a line; one that is on none of them costs nothing. */
+function invoicedOf({ row }: AnalyticsLine, { byLine }: InvoicedCharges): InvoicedCharge {
+  const none = zeroMoney(row.currency);
+  const nothing = { subtotal: none, discount: none, commitment: null, windows: null };
+  return byLine.get(row.id) ?? nothing;
+}
+
 /** The answers to the queries of one line. */
 type AnsweredLine = {
   readonly queries: LineQueries;
   readonly query: AnalyticsQuery;
   readonly answers: UsageAnswers<AnalyticsSlicing>;
+  readonly invoiced: InvoicedCharges | null;
 };
 
 /** The items of one line: the line itself, or its parts. */
-export function itemsOf({ queries, query, answers }: AnsweredLine): readonly AnalyticsItem[] {
+export function itemsOf({
+  queries,
+  query,
+  answers,
+  invoiced,
+}: AnsweredLine): readonly AnalyticsItem[] {
   const { line, meter } = queries;
   const { split } = query;
   const usage = mustGet(answers, queries.usage, 'the usage of a line');
@@ -88,7 +111,8 @@ export function itemsOf({ queries, query, answers }: AnsweredLine): readonly Ana
   const isPricedOverPeriod = line.lineItem.meter?.isPricedOverPeriod === true;
   const hasBuckets = meter.bucketSize !== null && !isPricedOverPeriod;
   const whole = figuresOf(partsOf(queries.usage, usage, 'whole')[0]);
-  const costs = isNarrowed ? null : costsOf(line, { whole, parts, hasBuckets });
+  const charge = invoiced === null ? null : invoicedOf(line, invoiced);
+  const costs = isNarrowed || charge !== null ? null : costsOf(line, { whole, parts, hasBuckets });
   const bySource = mustGet(answers, queries.sources, 'the sources of a line');
   const sources = partsOf(queries.sources, bySource, 'sources').map(({ source }) => source);
   const points = partsOf(queries.usage, usage, 'points');
@@ -101,10 +125,20 @@ export function itemsOf({ queries, query, answers }: AnsweredLine): readonly Ana
     properties:
       split.properties.length === 0 ? null : Object.fromEntries(zip(split.properties, part.texts)),
     total: figuresOf(part),
-    cost: costs === null ? null : mustGet(costs, keyOf(part), 'the cost of a part of a line'),
+    cost:
+      costs === null
+        ? (charge?.subtotal ?? null)
+        : mustGet(costs, keyOf(part), 'the cost of a part of a line'),
+    invoiced: charge,
     // Absent means none: nothing of the part lies in a window, or nobody asked for windows.
     points: pointsOf.get(keyOf(part)) ?? [],
   }));
+}
+
+/** The sum of the discounts of items of one currency. */
+export function sumOfDiscounts(items: readonly AnalyticsItem[], currency: string): Money {
+  const discounts = items.flatMap(({ invoiced }) => (invoiced === null ? [] : invoiced.discount));
+  return sumOfMoney(discounts, currency);
 }
 
 /** The sum of the costs of items of one currency; null when one is unknown. */

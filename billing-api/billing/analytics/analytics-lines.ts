@@ -1,7 +1,9 @@
+import type { InstantMs } from '../../../contract/instant.js';
 import type { CustomerRow } from '../../declarations/customers/customer.resource.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadDependencies } from '../../records/unit.js';
+import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
 import type { UsageOwner } from '../../domain/usage/usage-owner.js';
 import { findUsageOwners } from '../../subscriptions/children-store.js';
 import { findMetering, type Metering } from '../../subscriptions/lines/metering.js';
@@ -24,6 +26,9 @@ export type AnalyticsLines = {
   readonly related: LineRecords;
   /** Whose usage counts for each subscription. */
   readonly usageOf: ReadonlyMap<string, readonly UsageOwner[]>;
+  /** The billing periods of each subscription, by id. */
+  readonly ledgers: ReadonlyMap<string, PeriodLedger>;
+  readonly now: InstantMs;
 };
 
 /** The usage line items of a customer that overlap a range, in line order, from one snapshot. */
@@ -39,7 +44,7 @@ export function findAnalyticsLines(
     const selection = { externalId, range: query.range, featureIds };
     const found = await findAnalyticsRecords(unit, selection);
     if (isRefusal(found)) return found;
-    const { customer, related } = found;
+    const { customer, related, ledgers } = found;
     const metering = await findMetering(unit.tx, related.lineItems);
     const lines = related.lineItems.flatMap((row) =>
       lineInRange(row, { query: selection, found, metering }),
@@ -50,6 +55,6 @@ export function findAnalyticsLines(
       request.include_children === true
         ? await findUsageOwners(unit, ids)
         : new Map(ids.map((id) => [id, itself]));
-    return { query, customer, lines, metering, related, usageOf };
+    return { query, customer, lines, metering, related, usageOf, ledgers, now: unit.now };
   });
 }

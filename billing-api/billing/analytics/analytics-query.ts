@@ -41,7 +41,9 @@ export function analyticsQueryFrom(
   const reader = new MemberReader();
   // feature_id needs no split: every item is of one line, whose meter has one feature.
   const { hasSource, properties } = readGroups(reader, request.group_by);
-  reader.rejectUnsupported(request, ['breakdown_bucket']);
+  if (request.breakdown_bucket === true && request.window_size === undefined) {
+    reader.note('breakdown_bucket', 'breaks down points, so it needs a window_size');
+  }
   const { sources = [] } = request;
   const query = {
     range: readRange(reader, request, { now, days: RANGE_DAYS }),

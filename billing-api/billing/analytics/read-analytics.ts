@@ -7,13 +7,18 @@ import { usageOfOwners, type UsageReadDependencies } from '../../usage/usage-cus
 import { itemsOf, sumOfCosts, type Analytics, type AnalyticsItem } from './analytics-items.js';
 import { findAnalyticsLines, type AnalyticsLines } from './analytics-lines.js';
 import type { AnalyticsRequest } from './analytics-query.js';
+import { readInvoicedCharges, type InvoicedCharges } from './invoiced-charges.js';
+import { invoicedPeriods } from './invoiced-periods.js';
 import { lineQueriesOf, type LineQueries } from './analytics-usage.js';
+
+/** Lines with what invoices charge for them; null where each is priced by itself. */
+type PricedLines = AnalyticsLines & { readonly invoiced: InvoicedCharges | null };
 
 /** Reads all lines in one round trip. */
 async function readItems(
   dependencies: UsageReadDependencies,
   occasion: Occasion,
-  { lines, metering, query, usageOf }: AnalyticsLines,
+  { lines, metering, query, usageOf, invoiced }: PricedLines,
 ): Promise<readonly AnalyticsItem[] | Refusal> {
   const all: LineQueries[] = [];
   for (const line of lines) {
@@ -29,7 +34,7 @@ async function readItems(
   });
   const answers = await readUsageOfMany(dependencies.usage, occasion.environment, asked);
   if (answers === null) return tooManyCells({ buckets: null });
-  return all.flatMap((queries) => itemsOf({ queries, query, answers }));
+  return all.flatMap((queries) => itemsOf({ queries, query, answers, invoiced }));
 }
 
 /** POST /events/analytics (docs/http.md 10.4). */
@@ -43,7 +48,10 @@ export async function readAnalytics(
   if (isRefusal(found)) return found;
   // The watermark is read before anything is counted, so that it holds for every count.
   const dataUntil = await dependencies.dataUntil();
-  const items = await readItems(dependencies, occasion, found);
+  const periods = invoicedPeriods(found, request.include_children === true);
+  const invoiced =
+    periods === null ? null : await readInvoicedCharges(dependencies, occasion, periods);
+  const items = await readItems(dependencies, occasion, { ...found, invoiced });
   if (isRefusal(items)) return items;
   const { query, customer, metering, related } = found;
   const [currency = null, ...others] = new Set(
@@ -58,6 +66,8 @@ export async function readAnalytics(
     currency: common,
     cost: common === null ? null : sumOfCosts(items, common),
     windowSize: query.windowSize,
+    invoiced,
+    isBrokenDown: request.breakdown_bucket === true,
     expand: new Set(expand),
     dataUntil,
   };

@@ -46,7 +46,8 @@ export function identityToDto(part: RecordIdentity) {
   };
 }
 
-function commitmentInfoToDto(info: CommitmentInfo): CommitmentInfoDto {
+/** The commitment of a line with its computed figures. */
+export function commitmentInfoToDto(info: CommitmentInfo): CommitmentInfoDto {
   return {
     type: info.type,
     amount: info.amount === null ? null : plain(info.amount),

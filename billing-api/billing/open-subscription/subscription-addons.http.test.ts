@@ -120,9 +120,10 @@ describe('a subscription with addons', () => {
       ...{ external_customer_id: 'acme', start_time: START, end_time: '2026-11-01T00:00:00Z' },
       expand: ['addon'],
     });
+    const addon = { id: addonId, lookup_key: 'more' };
     expect(analytics.items).toMatchObject([
-      { plan_id: world.planId, addon_id: null, addon: null },
-      { plan_id: null, addon_id: addonId, addon: { id: addonId, lookup_key: 'more' } },
+      { plan_id: world.planId, addon_id: null, addon: null, total_cost: '3.00' },
+      { plan_id: null, addon_id: addonId, addon, total_cost: '9.00' },
     ]);
   });
 
