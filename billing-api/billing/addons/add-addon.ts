@@ -57,6 +57,28 @@ type Wanted = {
   readonly commitments: readonly RequestedCommitment[];
 };
 
+/** Where an addon begins: in the running period; one of a draft begins with it. */
+function startOf(
+  reader: MemberReader,
+  row: SubscriptionRow,
+  { body, now }: { readonly body: AddAddonBody; readonly now: InstantMs },
+): InstantMs {
+  const given = reader.instant('start_date', body.start_date);
+  if (row.subscription_status === 'draft') {
+    const remedy = 'while the subscription is a draft: the addon begins with it';
+    if (given !== null) reader.note('start_date', `must be absent ${remedy}`);
+    if (body.cadence === 'onetime') reader.note('cadence', `must be recurring ${remedy}`);
+    return row.start_date;
+  }
+  const startMs = given ?? now;
+  const { current_period_start: start, current_period_end: end } = row;
+  if (startMs < start || startMs >= end) {
+    const period = `${formatInstant(start)} – ${formatInstant(end)}`;
+    reader.note('start_date', `must lie in the running period, ${period}`);
+  }
+  return startMs;
+}
+
 /** Where an addon ends: a onetime one with the running period, another one where it says. */
 function endOf(
   reader: MemberReader,
@@ -84,13 +106,8 @@ function wantedOf(
   body: AddAddonBody,
 ): Wanted | Refusal {
   const reader = new MemberReader();
-  const startMs = reader.instant('start_date', body.start_date) ?? unit.now;
+  const startMs = startOf(reader, row, { body, now: unit.now });
   reader.metadata(body.metadata);
-  const { current_period_start: start, current_period_end: end } = row;
-  if (startMs < start || startMs >= end) {
-    const period = `${formatInstant(start)} – ${formatInstant(end)}`;
-    reader.note('start_date', `must lie in the running period, ${period}`);
-  }
   const endMs = endOf(reader, row, { body, startMs });
   const commitments = readLineCommitments(reader, body.line_item_commitments, {});
   if (commitments.length > 0) reader.note('line_item_commitments', commitmentProblem(row));
@@ -182,13 +199,15 @@ async function storeAddon(
 }
 
 async function add(unit: Unit, body: AddAddonBody): Promise<Added | Refusal> {
-  const loaded = await holdSubscription(unit, body.subscription_id);
+  const loaded = await holdSubscription(unit, body.subscription_id, true);
   if (isRefusal(loaded)) return loaded;
   const wanted = wantedOf(unit, loaded, body);
   if (isRefusal(wanted)) return wanted;
   const stored = await storeAddon(unit, loaded, wanted);
   if (isRefusal(stored)) return stored;
-  const isProrated = body.proration_behavior === 'create_prorations';
+  // The opening invoice of a draft charges all of its first period.
+  const isDraft = loaded.subscription.subscription_status === 'draft';
+  const isProrated = !isDraft && body.proration_behavior === 'create_prorations';
   const invoice = isProrated ? await chargeNow(unit, loaded, stored) : null;
   if (isRefusal(invoice)) return invoice;
   const association = await lockRecord(unit, ADDON_ASSOCIATIONS, stored.associationId);
@@ -198,7 +217,10 @@ async function add(unit: Unit, body: AddAddonBody): Promise<Added | Refusal> {
   return isRefusal(noted) ? noted : { association: noted, invoice };
 }
 
-/** POST /subscriptions/addon: an addon of a running subscription, with its lines and credits. */
+/**
+ * POST /subscriptions/addon: an addon of an active subscription or a draft, with its lines and
+ * credits.
+ */
 export function addAddon(
   dependencies: WriteDependencies,
   occasion: Occasion,

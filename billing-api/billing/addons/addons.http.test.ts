@@ -71,6 +71,45 @@ describe('an addon of a running subscription (27)', () => {
     expect(items).toHaveLength(1);
   });
 
+  test('of a draft begins with it, and is on its opening invoice', async ({ api, bill, world }) => {
+    const { body: plans } = await api.call('POST', '/v1/plans/search', { body: {} });
+    await api.make('/v1/customers', { external_id: 'draft' });
+    const draft = await api.make('/v1/subscriptions', {
+      ...{ external_customer_id: 'draft', plan_id: plans.items[0].id, currency: 'usd' },
+      ...{ billing_period: 'MONTHLY', subscription_status: 'draft' },
+    });
+    const add = (members: object) =>
+      api.call('POST', '/v1/subscriptions/addon', {
+        body: { subscription_id: draft.id, addon_id: world.addon, ...members },
+      });
+    const added = await add({ proration_behavior: 'create_prorations' });
+    expect([added.status, added.body.invoice]).toEqual([201, null]);
+    const wrong = [
+      await add({ cadence: 'onetime' }),
+      await add({ start_date: '2026-01-20T00:00:00Z' }),
+    ];
+    expect(wrong.map(({ status, body }) => [status, Object.keys(body.details)])).toEqual([
+      [400, ['cadence']],
+      [400, ['start_date']],
+    ]);
+    await bill('2026-01-20T00:00:00Z');
+    const start = '2026-02-01T00:00:00.000Z';
+    const { body: begun } = await api.call('POST', `/v1/subscriptions/${draft.id}/activate`, {
+      body: { start_date: start },
+    });
+    expect(begun.latest_invoice.total).toBe('30.00');
+    const path = `/v1/subscriptions/${draft.id}/addons/associations`;
+    const { items } = (await api.call('GET', path)).body;
+    expect(items).toMatchObject([
+      { addon_status: 'active', start_date: start, line_items: [{ start_date: start }] },
+    ]);
+    await bill('2026-03-01T02:00:00Z');
+    const { items: invoices } = await api.make('/v1/invoices/search', {
+      subscription_id: draft.id,
+    });
+    expect(invoices.map(({ total }: Answer) => total).sort()).toEqual(['30.00', '61.00']);
+  });
+
   test('or with the next invoice, and ends with a period', async ({ api, bill, world }) => {
     const body = { subscription_id: world.id, addon_id: world.addon };
     const added = await api.make('/v1/subscriptions/addon', body);

@@ -51,8 +51,8 @@ export class SubscriptionAddonsController extends Controller {
   }
 
   /**
-   * An addon of a running subscription: a line for each of its prices that matches, its
-   * entitlements and its credits.
+   * An addon of an active subscription, or of a draft, with which it begins: a line for each of its
+   * prices that matches, its entitlements and its credits.
    * @summary Add an addon to a subscription
    */
   @Post('addon')

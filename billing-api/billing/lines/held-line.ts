@@ -17,16 +17,21 @@ import {
 /** A line item of a subscription that is locked, so that nobody else changes its lines. */
 export type HeldLine = { readonly row: LineItemRow; readonly loaded: BilledSubscription };
 
-/** Locks an active subscription and reads everything that its invoices are computed from. */
+/**
+ * Locks an active subscription and reads everything that its invoices are computed from.
+ * @param isDraftTaken whether a draft will do as well, of which nothing is charged yet.
+ */
 export async function holdSubscription(
   unit: Unit,
   id: string,
+  isDraftTaken = false,
 ): Promise<BilledSubscription | Refusal> {
   const row = await lockRecord(unit, SUBSCRIPTIONS, id);
   if (row?.status !== 'published') return notFound(SUBSCRIPTIONS.name, id);
   const inherited = refuseInherited(row, 'has no lines');
   if (inherited !== null) return inherited;
   const { subscription_status: status, current_period_end: end } = row;
+  if (status === 'draft' && isDraftTaken) return loadBilledSubscription(unit, id);
   if (status !== 'active') {
     const problem = `the subscription is ${status}; only lines of an active one are changed`;
     return new Refusal('invalid_operation', problem);
