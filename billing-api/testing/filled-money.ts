@@ -18,6 +18,7 @@ export type MoneyIdKind =
   | 'draft_subscription'
   | 'changing_subscription'
   | 'pausing_subscription'
+  | 'phase'
   | 'paused_subscription'
   | 'scheduled_subscription'
   | 'schedule'
@@ -60,6 +61,7 @@ async function makeMoving(
   const draft = await subscribe({ subscription_status: 'draft' });
   const changing = await subscribe({});
   const pausing = await subscribe({ phases: [{ start_date: '2026-01-01T00:00:00Z' }] });
+  const { body: phased } = await call('GET', `/v1/subscriptions/${pausing.id}`);
   const paused = await subscribe({});
   await call('POST', `/v1/subscriptions/${paused.id}/pause`, { body: { pause_mode: 'immediate' } });
   const target = await make('/v1/plans', { name: 'Scale' });
@@ -74,10 +76,10 @@ async function makeMoving(
       proration_behavior: 'none',
     },
   });
-  const extra = await make('/v1/prices', {
-    ...{ entity_id: target.id, currency: 'usd', amount: '9', invoice_cadence: 'ADVANCE' },
-  });
-  const lined = await subscribe({ plan_id: target.id });
+  const nine = { entity_id: target.id, currency: 'usd', amount: '9', invoice_cadence: 'ADVANCE' };
+  const extra = await make('/v1/prices', nine);
+  const ofTarget = { plan_id: target.id };
+  const lined = await subscribe(ofTarget);
   const lineOf = () => make(`/v1/subscriptions/${lined.id}/lineitems`, { price_id: extra.id });
   const line = await lineOf();
   const addon = await make('/v1/addons', { name: 'Support', lookup_key: `support ${lined.id}` });
@@ -93,18 +95,17 @@ async function makeMoving(
   await call('PUT', `/v1/subscriptions/lineitems/${await firstLineOf(call, lined.id)}`, {
     body: { quantity: '0' },
   });
-  const modified = await subscribe({ plan_id: target.id });
+  const modified = await subscribe(ofTarget);
   return {
     ...{ ending_subscription: ending.id, draft_subscription: draft.id },
     ...{ changing_subscription: changing.id, target_plan: target.id },
     ...{ pausing_subscription: pausing.id, paused_subscription: paused.id },
+    phase: phased.phases[0].id as string,
     ...{ scheduled_subscription: scheduled.id, schedule: change.body.schedule_id as string },
     ...{ line_addon: addon.id, addon_association: joined.id, addon_subscription: lined.id },
     ...{ line_price: extra.id, fixed_line: line.id, spare_line_item: spare.id },
-    ...{
-      modified_subscription: modified.id,
-      modified_line_item: await firstLineOf(call, modified.id),
-    },
+    modified_subscription: modified.id,
+    modified_line_item: await firstLineOf(call, modified.id),
   };
 }
 

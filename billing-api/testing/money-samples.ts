@@ -52,6 +52,7 @@ export const MONEY: Readonly<Record<string, Sample>> = {
   ReadCustomerTimeline: (ids) => ({ path: { id: ids.customer }, query: { limit: '5' } }),
   ListSchedules: (ids) => ({ path: { id: ids.scheduled_subscription } }),
   ReadSchedule: (ids) => ({ path: { id: ids.schedule } }),
+  ChangePhase: (ids) => ({ path: { id: ids.phase }, body: { metadata: { campaign: 'launch' } } }),
   CancelSchedule: (ids) => ({ path: { id: ids.schedule } }),
   PauseSubscription: (ids) => ({
     path: { id: ids.pausing_subscription },

@@ -144,6 +144,28 @@ describe('phases of a subscription (28)', () => {
     ]);
   });
 
+  test('change their metadata alone, which is told and charges nothing', async ({ api, world }) => {
+    const made = await world.subscribe([phase('2026-01-01'), phase('2026-01-16')]);
+    const { phases, line_items: lines } = await world.read(made.id);
+    const before = [lines, await world.invoices(made.id)];
+    const path = `/v1/subscriptions/phases/${phases[1].id}`;
+    const put = (body: object, headers = {}) => api.call('PUT', path, { body, headers });
+    const changed = await put({ metadata: { campaign: 'launch' } }, { 'If-Match': '"1"' });
+    expect([changed.status, changed.body]).toEqual([
+      200,
+      {
+        ...{ ...phases[1], metadata: { campaign: 'launch' }, updated_at: expect.any(String) },
+        updated_by: expect.any(String),
+      },
+    ]);
+    const stale = await put({ metadata: {} }, { 'If-Match': '"1"' });
+    expect(stale.status).toBe(409);
+    expect((await put({ metadata: null })).body.metadata).toEqual({});
+    expect((await put({ start_date: '2026-01-10T00:00:00Z', metadata: {} })).status).toBe(400);
+    expect((await world.told()).filter((one) => one.startsWith('updated'))).toHaveLength(2);
+    expect([(await world.read(made.id)).line_items, await world.invoices(made.id)]).toEqual(before);
+  });
+
   test('do not go with a plan change, and are refused with the member and the remedy', async ({
     api,
     world,

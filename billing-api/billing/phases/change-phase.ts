@@ -1,0 +1,25 @@
+import { PHASES, type PhaseRow } from '../../declarations/subscriptions/phase.resource.js';
+import { changeRecord, type ChangeTarget } from '../../records/change-record.js';
+import { MemberReader } from '../../records/member-rules.js';
+import type { Occasion } from '../../records/occasion.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { writeUnit, type WriteDependencies } from '../../records/unit.js';
+import { announcePhase } from '../../subscriptions/phases-store.js';
+import type { ChangePhaseBody } from './phases-controller.js';
+
+/** PUT /subscriptions/phases/{id}: the metadata of a phase, the only thing that changes of it. */
+export function changePhase(
+  dependencies: WriteDependencies,
+  occasion: Occasion,
+  { target, body }: { readonly target: ChangeTarget; readonly body: ChangePhaseBody },
+): Promise<PhaseRow | Refusal> {
+  return writeUnit(dependencies, occasion, async (unit) => {
+    const reader = new MemberReader();
+    const metadata = reader.changedMetadata(body.metadata) ?? {};
+    const problems = reader.refusal();
+    if (problems !== null) return problems;
+    const after = await changeRecord(unit, PHASES, { target, change: () => ({ metadata }) });
+    if (!isRefusal(after)) announcePhase(unit, after, 'updated');
+    return after;
+  });
+}
