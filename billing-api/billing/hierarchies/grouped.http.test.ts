@@ -100,6 +100,59 @@ describe('grouped invoicing (29.2)', () => {
     );
   });
 
+  test('lines of its draft are changed by hand, and coupons lower those of their own subscription', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    await api.make('/v1/coupons', {
+      ...{ name: 'Half', coupon_code: 'HALF', type: 'percentage', percentage_off: '50' },
+      cadence: 'forever',
+    });
+    const child = await world.subscribe('north', { coupons: ['HALF'] });
+    const parent = await world.subscribe('holding', {
+      inheritance: { grouped_invoicing_child_ids: [child.id] },
+    });
+    await world.use('holding', '2026-01-05T00:00:00Z', 1);
+    await world.use('north', '2026-01-06T00:00:00Z', 20);
+    await bill('2026-02-01T00:01:00Z');
+    const [draft] = await world.find({ billing_reason: 'SUBSCRIPTION_CYCLE' });
+    expect([draft.invoice_status, draft.total]).toEqual(['DRAFT', '172.00']);
+    const path = `/v1/invoices/${draft.id}`;
+    const { body: before } = await api.call('GET', path);
+    const usage = before.line_items.find((one: Answer) => one.amount === '40.00');
+    const added = await api.call('POST', `${path}/line_items`, {
+      body: { display_name: 'Set-up', amount: '8' },
+    });
+    // 110.00 of the parent, and half of 140.00.
+    expect([added.status, added.body.subtotal, added.body.total]).toEqual([
+      200,
+      '250.00',
+      '180.00',
+    ]);
+    const { body: changed } = await api.call('PUT', `${path}/line_items/${usage.id}`, {
+      body: { amount: '30' },
+    });
+    expect([changed.subtotal, changed.total_discount, changed.total]).toEqual([
+      ...['240.00', '65.00', '175.00'],
+    ]);
+    expect(linesOf(changed, parent).map((one: string) => one.slice(22))).toEqual([
+      ...['100.00', '2.00', '8.00'],
+    ]);
+    expect(linesOf(changed, child).map((one: string) => one.slice(22))).toEqual([
+      ...['100.00', '30.00'],
+    ]);
+    expect(changed.line_items.filter((one: Answer) => one.id === usage.id)).toHaveLength(1);
+    const finalized = await api.call('POST', `${path}/finalize`, { body: {} });
+    expect([finalized.status, finalized.body.total]).toEqual([200, '175.00']);
+    const verified = await api.call('GET', `${path}/verify`);
+    expect(verified.body).toMatchObject({ same_from_inputs: true, differences: [] });
+    await bill('2026-03-01T03:00:00Z');
+    expect((await world.invoices({ billing_reason: 'SUBSCRIPTION_CYCLE' })).at(-1)).toBe(
+      '2026-02-01 2026-03-01 SUBSCRIPTION_CYCLE FINALIZED 150.00',
+    );
+  });
+
   test('children join inside a period and leave it, and every period is billed once', async ({
     api,
     bill,

@@ -64,10 +64,6 @@ function editLines(
       return new Refusal('invalid_operation', problem);
     }
     const before = (await findDocumentParts(unit, [row.id]))(row.id).lines;
-    if (before.some((line) => line.subscription_id !== null)) {
-      const grouped = 'changing an invoice with lines of grouped subscriptions is planned';
-      return new Refusal('invalid_operation', grouped);
-    }
     const lines = edit(before, row);
     if (isRefusal(lines)) return lines;
     const { computed, parts } = await reviseDraft(unit, row, lines);

@@ -5,6 +5,7 @@ import type {
   PrepaidWallet,
   TaxAssociation,
 } from '../../domain/adjustments/adjustments.js';
+import { applyCoupons } from '../../domain/adjustments/apply-coupons.js';
 import type { AdjustedLine } from '../../domain/adjustments/adjusted-line.js';
 import { adjustLines, type AdjustedInvoice } from '../../domain/invoice/build/adjust-lines.js';
 import type { InvoiceTotals } from '../../domain/invoice/invoice.js';
@@ -37,6 +38,14 @@ export type GivenInvoice = {
   readonly atMs: InstantMs;
   /** Those that paid when it was finalized; absent before. */
   readonly wallets?: readonly PrepaidWallet[];
+  /** The coupons of the grouped children that have lines here, by the id of each (29.2). */
+  readonly children?: readonly GivenChild[];
+};
+
+/** A grouped child, whose coupons lower its own lines alone. */
+type GivenChild = {
+  readonly subscriptionId: string;
+  readonly coupons: readonly CouponAssociation[];
 };
 
 const GIVEN = 'given lines';
@@ -106,14 +115,29 @@ function totalsOf(totals: InvoiceTotals): GivenTotals {
   };
 }
 
-/** What is done to given lines: the same as to computed ones. Reads nothing. */
+/**
+ * What is done to given lines: the same as to computed ones. Those of grouped children come behind
+ * the others. Reads nothing.
+ */
 export function adjustGiven({
   lines,
   currency,
+  children = [],
   ...terms
 }: GivenInvoice): AdjustedInvoice<GivenLine> {
-  const adjusted = lines.map((line) => adjustable(line, currency));
-  return adjustLines(adjusted, { wallets: [], ...terms, currency });
+  const linesOf = (subscriptionId: string | null): readonly GivenLine[] =>
+    lines
+      .filter((line) => line.subscription_id === subscriptionId)
+      .map((line) => adjustable(line, currency));
+  return adjustLines(linesOf(null), { wallets: [], ...terms, currency }, () => {
+    const parts = children.map(({ subscriptionId, coupons }) => {
+      return applyCoupons(linesOf(subscriptionId), { coupons, period: terms.period, currency });
+    });
+    return {
+      lines: parts.flatMap((part) => part.lines),
+      applications: parts.flatMap(({ applications }) => applications),
+    };
+  });
 }
 
 /** The lines of an adjusted invoice as they are stored. */

@@ -1,6 +1,7 @@
 import { assertPresent, zip } from '../../../runtime/failure.js';
 import { findAttachedCoupons } from '../../coupons/coupons-store.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import type { CouponAssociation } from '../../domain/adjustments/adjustments.js';
 import type { ReadUnit, Unit } from '../../records/unit.js';
 import { findLineItems } from '../../subscriptions/subscriptions-store.js';
 import { findTaxesOf, type TaxedEntity } from '../../taxes/taxes-store.js';
@@ -24,22 +25,36 @@ function taxedEntitiesOf(row: InvoiceRow): readonly TaxedEntity[] {
   ];
 }
 
-/** The coupons of the subscription of a draft, with how often other invoices have them. */
-async function couponsOf(unit: ReadUnit, row: InvoiceRow) {
-  if (row.subscription_id === null) return { attached: [], counted: [] };
-  const attached = await findAttachedCoupons(unit, [row.subscription_id]);
+/** The coupons of subscriptions, with how often invoices other than a draft have them. */
+async function couponsOf(unit: ReadUnit, row: InvoiceRow, subscriptionIds: readonly string[]) {
+  const attached = await findAttachedCoupons(unit, subscriptionIds);
   const priorOf = await findPriorInvoices(unit, {
-    subscriptionIds: [row.subscription_id],
+    subscriptionIds,
     exceptIds: [row.id],
     since: assertPresent(row.period_end, 'the end of its period'),
   });
-  const { couponApplicationCounts: counts } = priorOf(row.subscription_id);
-  const lineItems = await findLineItems(unit.tx, [row.subscription_id]);
-  const counted = attached.map((coupon) =>
-    // Absent means zero: no other invoice has it.
-    couponFrom(coupon, lineItems, counts.get(coupon.association.id) ?? 0),
+  const lineItems = await findLineItems(unit.tx, subscriptionIds);
+  const countedOf = (id: string): readonly CouponAssociation[] => {
+    const { couponApplicationCounts: counts } = priorOf(id);
+    const own = attached.filter(({ association }) => association.subscription_id === id);
+    return own.map((coupon) =>
+      // Absent means zero: no other invoice has it.
+      couponFrom(coupon, lineItems, counts.get(coupon.association.id) ?? 0),
+    );
+  };
+  return { attached, countedOf };
+}
+
+/** The grouped children that lines belong to, in their order. */
+function childIdsOf(lines: readonly DocumentLine[]): readonly string[] {
+  return [...new Set(lines.flatMap(({ subscription_id: id }) => (id === null ? [] : [id])))];
+}
+
+/** Lines as an invoice has them: those of grouped children behind its own. */
+function inOrder(lines: readonly DocumentLine[]): readonly DocumentLine[] {
+  return [null, ...childIdsOf(lines)].flatMap((child) =>
+    lines.filter(({ subscription_id: id }) => id === child),
   );
-  return { attached, counted };
 }
 
 /**
@@ -49,19 +64,25 @@ async function couponsOf(unit: ReadUnit, row: InvoiceRow) {
 export async function reviseDraft(
   unit: Unit,
   row: InvoiceRow,
-  lines: readonly DocumentLine[],
+  given: readonly DocumentLine[],
 ): Promise<FinalDraft> {
-  const { attached, counted } = await couponsOf(unit, row);
+  const { subscription_id: subscriptionId } = row;
+  const lines = inOrder(given);
+  const childIds = childIdsOf(lines);
+  const own = subscriptionId === null ? [] : [subscriptionId];
+  const { attached, countedOf } = await couponsOf(unit, row, [...own, ...childIds]);
   const taxes = await findTaxesOf(unit, taxedEntitiesOf(row));
   const period = {
     startMs: assertPresent(row.period_start, 'the start of its period'),
     endMs: assertPresent(row.period_end, 'the end of its period'),
   };
-  const given = {
+  const children = childIds.map((id) => ({ subscriptionId: id, coupons: countedOf(id) }));
+  const inputs = {
     ...{ currency: row.currency, period, lines, atMs: unit.now },
-    ...{ coupons: counted, taxes: taxes.map(taxFrom) },
+    ...{ coupons: own.flatMap(countedOf), taxes: taxes.map(taxFrom) },
+    ...(children.length === 0 ? {} : { children }),
   };
-  const { totals, ...parts } = documentOfGiven(given, { coupons: attached, taxes });
+  const { totals, ...parts } = documentOfGiven(inputs, { coupons: attached, taxes });
   const stored = identified(unit, row.id, parts);
   const keptLines = stored.lines.map((line, place) => ({
     ...line,
@@ -71,7 +92,7 @@ export async function reviseDraft(
   const coupons = stored.coupons.map((coupon) => withLine(coupon, idOf));
   const kept: StoredParts = { ...stored, coupons, lines: keptLines };
   await replaceDocumentParts(unit, [row.id], [kept]);
-  await storeComputations(unit, [computationOfGiven(row.id, given)]);
+  await storeComputations(unit, [computationOfGiven(row.id, inputs)]);
   return { row, computed: totals, parts: kept };
 }
 
