@@ -25,6 +25,7 @@ import { writeClientTypes } from './routes/client-types.mjs';
 import { loadStandardRoutes } from './routes/load-routes.mjs';
 import { controllerModule } from './routes/standard-controller.mjs';
 import { typesModule } from './routes/standard-types.mjs';
+import { meaningfulNullsOf } from './routes/meaningful-nulls.mjs';
 import { optionalEnumerationsOf } from './routes/optional-enumerations.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -74,7 +75,8 @@ function completeSpec() {
   writeFileSync(join(output, 'controllers.ts'), controllersModule(routes));
   const operations = [...routed, ...operationsOf(fragment.paths)];
   const enumerations = optionalEnumerationsOf(ours, spec.components.schemas);
-  writeFileSync(join(output, 'operations.ts'), operationsModule(operations, enumerations));
+  const nulls = meaningfulNullsOf(ours, spec.components.schemas);
+  writeFileSync(join(output, 'operations.ts'), operationsModule(operations, enumerations, nulls));
   const { paths, schemas } = withOpenAnswers(mergedPaths(ours, fragment.paths), {
     ...spec.components.schemas,
     ...fragment.components.schemas,

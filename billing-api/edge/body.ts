@@ -1,6 +1,8 @@
 import type { Request, RequestHandler } from 'express';
 import { isAbsent } from './absent.js';
+import { MEANINGFUL_NULLS } from '../generated/operations.js';
 import { HttpFailure } from './http-failure.js';
+import { operationIfDeclared } from './operations.js';
 import { REST_JSON_LIMITS, TOO_DEEP } from './rest-json-limits.js';
 
 /** The largest valid request, 100 prices in bulk with 100 tiers each, has fewer members. */
@@ -34,6 +36,8 @@ function checkScalar(value: unknown): void {
 
 type Walk = {
   readonly keepsAll: boolean;
+  /** Members of this object that are kept as they are: null is an answer there. */
+  readonly kept: readonly string[];
   readonly depth: number;
   /** Members of the whole body so far. */
   readonly total: { members: number };
@@ -56,12 +60,13 @@ function normalised(value: unknown, walk: Walk): unknown {
   checkScalar(value);
   if (typeof value !== 'object' || value === null) return value;
   if (walk.depth > REST_JSON_LIMITS.depthMax) refuse(TOO_DEEP);
-  const inner = { ...walk, depth: walk.depth + 1 };
+  const inner = { ...walk, kept: [], depth: walk.depth + 1 };
   if (Array.isArray(value)) return value.map((item) => normalised(item, inner));
   const members: [string, unknown][] = [];
   for (const [name, member] of membersOf(value, walk.total)) {
     checkText(name);
-    if (!walk.keepsAll && isAbsent(name, member)) continue;
+    const isKept = walk.keepsAll || walk.kept.includes(name);
+    if (!isKept && isAbsent(name, member)) continue;
     const keepsAll = walk.keepsAll || isFreeForm(name, member);
     members.push([name, normalised(member, { ...inner, keepsAll })]);
   }
@@ -107,14 +112,17 @@ export const requireJson: RequestHandler = (request, _response, next) => {
 
 /**
  * Null members of a POST body count as absent, as do empty texts of optional enumerations and
- * references (docs/domain.md 3.1). In a PUT body null clears a member, so it is left as it is.
- * Texts that no database can store are refused here for all operations.
+ * references (docs/domain.md 3.1), unless the operation wants an answer that may be null. In a PUT
+ * body null clears a member, so it is left as it is. Texts that no database can store are refused
+ * here for all operations.
  */
 export const normaliseBody: RequestHandler = (request, _response, next) => {
   if (request.body !== undefined) {
     const keepsAll = request.method !== 'POST';
     request.body = normalised(request.body as unknown, {
       keepsAll,
+      // Absent means none: null is no answer in this operation.
+      kept: MEANINGFUL_NULLS[operationIfDeclared(request)?.id ?? ''] ?? [],
       depth: 0,
       total: { members: 0 },
     });

@@ -156,7 +156,7 @@ export function checkRoutes(operations, routesText) {
 }
 
 /** The TypeScript of generated/operations.ts. */
-export function operationsModule(operations, optionalEnumerations) {
+export function operationsModule(operations, optionalEnumerations, meaningfulNulls) {
   const rows = operations.map(({ mayBeMissing: _missing, mayBeTaken: _taken, ...row }) =>
     JSON.stringify(row),
   );
@@ -171,6 +171,9 @@ export function operationsModule(operations, optionalEnumerations) {
     '',
     '/** The optional enumerations of bodies and queries, by name. */',
     `export const OPTIONAL_ENUMERATIONS: readonly string[] = ${JSON.stringify(optionalEnumerations)};`,
+    '',
+    '/** The members of bodies in which null does not count as absent, by the id of the operation. */',
+    `export const MEANINGFUL_NULLS: Readonly<Record<string, readonly string[]>> = ${JSON.stringify(meaningfulNulls)};`,
     '',
   ].join('\n');
 }

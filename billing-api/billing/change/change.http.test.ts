@@ -371,6 +371,34 @@ describe('a change of plan', () => {
     expect((await execute(await preview())).status).toBe(200);
   });
 
+  test('takes null and an empty text as create_prorations, and wants one of them', async ({
+    world,
+  }) => {
+    const plan = await world.plan('A', advance('100'));
+    const target = await world.plan('B', advance('200'));
+    const subscription = await world.subscribe(plan);
+    await world.at(HALF);
+    for (const proration_behavior of [null, '']) {
+      const body = changeTo(target, { proration_behavior });
+      const preview = await world.call(subscription, 'preview', body);
+      expect([preview.status, preview.body.proration_details.credit_amount]).toEqual([
+        ...[200, '51.61'],
+      ]);
+    }
+    const none = await world.call(
+      subscription,
+      'execute',
+      changeTo(target, { proration_behavior: undefined }),
+    );
+    expect([none.status, Object.keys(none.body.details)]).toEqual([400, ['proration_behavior']]);
+    const done = await world.call(
+      subscription,
+      'execute',
+      changeTo(target, { proration_behavior: null }),
+    );
+    expect([done.status, done.body.invoice.total]).toEqual([200, '148.39']);
+  });
+
   test('of several at once happens once', async ({ world }) => {
     const old = await world.subscribe(await world.plan('Old', advance('100')));
     const target = await world.plan('New', advance('200'));
