@@ -9,6 +9,7 @@ import { pendingRefusal, previousOf } from '../../subscriptions/schedules-store.
 import { isIn, problemOfMove } from '../../domain/lifecycle/lifecycle.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { roundToMinorDigits } from '../../domain/money/money.js';
+import { unsplitPeriodAt } from '../../domain/periods/ledger-periods.js';
 import { cancellationDate, type CancellationRequest } from '../../domain/periods/cancellation.js';
 import { targetRefusal, updateRecord, type ChangeTarget } from '../../records/change-record.js';
 import { createRecord } from '../../records/create-record.js';
@@ -35,6 +36,8 @@ import { documentOf } from '../stored/document-parts.js';
 import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
 import type { CancellationType, CancelSubscriptionBody } from './cancel-dto.js';
 import { endPeriod, endSubscription } from './end-subscription.js';
+import { refuseGrouped } from '../hierarchies/refuse-grouped.js';
+import { voidDraftsFrom } from '../invoices/void-invoice.js';
 import { computeFinal, isBilledUntil, storeFinal } from './final-invoice.js';
 
 /** A request to cancel that can be carried out. */
@@ -96,19 +99,36 @@ function readCancelAt(body: CancelSubscriptionBody): InstantMs | null | Refusal 
   return reader.refusal() ?? cancelAtMs;
 }
 
+/** Why a subscription cannot end before its running period; null when it can. */
+function backdatedProblem({ subscription: row, ...loaded }: BilledSubscription, atMs: InstantMs) {
+  if (atMs >= row.current_period_start || row.subscription_status === 'draft') return null;
+  const unsplit = unsplitPeriodAt(loaded.terms, row.current_period_start);
+  if (unsplit !== null && atMs > unsplit.startMs) {
+    const closed = formatInstant(row.current_period_start);
+    return `must not be before the last threshold invoice of the running period, ${closed}`;
+  }
+  const isPaused = loaded.pauses.some(({ pause_status: status, ...pause }) => {
+    const hasBegun = status === 'active' || status === 'completed';
+    return hasBegun && (pause.resumed_at ?? Infinity) > atMs;
+  });
+  return isPaused ? 'must not be before a pause; name an instant after it' : null;
+}
+
 /** The instant of a cancellation. A draft was never charged, whenever it was to begin. */
 function dateOf(
-  row: SubscriptionRow,
+  loaded: BilledSubscription,
   request: CancellationRequest,
   now: InstantMs,
 ): InstantMs | Refusal {
+  const { subscription: row } = loaded;
   if (row.subscription_status === 'draft') return Math.max(now, row.start_date);
   const dates = {
-    ...{ startMs: row.start_date, currentStartMs: row.current_period_start },
-    currentEndMs: row.current_period_end,
+    ...{ startMs: row.start_date, currentEndMs: row.current_period_end },
   };
   const { atMs, problem } = cancellationDate(dates, request, now);
-  return problem === null ? atMs : invalid({ [problem.member]: problem.text });
+  if (problem !== null) return invalid({ [problem.member]: problem.text });
+  const backdated = backdatedProblem(loaded, atMs);
+  return backdated === null ? atMs : invalid({ cancel_at: backdated });
 }
 
 async function readCancellation(
@@ -126,9 +146,8 @@ async function readCancellation(
   if (refusal !== null) return refusal;
   const pending = type === 'immediate' ? null : await pendingRefusal(unit, row.id, null);
   if (pending !== null) return pending;
-  const atMs = dateOf(row, { type, cancelAtMs }, unit.now);
-  if (isRefusal(atMs)) return atMs;
-  return cancellationOf({ type, atMs, reason, loaded }, body);
+  const atMs = dateOf(loaded, { type, cancelAtMs }, unit.now);
+  return isRefusal(atMs) ? atMs : cancellationOf({ type, atMs, reason, loaded }, body);
 }
 
 function cancellationOf(
@@ -204,6 +223,12 @@ async function end(unit: Unit, cancellation: Cancellation): Promise<Subscription
   return after;
 }
 
+/** Takes back the periods after an earlier instant, in which a subscription then has not lived. */
+async function unlive(unit: Unit, row: SubscriptionRow, atMs: InstantMs): Promise<Refusal | null> {
+  if (atMs >= row.current_period_start) return null;
+  return (await refuseGrouped(unit, row)) ?? voidDraftsFrom(unit, row.id, atMs);
+}
+
 async function store(
   unit: Unit,
   { cancellation, final }: Computed,
@@ -212,6 +237,8 @@ async function store(
   const { type, atMs, reason, loaded, isCredited } = cancellation;
   const stored = final === null || held === null ? null : await storeFinal(unit, final, held);
   if (isRefusal(stored)) return stored;
+  const refusal = await unlive(unit, row, atMs);
+  if (refusal !== null) return refusal;
   const unused = isCredited ? await findUnused(unit, pausedUntil(loaded, atMs), atMs) : [];
   const subscription =
     type === 'immediate' ? await end(unit, cancellation) : await defer(unit, row, cancellation);

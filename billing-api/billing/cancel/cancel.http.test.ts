@@ -90,6 +90,101 @@ describe('a cancellation', () => {
     });
   });
 
+  test('can have taken effect in a period before, and gives back all that was charged for later', async ({
+    bill,
+    world,
+    api,
+  }) => {
+    const at = '2026-11-16T00:00:00.000Z';
+    const { status, body } = await world.cancel({
+      ...{ cancel_at: at, proration_behavior: 'create_prorations' },
+    });
+    // 30 × 15 ÷ 30 days of November, and all of December.
+    expect([status, body.total_credit_amount, body.proration_invoice]).toEqual([
+      ...[200, '45.00', null],
+    ]);
+    expect(await world.invoices()).toEqual(BEFORE);
+    expect(await world.read()).toMatchObject({
+      ...{ subscription_status: 'cancelled', cancel_at: at, end_date: at, cancelled_at: NOW },
+      ...{ current_period_start: '2026-11-01T00:00:00.000Z', current_period_end: at },
+      line_items: [{ end_date: at }, { end_date: at }],
+    });
+    const { items } = await api.make('/v1/wallets/search', { external_customer_id: 'acme' });
+    expect(items).toMatchObject([{ wallet_type: 'PRE_PAID', credit_balance: '45' }]);
+    await bill('2027-03-01T00:00:00.000Z');
+    expect(await world.invoices()).toEqual(BEFORE);
+  });
+
+  test('at the start of a subscription gives back everything in advance', async ({ world }) => {
+    const { body } = await world.cancel({
+      ...{ cancel_at: '2026-10-01T00:00:00Z', proration_behavior: 'create_prorations' },
+    });
+    expect([body.total_credit_amount, body.proration_invoice]).toEqual(['90.00', null]);
+    expect((await world.read()).subscription_status).toBe('cancelled');
+  });
+
+  test('in a period before bills a draft of it up to the end, and voids later ones', async ({
+    api,
+    bill,
+    database,
+    world,
+  }) => {
+    await bill('2027-01-01T00:01:00.000Z');
+    expect((await world.invoices()).at(-1)).toEqual(['SUBSCRIPTION_CYCLE', 'DRAFT', '130.00']);
+    const at = '2026-12-17T00:00:00.000Z';
+    const { body } = await world.cancel({
+      ...{ cancel_at: at, proration_behavior: 'create_prorations' },
+    });
+    // December was charged in advance on the invoice before: 30 × 15 ÷ 31.
+    expect(body.total_credit_amount).toBe('14.52');
+    await bill('2027-01-01T03:00:00.000Z');
+    // 100 × 16 ÷ 31 and no January, less the credits that came back.
+    expect((await world.invoices()).at(-1)).toEqual(['SUBSCRIPTION_CYCLE', 'FINALIZED', '37.09']);
+    // Another one, whose draft begins after its end.
+    const plan = (await world.read()).plan_id;
+    await api.make('/v1/customers', { external_id: 'late' });
+    const late = await api.make('/v1/subscriptions', {
+      ...{ external_customer_id: 'late', plan_id: plan, currency: 'usd' },
+      ...{ billing_period: 'MONTHLY', start_date: '2026-12-01T00:00:00Z' },
+    });
+    await bill('2027-02-01T00:01:00.000Z');
+    await setTestClock(database.database, api.environment, Date.parse('2027-02-01T00:02:00Z'));
+    const path = `/v1/subscriptions/${late.id}/cancel`;
+    await api.call('POST', path, { body: { cancel_at: '2026-12-11T00:00:00Z' } });
+    expect((await invoicesOf(api, late.id)).at(-1)).toEqual([
+      ...['SUBSCRIPTION_CYCLE', 'VOIDED', '130.00'],
+    ]);
+  });
+
+  test('gives back a one-time charge that lies after its end as a whole', async ({
+    api,
+    bill,
+    database,
+  }) => {
+    await bill('2027-01-01T00:00:00.000Z');
+    const plan = await api.make('/v1/plans', { name: 'Kit' });
+    const price = { entity_id: plan.id, currency: 'usd', invoice_cadence: 'ADVANCE' };
+    await api.make('/v1/prices', { ...price, amount: '31' });
+    await api.make('/v1/prices', {
+      ...{ ...price, amount: '200', billing_cadence: 'ONETIME' },
+      start_date: '2027-01-20T00:00:00Z',
+    });
+    await api.make('/v1/customers', { external_id: 'kit' });
+    const { id } = await api.make('/v1/subscriptions', {
+      ...{ external_customer_id: 'kit', plan_id: plan.id, currency: 'usd' },
+      ...{ billing_period: 'MONTHLY', start_date: '2027-01-01T00:00:00Z' },
+    });
+    expect((await invoicesOf(api, id)).at(-1)).toEqual([
+      ...['SUBSCRIPTION_CREATE', 'FINALIZED', '231.00'],
+    ]);
+    await setTestClock(database.database, api.environment, Date.parse('2027-01-25T00:00:00Z'));
+    const { body } = await api.call('POST', `/v1/subscriptions/${id}/cancel`, {
+      body: { cancel_at: '2027-01-16T00:00:00Z', proration_behavior: 'create_prorations' },
+    });
+    // 31 × 16 ÷ 31 days, and 200 of what was to come on 20 January.
+    expect(body.total_credit_amount).toBe('216.00');
+  });
+
   test('ends a subscription with its period, which is billed as usual and has no next one', async ({
     bill,
     world,
@@ -180,7 +275,6 @@ describe('a cancellation', () => {
       [
         [{ cancel_at: '2027-06-01T00:00:00Z' }, /cancel_at.*scheduled_date/],
         [{ cancel_at: '2026-09-01T00:00:00Z' }, /cancel_at.*start_date/],
-        [{ cancel_at: '2026-10-15T00:00:00Z' }, /cancel_at.*running period/],
         [{ cancellation_type: 'scheduled_date' }, /cancel_at.*future/],
         [{ cancellation_type: 'scheduled_date', cancel_at: past }, /cancel_at.*future/],
         [{ cancellation_type: 'end_of_period', cancel_at: past }, /cancel_at.*absent/],

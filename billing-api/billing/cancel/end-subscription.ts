@@ -6,8 +6,8 @@ import {
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
-import { endLedger } from '../../domain/periods/ledger-rows.js';
-import { lastRecorded } from '../../domain/periods/period-ledger.js';
+import { endLedger, rowsBefore } from '../../domain/periods/ledger-rows.js';
+import { lastRecorded, type LedgerPeriod } from '../../domain/periods/period-ledger.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { moveRecord } from '../../records/move-record.js';
 import type { MetadataDto } from '../../records/record-dto.js';
@@ -19,7 +19,7 @@ import { closeSchedule } from '../../subscriptions/schedules-store.js';
 import { closePause } from '../pauses/end-pause.js';
 import { endLines } from '../../subscriptions/lines/end-lines.js';
 import { endPhases } from '../../subscriptions/phases-store.js';
-import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
+import { removePeriods, replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
 import { releaseGroups } from '../../subscriptions/release-groups.js';
 import { withChildren } from '../../subscriptions/follow-parent.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
@@ -35,18 +35,24 @@ async function endParts(unit: Unit, id: string, atMs: InstantMs): Promise<void> 
     WHERE subscription_id = ${id} AND addon_status <> 'cancelled' AND ${isOfEnvironment}`);
 }
 
-/** Records where the running period of a subscription ends now. */
+/**
+ * Records in which period a subscription ends now, and where.
+ * @returns that period; null where it ends as it begins, and the first one stays as it was.
+ */
 export async function endPeriod(
   unit: Unit,
   loaded: BilledSubscription,
   atMs: InstantMs,
-): Promise<void> {
+): Promise<LedgerPeriod | null> {
   const { terms, subscription } = pausedUntil(loaded, atMs);
-  if (atMs <= lastRecorded(terms).startMs) return;
-  await replaceLastPeriod(unit, {
-    subscriptionId: subscription.id,
-    period: lastRecorded(endLedger(terms, atMs)),
-  });
+  const { id: subscriptionId, current_period_start: currentMs } = subscription;
+  const isBackdated = atMs < currentMs;
+  const lived = isBackdated ? rowsBefore(terms, atMs) : terms;
+  if (isBackdated) await removePeriods(unit, subscriptionId, lastRecorded(lived).index);
+  if (atMs <= lastRecorded(lived).startMs) return null;
+  const period = lastRecorded(endLedger(lived, atMs));
+  await replaceLastPeriod(unit, { subscriptionId, period });
+  return period;
 }
 
 /** Ends a held subscription at an instant, with everything that belongs to it. */
@@ -56,7 +62,7 @@ export async function endSubscription(
   { atMs, metadataOf, endedAs }: SubscriptionEnd,
 ): Promise<SubscriptionRow | Refusal> {
   const { id } = loaded.subscription;
-  await endPeriod(unit, loaded, atMs);
+  const last = await endPeriod(unit, loaded, atMs);
   await endParts(unit, id, atMs);
   const refusal =
     (await closePause(unit, id, atMs)) ??
@@ -65,10 +71,12 @@ export async function endSubscription(
   if (refusal !== null) return refusal;
   const ended = await moveRecord(unit, SUBSCRIPTIONS, {
     ...{ target: { id }, lifecycle: SUBSCRIPTION, move: 'cancel', to: 'cancelled' },
-    patch: ({ metadata, current_period_start: start, trial_end: trialEnd }) => ({
+    patch: ({ metadata, trial_end: trialEnd }) => ({
       ...{ cancel_at: atMs, end_date: atMs, cancelled_at: unit.now, cancel_at_period_end: false },
       ...{ pause_status: 'none' as const, active_pause_id: null },
-      ...(atMs > start ? { current_period_end: atMs } : {}),
+      ...(last === null
+        ? {}
+        : { current_period_start: last.startMs, current_period_end: last.endMs }),
       // A subscription that ends in its trial has its trial until then.
       ...(trialEnd !== null && trialEnd > atMs ? { trial_end: atMs } : {}),
       metadata: metadataOf(metadata),

@@ -1,12 +1,16 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import type { ChangeTarget } from '../../records/change-record.js';
+import { isOfEnvironment } from '../../records/conditions.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { moveRecord } from '../../records/move-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { MetadataDto } from '../../records/record-dto.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
-import { writeUnit, type WriteDependencies } from '../../records/unit.js';
+import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import { documentOf } from '../stored/document-parts.js';
@@ -31,32 +35,54 @@ export function voidInvoice(
   occasion: Occasion,
   { target, body }: { readonly target: ChangeTarget; readonly body: VoidInvoiceBody },
 ): Promise<InvoiceDocument | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
-    const partsOf = await findDocumentParts(unit, [target.id]);
-    const row = await moveRecord(unit, INVOICES, {
-      target,
-      lifecycle: INVOICE,
-      move: 'void',
-      to: 'VOIDED',
-      patch: async (row) => {
-        const { payment_status: status, metadata } = row;
-        if (KEPT.includes(status)) {
-          const problem = `the payment of the invoice is ${status}, so the invoice cannot be voided`;
-          return new Refusal('invalid_operation', problem);
-        }
-        const reader = new MemberReader();
-        const merged = reader.metadata({ ...metadata, ...body.metadata });
-        const problems = reader.refusal();
-        if (problems !== null) return problems;
-        const undone = await undoMoney(unit, row);
-        if (isRefusal(undone)) return undone;
-        return {
-          payment_status: undone.isReturned ? ('REFUNDED' as const) : ('VOIDED' as const),
-          ...{ finalize_at: null, voided_at: unit.now, metadata: merged },
-        };
-      },
-      told: (after) => Promise.resolve(invoiceToDto(documentOf(after, partsOf(after.id)), null)),
-    });
-    return isRefusal(row) ? row : documentOf(row, partsOf(row.id));
+  return writeUnit(dependencies, occasion, (unit) => voidHere(unit, target, body));
+}
+
+/** Voids an invoice in a transaction that may do more. */
+async function voidHere(
+  unit: Unit,
+  target: ChangeTarget,
+  body: VoidInvoiceBody,
+): Promise<InvoiceDocument | Refusal> {
+  const partsOf = await findDocumentParts(unit, [target.id]);
+  const row = await moveRecord(unit, INVOICES, {
+    ...{ target, lifecycle: INVOICE, move: 'void', to: 'VOIDED' },
+    patch: async (row) => {
+      const { payment_status: status, metadata } = row;
+      if (KEPT.includes(status)) {
+        const problem = `the payment of the invoice is ${status}, so the invoice cannot be voided`;
+        return new Refusal('invalid_operation', problem);
+      }
+      const reader = new MemberReader();
+      const merged = reader.metadata({ ...metadata, ...body.metadata });
+      const problems = reader.refusal();
+      if (problems !== null) return problems;
+      const undone = await undoMoney(unit, row);
+      if (isRefusal(undone)) return undone;
+      return {
+        payment_status: undone.isReturned ? ('REFUNDED' as const) : ('VOIDED' as const),
+        ...{ finalize_at: null, voided_at: unit.now, metadata: merged },
+      };
+    },
+    told: (after) => Promise.resolve(invoiceToDto(documentOf(after, partsOf(after.id)), null)),
   });
+  return isRefusal(row) ? row : documentOf(row, partsOf(row.id));
+}
+
+/** Voids the drafts of a subscription whose periods begin at an instant or later. */
+export async function voidDraftsFrom(
+  unit: Unit,
+  subscriptionId: string,
+  atMs: InstantMs,
+): Promise<Refusal | null> {
+  const ids = await unit.tx.anyFirst(sql.type(z.object({ id: z.string() }))`
+    SELECT id FROM invoices
+    WHERE subscription_id = ${subscriptionId} AND invoice_status = 'DRAFT'
+      AND period_start >= ${formatInstant(atMs)}::timestamptz AND ${isOfEnvironment}
+    ORDER BY id`);
+  for (const id of ids) {
+    const voided = await voidHere(unit, { id }, {});
+    if (isRefusal(voided)) return voided;
+  }
+  return null;
 }

@@ -1,6 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { decimalOf, type Decimal } from '../../../contract/decimal.js';
+import { decimalOf, sumOf, type Decimal } from '../../../contract/decimal.js';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { groupBy } from '../../../runtime/group-by.js';
 import { instantColumn, numericColumn } from '../../../sql/columns.js';
@@ -39,13 +39,18 @@ const chargeRow = z.object({
   currency: z.string(),
 });
 
-/** Only what is charged in advance, period by period, can be unused (docs/domain.md 23.3). */
+/** What is charged in advance, period by period, can be unused in part (docs/domain.md 23.3). */
 export function isAdvance({
   price_type: type,
   invoice_cadence,
   billing_period,
 }: LineItemRow): boolean {
   return type === 'FIXED' && invoice_cadence === 'ADVANCE' && billing_period !== 'ONETIME';
+}
+
+/** Whether a ONETIME line lies after an instant: its charge is then unused as a whole (13.3). */
+function isToCome({ billing_period: period, start_date: startMs }: LineItemRow, atMs: InstantMs) {
+  return period === 'ONETIME' && startMs > atMs;
 }
 
 /** A charge beside its amount before discounts; a credit is less than 0. */
@@ -128,7 +133,7 @@ export async function findUnused(
   { related, terms }: BilledSubscription,
   atMs: InstantMs,
 ): Promise<readonly UnusedItem[]> {
-  const lineItems = related.lineItems.filter(isAdvance);
+  const lineItems = related.lineItems.filter((row) => isAdvance(row) || isToCome(row, atMs));
   const pauses = terms.periods.flatMap((period) => period.pauses);
   const paused = pauses.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
   const chargesOf = await findCharges(unit, lineItems, atMs - paused);
@@ -137,10 +142,14 @@ export async function findUnused(
   return lineages(lineItems).flatMap((items) => {
     // Absent means none: no invoice charges the line beyond this instant.
     const charges = items.flatMap(({ id }) => chargesOf.get(id) ?? []);
-    const exact = unusedAmount(charges, pauses, atMs);
     const [first] = charges;
     const row = items.at(-1);
-    if (exact.isZero() || first === undefined || row === undefined) return [];
+    if (first === undefined || row === undefined) return [];
+    const isWhole = isToCome(row, atMs);
+    const exact = isWhole
+      ? sumOf(charges.map(({ net }) => net))
+      : unusedAmount(charges, pauses, atMs);
+    if (exact.isZero()) return [];
     return {
       row,
       lineItem: lineItemFromRow(row, related.prices, metering),
@@ -148,7 +157,7 @@ export async function findUnused(
         startMs: atMs,
         endMs: Math.max(...charges.map((charge) => movedEnd(charge, pauses, atMs))),
       },
-      proration: charges.length === 1 ? unusedShare(first, pauses, atMs) : null,
+      proration: charges.length === 1 && !isWhole ? unusedShare(first, pauses, atMs) : null,
       exact,
       charged: charges.reduce((sum, { net }) => sum.plus(net), first.net.minus(first.net)),
     };

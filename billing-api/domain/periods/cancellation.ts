@@ -10,7 +10,6 @@ export type CancellationRequest = {
 /** What of a subscription decides whether, and when, it can be cancelled. */
 export type Cancellable = {
   readonly startMs: InstantMs;
-  readonly currentStartMs: InstantMs;
   readonly currentEndMs: InstantMs;
 };
 
@@ -26,7 +25,7 @@ const wrong = (member: string, text: string): CancellationDate => ({
 const at = (atMs: InstantMs): CancellationDate => ({ atMs, problem: null });
 
 function immediateDate(
-  { startMs, currentStartMs }: Cancellable,
+  { startMs }: Cancellable,
   cancelAtMs: InstantMs | null,
   now: InstantMs,
 ): CancellationDate {
@@ -34,11 +33,7 @@ function immediateDate(
   if (atMs > now) {
     return wrong('cancel_at', 'is in the future: send cancellation_type scheduled_date');
   }
-  if (atMs < startMs) return wrong('cancel_at', 'must not be before start_date');
-  if (atMs < currentStartMs) {
-    return wrong('cancel_at', 'must not be before the running period; an earlier one is planned');
-  }
-  return at(atMs);
+  return atMs < startMs ? wrong('cancel_at', 'must not be before start_date') : at(atMs);
 }
 
 /** The instant at which a cancellation takes effect (docs/domain.md 24.1, 24.2). */

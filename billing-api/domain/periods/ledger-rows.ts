@@ -120,6 +120,15 @@ export function recordPause(ledger: PeriodLedger, pause: Interval): PeriodLedger
   return withLast(ledger, [{ ...row, endMs, kind, pauses: [...row.pauses, pause] }]);
 }
 
+/**
+ * The ledger without the rows that begin at an instant or later; the first one stays in any case. A
+ * subscription that ends there has lived no others.
+ */
+export function rowsBefore(ledger: PeriodLedger, atMs: InstantMs): PeriodLedger {
+  const [first, ...others] = ledger.periods;
+  return { ...ledger, periods: [first, ...others.filter(({ startMs }) => startMs < atMs)] };
+}
+
 /** Ends the subscription at an instant of the running row, or at its end. */
 export function endLedger(ledger: PeriodLedger, atMs: InstantMs): PeriodLedger {
   const row = lastRecorded(ledger);

@@ -128,6 +128,18 @@ export async function replaceLastPeriod(unit: Unit, ended: SubscriptionPeriod): 
       AND ${isOfEnvironment}`);
 }
 
+/** Removes the periods of a subscription after one of them, which it does not live any more. */
+export async function removePeriods(
+  { tx }: Unit,
+  subscriptionId: string,
+  afterIndex: number,
+): Promise<void> {
+  await tx.query(sql.type(noRows)`
+    DELETE FROM subscription_periods
+    WHERE subscription_id = ${subscriptionId} AND period_index > ${afterIndex}
+      AND ${isOfEnvironment}`);
+}
+
 /** Records periods of subscriptions; those that are recorded already stay as they are. */
 export async function insertPeriods(
   { tx, now }: Unit,
