@@ -62,6 +62,32 @@ describe('line items of a running subscription (27)', () => {
     expect((await api.make('/v1/subscriptions/lineitems/search', earlier)).items).toHaveLength(1);
   });
 
+  test('name a price of their own subscription, and none of another one', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    await bill('2026-01-16T00:00:00Z');
+    const price = { currency: 'usd', amount: '31', invoice_cadence: 'ARREAR' };
+    const own = await api.make('/v1/prices', { subscription_id: world.id, ...price });
+    const added = await api.make(`/v1/subscriptions/${world.id}/lineitems`, { price_id: own.id });
+    expect(added).toMatchObject({ price_id: own.id, entity_type: 'subscription' });
+    const { plan_id } = (await api.call('GET', `/v1/subscriptions/${world.id}`)).body;
+    await api.make('/v1/customers', { external_id: 'other' });
+    const other = await api.make('/v1/subscriptions', {
+      ...{ external_customer_id: 'other', plan_id, currency: 'usd', billing_period: 'MONTHLY' },
+    });
+    const refused = await api.call('POST', `/v1/subscriptions/${other.id}/lineitems`, {
+      body: { price_id: own.id },
+    });
+    expect([refused.status, refused.body.details]).toEqual([
+      ...[400, { price_id: 'is a price of another subscription' }],
+    ]);
+    await bill('2026-02-01T02:00:00Z');
+    // 31.00, and 31.00 × 16 ÷ 31 for the rest of January.
+    expect((await world.invoices())[0]).toBe('2026-01-01 47.00');
+  });
+
   test('end, at once or on a day, and are not charged from then on', async ({
     api,
     bill,

@@ -71,11 +71,11 @@ export function inlinePrice(
   return { kind: 'new', price: { terms, passthrough: command.passthrough } };
 }
 
-/** A price that the request names, which may be of a plan or of an addon. */
+/** A price that the request names: of a plan, of an addon, or of the subscription itself. */
 export function namedPrice(id: string, context: LineContext): LinePrice | Refusal {
   const row = context.prices.get(id);
   if (row === undefined) return notFound('price', id);
-  return row.entity_type === 'SUBSCRIPTION'
+  return row.entity_type === 'SUBSCRIPTION' && row.entity_id !== context.subscriptionId
     ? invalid({ price_id: 'is a price of another subscription' })
     : { kind: 'stored', row };
 }
