@@ -26,6 +26,7 @@ import { endSubscription } from '../cancel/end-subscription.js';
 import { computeFinal, isBilledUntil, storeFinal } from '../cancel/final-invoice.js';
 import { storeOpeningInvoice } from '../open-subscription/opening-invoice.js';
 import { storeSubscription } from '../open-subscription/open-subscription.js';
+import { settleOpening } from '../open-subscription/settle-opening.js';
 import { creditLines, type LineCredit } from '../proration/credit-lines.js';
 import { findUnused } from '../proration/find-unused.js';
 import type { BillingDependencies, ComputedTask } from '../stored/compute-tasks.js';
@@ -115,7 +116,10 @@ type Opened = {
   readonly charge: Decimal;
 };
 
-/** Opens the new subscription, with its opening invoice, which takes the credit off. */
+/**
+ * Opens the new subscription, with its opening invoice, which takes the credit off. By its
+ * payment_behavior it may wait for the payment of that, or be refused without it.
+ */
 async function openNew(unit: Unit, change: PlanChange): Promise<Opened | Refusal> {
   const { request, unused, isChargedAtOnce, loaded } = change;
   const after = await storeSubscription(unit, request);
@@ -128,9 +132,11 @@ async function openNew(unit: Unit, change: PlanChange): Promise<Opened | Refusal
     unused: isChargedAtOnce ? unused : [],
   });
   if (isRefusal(opening)) return opening;
+  const settled = await settleOpening(unit, after, opening);
+  if (isRefusal(settled)) return settled;
   const lines = opening === null ? [] : opening.parts.lines;
   const charges = lines.filter(({ kind }) => kind !== 'credit');
-  return { after, lineItems, opening, charge: sumOf(charges.map(({ amount }) => amount)) };
+  return { after: settled, lineItems, opening, charge: sumOf(charges.map(({ amount }) => amount)) };
 }
 
 /** What of the credit of each line the invoice that takes it off leaves for a wallet. */

@@ -399,6 +399,45 @@ describe('a change of plan', () => {
     expect([done.status, done.body.invoice.total]).toEqual([200, '148.39']);
   });
 
+  test('waits for the payment of the new plan, or is refused without it, by payment_behavior', async ({
+    api,
+    world,
+  }) => {
+    const plan = await world.plan('A', advance('100'));
+    const target = await world.plan('B', advance('200'));
+    const pay = (invoice: Answer) =>
+      api.call('PUT', `/v1/invoices/${invoice.id}/payment`, {
+        body: { payment_status: 'SUCCEEDED' },
+      });
+    const statusOf = async ({ id }: Answer) =>
+      (await api.call('GET', `/v1/subscriptions/${id}`)).body.subscription_status;
+    const waiting = await world.subscribe(plan, { payment_behavior: 'allow_incomplete' });
+    await pay(waiting.latest_invoice);
+    await world.at(HALF);
+    const { status, body } = await world.call(waiting, 'execute', changeTo(target));
+    expect([status, body.new_subscription.status, body.invoice.total]).toEqual([
+      ...[200, 'incomplete', '148.39'],
+    ]);
+    expect(await statusOf(body.old_subscription)).toBe('cancelled');
+    await pay(body.invoice);
+    expect(await statusOf(body.new_subscription)).toBe('active');
+    // Where the credit pays all of it, there is nothing to wait for.
+    const cheap = await world.plan('C', advance('10'));
+    const covered = await world.call(body.new_subscription, 'execute', changeTo(cheap));
+    expect([covered.status, covered.body.new_subscription.status]).toEqual([200, 'active']);
+    const last = covered.body.new_subscription;
+    await api.call('PUT', `/v1/subscriptions/${last.id}`, {
+      body: { payment_behavior: 'error_if_incomplete' },
+    });
+    const before = await world.wallets();
+    const dear = await world.plan('D', advance('1000'));
+    for (const what of ['preview', 'execute']) {
+      const refused = await world.call(last, what, changeTo(dear));
+      expect([refused.status, refused.body.code]).toEqual([400, 'invalid_operation']);
+    }
+    expect([await statusOf(last), await world.wallets()]).toEqual(['active', before]);
+  });
+
   test('of several at once happens once', async ({ world }) => {
     const old = await world.subscribe(await world.plan('Old', advance('100')));
     const target = await world.plan('New', advance('200'));

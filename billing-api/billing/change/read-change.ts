@@ -110,7 +110,7 @@ function requestOf(
     ...{ billingCadence: body.billing_cadence, billingCycle: body.billing_cycle },
     ...{ billingAnchorMs: null, startMs: known.atMs, endMs: row.end_date },
     prorationBehavior: body.proration_behavior === 'none' ? 'none' : 'create_prorations',
-    ...{ trialDays: 0, isDraft: false, isIncomplete: false },
+    ...{ trialDays: 0, isDraft: false, isIncomplete: row.payment_behavior !== 'default_active' },
     ...{ overrides: [], addedLines: [], commitments: [], entitlements: [] },
     adjustments: { coupons: [], taxes: [], grants: [] },
     inheritance: { ...paidBy(row.invoicing_customer_id), heirs: known.heirs },
