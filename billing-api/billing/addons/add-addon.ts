@@ -192,7 +192,8 @@ async function storeAddon(
   const lines = isRefusal(overridden) ? overridden : commitLines(overridden, commitments, context);
   if (isRefusal(lines)) return lines;
   const plan = mustGet(related.plans, row.plan_id, 'the plan of a subscription');
-  const owner = { subscriptionId, customerId, startMs, plan, isRunning: true };
+  const isRunning = row.subscription_status !== 'draft';
+  const owner = { subscriptionId, customerId, startMs, plan, isRunning };
   const stored = await storeLines(unit, owner, { lines, meters: context.meters });
   if (isRefusal(stored)) return stored;
   return { ...stored, associationId: assertPresent(addons[0], 'the addon').associationId };

@@ -132,7 +132,7 @@ async function openNew(unit: Unit, change: PlanChange): Promise<Opened | Refusal
     unused: isChargedAtOnce ? unused : [],
   });
   if (isRefusal(opening)) return opening;
-  const settled = await settleOpening(unit, after, opening);
+  const settled = await settleOpening(unit, after, { opening, reservation: null });
   if (isRefusal(settled)) return settled;
   const lines = opening === null ? [] : opening.parts.lines;
   const charges = lines.filter(({ kind }) => kind !== 'credit');

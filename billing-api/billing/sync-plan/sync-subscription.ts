@@ -152,6 +152,7 @@ async function storeMissing(
     if (startMs >= Math.min(lastOf(sync), line.endMs ?? Infinity)) continue;
     const owner = {
       ...{ subscriptionId: row.id, customerId: row.customer_id, plan: sync.plan, startMs },
+      isRunning: startMs < row.current_period_end,
     };
     const stored = await storeLines(unit, owner, { lines: [line], meters });
     if (isRefusal(stored)) return stored;
