@@ -1,20 +1,11 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import {
-  addAt,
-  decimalOf,
-  maxOf,
-  plain,
-  sumOf,
-  ZERO,
-  type Decimal,
-} from '../../../contract/decimal.js';
+import { addAt, decimalOf, plain, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
 import { numericColumn } from '../../../sql/columns.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import type { CreditNoteRow } from '../../declarations/money/credit-note.resource.js';
-import { mustGet } from '../../../runtime/failure.js';
-import { allocateByWeight } from '../../domain/money/allocate.js';
-import { Money } from '../../domain/money/money.js';
+import { creditableOf, type CreditedLine } from '../../domain/payment/creditable.js';
+import { assertPresent } from '../../../runtime/failure.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import { invalid, Refusal } from '../../records/refusal.js';
 import type { StatementUnit } from '../../records/unit.js';
@@ -80,24 +71,6 @@ export async function findNotedAmounts(
 /** A line of a note as far as its limit goes. */
 export type NotedLine = { readonly invoiceLineId: string; readonly amount: Decimal };
 
-/**
- * What notes on each line may be at most: what it costs after its discounts, with its share of the
- * taxes (docs/domain.md 19.2). All lines together make up the invoice to the smallest unit.
- */
-export function creditableOf(
-  { currency, total_tax: tax }: Pick<InvoiceRow, 'currency' | 'total_tax'>,
-  lines: readonly DocumentLine[],
-): ReadonlyMap<DocumentLine, Decimal> {
-  const netOf = (line: DocumentLine): Decimal =>
-    maxOf(ZERO, line.amount.minus(line.line_item_discount).minus(line.invoice_level_discount));
-  const hasNet = lines.some((line) => netOf(line).greaterThan(ZERO));
-  if (!hasNet) return new Map(lines.map((line) => [line, ZERO]));
-  const shares = new Map(allocateByWeight(new Money(tax, currency), lines, netOf));
-  return new Map(
-    lines.map((line) => [line, netOf(line).plus(mustGet(shares, line, 'a share of taxes').value)]),
-  );
-}
-
 /** A note with what its limits depend on. */
 type LimitedNote = {
   readonly type: NoteType;
@@ -106,34 +79,53 @@ type LimitedNote = {
   readonly noted: NotedAmounts;
   /** What proration credits have given back, by line; lines without one are left out. */
   readonly credited: ReadonlyMap<string, Decimal>;
-  /** Of its lines; `lines` has what each line of the invoice has so far. */
+  /** Of its lines; `lines` adds up those on one line of the invoice. */
   readonly total: Decimal;
 };
 
+/** The lines of an invoice by their ids, each with what is taken of it when these amounts are. */
+function creditedLines(
+  invoiceLines: readonly DocumentLine[],
+  amounts: ReadonlyMap<string, Decimal>,
+): ReadonlyMap<string, CreditedLine> {
+  return new Map(
+    invoiceLines.map(({ id, amount, line_item_discount: own, invoice_level_discount: shared }) => {
+      const lineId = assertPresent(id, 'the id of a stored line');
+      // Absent means zero: nothing of the line is taken.
+      const taken = amounts.get(lineId) ?? ZERO;
+      return [lineId, { net: amount.minus(own).minus(shared), taken }];
+    }),
+  );
+}
+
 /** The refusal of lines that would give back more than the lines of the invoice cost; else null. */
 function lineRefusal(
-  row: InvoiceRow,
+  { currency, total_tax: tax }: InvoiceRow,
   lines: readonly NotedLine[],
   { invoiceLines, noted, credited }: Pick<LimitedNote, 'invoiceLines' | 'noted' | 'credited'>,
 ): Refusal | null {
-  const creditable = creditableOf(row, invoiceLines);
-  const byId = new Map(invoiceLines.map((line) => [line.id, line]));
-  for (const [index, { invoiceLineId, amount }] of lines.entries()) {
+  const before = new Map(noted.ofLine);
+  for (const [id, amount] of credited) addAt(before, id, amount);
+  const after = new Map(before);
+  // The last of a line has all that the note takes of it.
+  const asked = new Map(lines.map(({ invoiceLineId, amount }) => [invoiceLineId, amount]));
+  for (const [id, amount] of asked) addAt(after, id, amount);
+  const linesBefore = creditedLines(invoiceLines, before);
+  const linesAfter = creditedLines(invoiceLines, after);
+  for (const [index, { invoiceLineId: id, amount }] of lines.entries()) {
+    const line = linesBefore.get(id);
     const member = `line_items.${index}`;
-    const line = byId.get(invoiceLineId);
     if (line === undefined) {
       return invalid({ [`${member}.invoice_line_item_id`]: 'is not a line of the invoice' });
     }
-    const cost = mustGet(creditable, line, 'what can be credited of a line');
-    // Absent means zero: no earlier note names the line.
-    const before = noted.ofLine.get(invoiceLineId) ?? ZERO;
-    // Absent means zero: nothing of the line was credited for unused time.
-    const unused = credited.get(invoiceLineId) ?? ZERO;
-    const left = maxOf(ZERO, cost.minus(before).minus(unused));
-    if (amount.greaterThan(left)) {
+    const all = [...linesAfter].map(([other, one]) => (other === id ? line : one));
+    const { most, cost } = creditableOf({ tax, currency }, all, line);
+    if (amount.greaterThan(most)) {
+      // Absent means zero: no note names the line, and nothing was credited for unused time.
+      const [notes, unused] = [noted.ofLine.get(id) ?? ZERO, credited.get(id) ?? ZERO];
       const credits = unused.isZero() ? '' : `, and credits for unused time ${plain(unused)}`;
-      const used = `the line costs ${plain(cost)} with discounts and taxes, and other notes have ${plain(before)} of it${credits}`;
-      return invalid({ [`${member}.amount`]: `must be at most ${plain(left)}: ${used}` });
+      const used = `the line costs ${plain(cost)} with discounts and taxes, and other notes have ${plain(notes)} of it${credits}`;
+      return invalid({ [`${member}.amount`]: `must be at most ${plain(most)}: ${used}` });
     }
   }
   return null;
