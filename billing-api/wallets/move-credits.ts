@@ -163,7 +163,7 @@ export async function addCredits(
 function creditOf(row: WalletTransactionRow): WalletCredit {
   return {
     id: row.id,
-    credits: row.credit_amount,
+    createdMs: row.created_at,
     available: row.credits_available,
     priority: row.priority,
     expiryMs: row.expiry_date,

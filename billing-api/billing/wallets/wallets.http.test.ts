@@ -10,7 +10,7 @@ import {
 } from '../../testing/wallet-calls.js';
 
 describe('debits', () => {
-  test('take credits by priority, expiry, size and id, and name what they took', async ({
+  test('take credits by priority, expiry and age, and name what they took', async ({
     api,
     money,
   }) => {

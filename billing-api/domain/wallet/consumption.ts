@@ -5,8 +5,7 @@ import type { InstantMs } from '../../../contract/instant.js';
 /** A credit of a wallet of which something is left. */
 export type WalletCredit = {
   readonly id: string;
-  /** As it was given. */
-  readonly credits: Decimal;
+  readonly createdMs: InstantMs;
   readonly available: Decimal;
   /** None last. */
   readonly priority: number | null;
@@ -25,7 +24,7 @@ export function inOrderOfUse(credits: readonly WalletCredit[]): readonly WalletC
     (left, right) =>
       orLast(left.priority) - orLast(right.priority) ||
       orLast(left.expiryMs) - orLast(right.expiryMs) ||
-      right.credits.comparedTo(left.credits) ||
+      left.createdMs - right.createdMs ||
       compareTexts(left.id, right.id),
   );
 }
