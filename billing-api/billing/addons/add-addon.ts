@@ -42,6 +42,7 @@ import {
   type RequestedAddon,
 } from '../open-subscription/addons.js';
 import { findLineContext } from '../open-subscription/lines.js';
+import { findCouponsOfRest } from '../proration/coupons-of-rest.js';
 import { isAdvance } from '../proration/find-unused.js';
 import { restOfPeriod } from '../proration/rest-of-period.js';
 import { answeredAddon, type AnsweredAddon } from './answered-addon.js';
@@ -159,7 +160,9 @@ async function chargeNow(
     if (isRefusal(settled)) return settled;
   }
   const { period } = first;
-  return storeProration(unit, loaded, { reason: 'SUBSCRIPTION_UPDATE', lines, period });
+  const given = { atMs: period.startMs, added: lineItems };
+  const discounts = await findCouponsOfRest(unit, loaded, given);
+  return storeProration(unit, loaded, { reason: 'SUBSCRIPTION_UPDATE', lines, period, discounts });
 }
 
 type Added = {

@@ -45,6 +45,9 @@ export function invoiceInputsOf({
     dueDays,
     hideZeroCharges: query.hideZeroCharges,
     ...(unused.length === 0 ? {} : { unused }),
+    ...(unused.length > 0 && query.purpose.referencePoint === 'period_start'
+      ? { scalesFixedCoupons: true as const }
+      : {}),
     ...(earlierSegments.length === 0 ? {} : { earlierSegments }),
     ...(isOwnUsage ? {} : { usageOf }),
     ...(children.length === 0 ? {} : { children }),

@@ -34,6 +34,7 @@ import {
   type CreateInvoiceBody,
   type GivenInvoiceRequest,
 } from './given-invoice-request.js';
+import { NO_COUPONS, type CouponsOfRest } from '../proration/coupons-of-rest.js';
 import { adjustmentsOfGiven } from './given-adjustments.js';
 import { holdInvoiced } from './hold-invoiced.js';
 
@@ -43,10 +44,10 @@ async function givenOf(
   id: string,
   {
     request,
-    subscription,
+    purpose: { subscription = null, discounts = NO_COUPONS },
   }: {
     readonly request: GivenInvoiceRequest;
-    readonly subscription: SubscriptionDto | null;
+    readonly purpose: GivenInvoicePurpose;
   },
 ): Promise<{ readonly given: GivenInvoice; readonly parties: GivenParties } | Refusal> {
   const { currency, lines, coupons: codes, taxRates, customerId } = request;
@@ -56,7 +57,7 @@ async function givenOf(
   if (isRefusal(redeemed)) return redeemed;
   const adjustments = await adjustmentsOfGiven(unit, id, {
     ...{ coupons: redeemed, taxRates, isCredit: request.type === 'CREDIT' },
-    ...{ customerId, subscriptionId: subscription?.id ?? null },
+    ...{ customerId, subscriptionId: subscription?.id ?? null, discounts },
   });
   if (isRefusal(adjustments)) return adjustments;
   const { coupons, taxes, parties } = adjustments;
@@ -144,6 +145,8 @@ export type GivenInvoicePurpose = {
   readonly isFunding?: boolean;
   /** The subscription that it belongs to. */
   readonly subscription?: SubscriptionDto | null;
+  /** Coupons of the subscription that it has. */
+  readonly discounts?: CouponsOfRest;
   /** Of an invoice of type SUBSCRIPTION, among those of its subscription. */
   readonly sequence?: number | null;
 };
@@ -171,7 +174,7 @@ export async function storeGivenInvoice(
   if (isRefusal(customer)) return customer;
   const id = unit.newId(INVOICES.idPrefix);
   const config = await findInvoiceConfig(unit);
-  const found = await givenOf(unit, id, { request, subscription });
+  const found = await givenOf(unit, id, { request, purpose });
   if (isRefusal(found)) return found;
   const { totals, ...parts } = documentOfGiven(found.given, found.parties);
   const sums = request.type === 'CREDIT' ? totalsOfCredit(found.given.lines) : totals;

@@ -5,6 +5,7 @@ import { collect, isRefusal, notFound, type Refusal } from '../../records/refusa
 import type { Unit } from '../../records/unit.js';
 import { findTaxesOf, holdTaxRatesByCode } from '../../taxes/taxes-store.js';
 import { couponTermsFrom, rateTermsFrom, taxFrom } from '../compute/adjustment-inputs.js';
+import type { CouponsOfRest } from '../proration/coupons-of-rest.js';
 import type { GivenParties } from '../stored/given-document.js';
 
 const ALWAYS = { startMs: -Infinity, endMs: Infinity };
@@ -50,6 +51,8 @@ export async function adjustmentsOfGiven(
     readonly customerId: string;
     /** That the invoice belongs to; null for none. */
     readonly subscriptionId: string | null;
+    /** Of that subscription. */
+    readonly discounts: CouponsOfRest;
     readonly isCredit: boolean;
   },
 ): Promise<GivenAdjustments | Refusal> {
@@ -65,13 +68,14 @@ export async function adjustmentsOfGiven(
     { type: 'customer', id: asked.customerId },
     { type: 'tenant', id: unit.environment.tenantId },
   ]);
-  const coupons = asked.coupons.map((coupon) => ({
+  const redeemed = asked.coupons.map((coupon) => ({
     association: { id: coupon.id, subscription_id: null },
     coupon,
   }));
   const ofInvoice = named.map((rate) => ({ association: { id: rate.id }, rate }));
+  const coupons = [...redeemed, ...asked.discounts.attached];
   return {
-    coupons: asked.coupons.map(couponOf),
+    coupons: [...asked.coupons.map(couponOf), ...asked.discounts.coupons],
     taxes: [...named.map((rate) => taxOf(rate, invoiceId)), ...inherited.map(taxFrom)],
     parties: { coupons, taxes: [...ofInvoice, ...inherited] },
   };

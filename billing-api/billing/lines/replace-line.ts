@@ -11,6 +11,7 @@ import {
 import { roundToMinorDigits } from '../../domain/money/money.js';
 import type { PriceOverrideBody } from '../../domain/price/price-model.js';
 import { settlePrice } from '../../domain/proration/price-change.js';
+import { percentageLeft } from '../../domain/adjustments/percentage-left.js';
 import { settleQuantity } from '../../domain/proration/quantity-change.js';
 import { ratePrice } from '../../domain/rating/rate-price.js';
 import { updateRecord } from '../../records/change-record.js';
@@ -35,6 +36,7 @@ import { keptTimeBuckets } from '../../subscriptions/lines/stored-commitments.js
 import { storeLines } from '../../subscriptions/lines/store-lines.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import { findLineContext } from '../open-subscription/lines.js';
+import { findCouponsOfRest, NO_COUPONS } from '../proration/coupons-of-rest.js';
 import { creditLines } from '../proration/credit-lines.js';
 import { findCharges, isAdvance, lineageOf } from '../proration/find-unused.js';
 import { restOfPeriod, type RestOfPeriod } from '../proration/rest-of-period.js';
@@ -114,7 +116,9 @@ async function settlementOf(
   const { pauses } = own;
   const to = decimalOf(assertPresent(line.quantity, 'the quantity of a successor'));
   if (model !== null) {
-    const charge = ratePrice(termsOfPrice(line.price), to).amount;
+    const { coupons } = await findCouponsOfRest(unit, loaded, { atMs, added: [] });
+    const full = ratePrice(termsOfPrice(line.price), to).amount;
+    const charge = full.times(percentageLeft(coupons, row.id));
     return {
       period,
       proration,
@@ -126,7 +130,7 @@ async function settlementOf(
   return { period, proration, exact, amount: roundToMinorDigits(exact, currency) };
 }
 
-function chargeMore(
+async function chargeMore(
   unit: Unit,
   { row, loaded }: HeldLine,
   { settlement, after }: { settlement: Settlement; after: LineItemRow },
@@ -136,7 +140,11 @@ function chargeMore(
   const before = isSamePrice ? decimalOf(row.quantity) : ZERO;
   const quantity = decimalOf(after.quantity).minus(before);
   const line = { item: after, quantity, amount, exact, proration, period };
-  return storeProration(unit, loaded, { reason: 'PRORATION', lines: [line], period });
+  // What another price costs has its discounts already, as what it sets off has them.
+  const discounts = isSamePrice
+    ? await findCouponsOfRest(unit, loaded, { atMs: period.startMs, added: [after] })
+    : NO_COUPONS;
+  return storeProration(unit, loaded, { reason: 'PRORATION', lines: [line], period, discounts });
 }
 
 /** The name and the start of the addon that brings a line; null for every other one. */

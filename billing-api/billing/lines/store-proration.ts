@@ -12,6 +12,7 @@ import type { Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
+import type { CouponsOfRest } from '../proration/coupons-of-rest.js';
 import { storeGivenInvoice } from '../invoices/create-invoice.js';
 
 /** What a line item costs in advance for the rest of a period. */
@@ -33,10 +34,12 @@ export function storeProration(
     reason,
     lines,
     period,
+    discounts,
   }: {
     readonly reason: BillingReason;
     readonly lines: readonly ProratedLine[];
     readonly period: Interval;
+    readonly discounts: CouponsOfRest;
   },
 ): Promise<InvoiceDocument | Refusal> {
   const plan = mustGet(related.plans, subscription.plan_id, 'the plan of a subscription');
@@ -56,6 +59,6 @@ export function storeProration(
         },
       })),
     },
-    { subscription: subscriptionToDto(subscription, plan) },
+    { subscription: subscriptionToDto(subscription, plan), discounts },
   );
 }

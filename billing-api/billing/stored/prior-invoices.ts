@@ -102,7 +102,7 @@ function findCouponCounts({ tx }: StatementUnit, query: PriorQuery) {
     JOIN coupon_applications AS coupon
       ON coupon.invoice_id = invoice.id AND ${rowIsOfEnvironment('coupon')}
     WHERE ${isCounted(query)} AND ${rowIsOfEnvironment('invoice')}
-      AND coupon.coupon_association_id IS NOT NULL
+      AND coupon.coupon_association_id IS NOT NULL AND invoice.invoice_type = 'SUBSCRIPTION'
       AND coupon.subscription_id = ANY (${texts(query.subscriptionIds)})
     GROUP BY coupon.subscription_id, coupon.coupon_association_id, invoice.period_start,
       invoice.billing_reason`);

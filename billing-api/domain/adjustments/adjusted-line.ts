@@ -1,3 +1,5 @@
+import type { Decimal } from '../../../contract/decimal.js';
+import type { Proration } from '../calendar/proration.js';
 import type { Money } from '../money/money.js';
 import type { PriceType } from '../price/price-cadence.js';
 
@@ -20,5 +22,10 @@ export type AdjustedLine<C extends string = string> = {
   /** The line's share of what coupons on the invoice take off. */
   readonly invoiceLevelDiscount: Money<C>;
   readonly prepaidCreditsApplied: Money<C>;
-  readonly trace: { readonly discounts: readonly DiscountTrace<C>[] };
+  readonly trace: {
+    readonly discounts: readonly DiscountTrace<C>[];
+    /** What share of a full charge it is; null where it is all of one. */
+    readonly proration: Proration | null;
+    readonly rounding: { readonly exact: Decimal };
+  };
 };

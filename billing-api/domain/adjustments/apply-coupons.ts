@@ -1,10 +1,10 @@
 import { compareTexts } from '../../../contract/compare-texts.js';
-import type { Decimal } from '../../../contract/decimal.js';
+import { ONE, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { overlapOf } from '../calendar/interval.js';
 import { allocateByWeight } from '../money/allocate.js';
-import { Money, lesserOf, roundMoney, sumOfMoney, zeroMoney } from '../money/money.js';
+import { lesserOf, roundMoney, sumOfMoney, zeroMoney, type Money } from '../money/money.js';
 import type { CouponApplication, CouponAssociation, CouponTerms } from './adjustments.js';
 import type { AdjustedLine, DiscountTrace } from './adjusted-line.js';
 
@@ -33,6 +33,11 @@ export type CouponContext<C extends string = string> = {
   /** Of the invoice. */
   readonly period: Interval;
   readonly currency: C;
+  /**
+   * Whether a fixed discount has the share of a full one that its lines have of full charges
+   * (docs/domain.md 25.3); false when absent.
+   */
+  readonly isScaled?: boolean;
 };
 
 /** Whether cadence and dates let a coupon apply (docs/domain.md 14.4). */
@@ -56,12 +61,26 @@ function byApplicationOrder(left: CouponAssociation, right: CouponAssociation): 
   return kinds || starts || compareTexts(left.id, right.id);
 }
 
+/** The share of full charges that lines are together; 1 for lines that are not scaled. */
+function shareOfFull<C extends string>(lines: readonly AdjustedLine<C>[]): Decimal {
+  const exact = sumOf(lines.map(({ trace }) => trace.rounding.exact));
+  const full = lines.map(({ trace: { rounding, proration } }) => {
+    if (proration === null || proration.coveredMs === 0) return rounding.exact;
+    return rounding.exact.times(proration.fullMs).dividedBy(proration.coveredMs);
+  });
+  const sum = sumOf(full);
+  return sum.greaterThan(ZERO) ? exact.dividedBy(sum) : ONE;
+}
+
 /** The discount of a coupon on a base; never above the base (docs/domain.md 14.5). */
-function discountOf<C extends string>(coupon: CouponTerms, base: Money<C>): Money<C> {
+function discountOf<C extends string>(
+  coupon: CouponTerms,
+  { base, share }: { readonly base: Money<C>; readonly share: Decimal },
+): Money<C> {
   const { value, currency } = base;
   switch (coupon.type) {
     case 'fixed':
-      return lesserOf(new Money(coupon.amountOff, currency), base);
+      return lesserOf(roundMoney(coupon.amountOff.times(share), currency), base);
     case 'percentage':
       return lesserOf(roundMoney(value.times(coupon.percentageOff).dividedBy(100), currency), base);
   }
@@ -90,13 +109,13 @@ type Taken<C extends string> = { readonly base: Money<C>; readonly discount: Mon
 function takenBy<C extends string>(
   association: CouponAssociation,
   targets: readonly LineDiscounts<C>[],
-  currency: C,
+  { currency, share }: { readonly currency: C; readonly share: Decimal },
 ): Taken<C> {
   const left = sumOfMoney(targets.map(leftOf), currency);
   const isOfLine = association.lineItemId !== null;
   const full = targets.map(({ amount }) => amount);
   const base = isOfLine ? sumOfMoney(full, currency) : left;
-  return { base, discount: lesserOf(discountOf(association.coupon, base), left) };
+  return { base, discount: lesserOf(discountOf(association.coupon, { base, share }), left) };
 }
 
 function withShare<C extends string>(
@@ -139,7 +158,7 @@ export function applyCoupons<Line extends AdjustedLine<C>, C extends string>(
   lines: readonly Line[],
   context: CouponContext<C>,
 ): CouponResult<Line, C> {
-  const { coupons, period, currency } = context;
+  const { coupons, period, currency, isScaled = false } = context;
   const zero = zeroMoney(currency);
   const state = lines.map((line): DiscountedLine<Line, C> => {
     const { amount } = line;
@@ -152,7 +171,7 @@ export function applyCoupons<Line extends AdjustedLine<C>, C extends string>(
     const taken = takenBy(
       association,
       targets.map(({ discounts }) => discounts),
-      currency,
+      { currency, share: isScaled ? shareOfFull(targets.map(({ line }) => line)) : ONE },
     );
     if (taken.discount.isZero()) continue;
     const weightOf = ({ discounts }: DiscountedLine<Line, C>): Decimal => leftOf(discounts).value;

@@ -104,6 +104,11 @@ export type InvoiceInputs<C extends string = string> = LineSelectionInputs<C> & 
   readonly hideZeroCharges: boolean;
   /** What the invoice takes off, in line order; absent where it takes nothing off. */
   readonly unused?: readonly UnusedCharge[];
+  /**
+   * The first invoice of a plan that another one gave way to inside a period: fixed discounts have
+   * the share of full ones that its lines have of full charges (docs/domain.md 25.3).
+   */
+  readonly scalesFixedCoupons?: true;
   /** What threshold invoices charged in the same period; absent where there are none. */
   readonly earlierSegments?: readonly EarlierSegment[];
   /** What grouped children add (docs/domain.md 29.2); absent where there are none. */

@@ -21,6 +21,8 @@ export type Adjustments<C extends string = string> = {
   /** Of the invoice: coupons apply whose dates overlap it. */
   readonly period: Interval;
   readonly coupons: readonly CouponAssociation[];
+  /** Whether fixed discounts are scaled as the lines are; false when absent. */
+  readonly scalesFixedCoupons?: boolean;
   readonly taxes: readonly TaxAssociation[];
   readonly wallets: readonly PrepaidWallet[];
   /** The instant of finalization; now for an invoice that is not finalized. */
@@ -48,14 +50,16 @@ function discountOf<C extends string>(line: AdjustedLine<C>): Money<C> {
  */
 export function adjustLines<Line extends AdjustedLine<C>, C extends string>(
   lines: readonly Line[],
-  { coupons, taxes: associations, wallets, period, currency, atMs }: Adjustments<C>,
+  { coupons, taxes: associations, wallets, period, currency, atMs, ...how }: Adjustments<C>,
   /**
    * Lines that come behind the others and that the coupons of these do not lower, with their own
    * discounts; they may follow from what coupons have left of the others.
    */
   followingFrom: (discounted: readonly Line[]) => CouponResult<Line, C> = () => NOTHING,
 ): AdjustedInvoice<Line, C> {
-  const discounted = applyCoupons<Line, C>(lines, { coupons, period, currency });
+  const discounted = applyCoupons<Line, C>(lines, {
+    ...{ coupons, period, currency, isScaled: how.scalesFixedCoupons ?? false },
+  });
   const following = followingFrom(discounted.lines);
   const charged = {
     lines: [...discounted.lines, ...following.lines],

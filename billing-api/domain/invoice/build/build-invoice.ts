@@ -30,9 +30,10 @@ export function priceInvoice<C extends string>(
 ): InvoiceResult<C> {
   const { currency } = inputs.subscription;
   const { coupons, taxes, wallets, period, asOfMs, unused = [] } = inputs;
+  const { scalesFixedCoupons = false } = inputs;
   const adjusted = adjustLines(
     pricedLines(selected, inputs),
-    { ...{ coupons, taxes, wallets, period, currency }, atMs: asOfMs },
+    { ...{ coupons, taxes, wallets, period, currency, scalesFixedCoupons }, atMs: asOfMs },
     (lines) => {
       const grouped = groupedLines(inputs);
       return { ...grouped, lines: [...creditLines(unused, lines, inputs), ...grouped.lines] };
