@@ -1,15 +1,12 @@
 import { expect } from 'vitest';
 import { COUNT_EVENTS } from '../../../contract/aggregation.js';
-import { createId } from '../../../runtime/ids.js';
-import { enqueue } from '../../../sql/jobs/enqueue.js';
 import { RECOMPUTE_JOBS, THRESHOLD_JOBS } from '../../jobs/page-jobs.js';
-import { writeUnit } from '../../records/unit.js';
-import { billingNeeds, billingRunner } from '../../testing/bill-environment.js';
 import { test as billedTest } from '../../testing/billed-test.js';
 import { expectBalancedBooks } from '../../testing/check-books.js';
 import { completeBackfills } from '../../testing/finish-partition.js';
 import { generationOf } from '../../testing/meter-generation.js';
 import type { Answer } from '../../testing/money-test.js';
+import { runOneJob } from '../../testing/run-one-job.js';
 import { storeEvents } from '../../testing/write-usage-minutes.js';
 import { findEnvironmentsWith } from './environments-due.js';
 
@@ -65,12 +62,7 @@ const test = billedTest.extend<{ world: World }>({
             countsOn: [{ ...target, aggregation }],
           },
         ]),
-      look: async ([job] = THRESHOLD_JOBS) => {
-        const needs = { ...billingNeeds(engines), createId };
-        const actor = { kind: 'operator', name: 'test' } as const;
-        await writeUnit(needs, { environment, actor }, (unit) => enqueue(unit, job, { input: {} }));
-        await billingRunner(engines, [job]).runDue(Date.now());
-      },
+      look: (jobs = THRESHOLD_JOBS) => runOneJob(engines, jobs),
       invoices: async () => {
         const { body } = await api.call('POST', '/v1/invoices/search', { body: {} });
         return (body.items as Answer[])
