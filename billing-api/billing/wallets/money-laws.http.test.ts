@@ -418,7 +418,10 @@ describe('the books', () => {
     },
   );
 
-  test('let nobody change or remove a posting', async ({ api, database }) => {
+  test('let nobody change or remove a posting, or post the same operation twice', async ({
+    api,
+    database,
+  }) => {
     const customer = await api.make('/v1/customers', { external_id: 'a' });
     const wallet = { customer_id: customer.id, currency: 'usd', initial_credits_to_load: '5' };
     await api.make('/v1/wallets', wallet);
@@ -426,6 +429,11 @@ describe('the books', () => {
     for (const change of [
       sql.fragment`UPDATE ledger_postings SET amount = amount`,
       sql.fragment`DELETE FROM ledger_groups`,
+      sql.fragment`
+        INSERT INTO ledger_groups
+        SELECT 'ledger_copy', tenant_id, environment_id, customer_id, position + 1, kind, entity_type,
+          entity_id, occurrence, currency, posted_at, hash
+        FROM ledger_groups`,
     ]) {
       await expect(owner.query(sql.type(z.unknown())`${change}`)).rejects.toThrow();
     }
