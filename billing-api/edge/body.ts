@@ -24,21 +24,35 @@ function isFreeForm(name: string, value: unknown): boolean {
   return FREE_FORM.has(name) || (name === 'filters' && !Array.isArray(value));
 }
 
-function checkText(text: string): void {
-  if (UNSTORABLE.test(text)) refuse('a text contains U+0000 or half of a surrogate pair');
+function checkName(name: string): void {
+  if (UNSTORABLE.test(name)) {
+    refuse('the name of a member contains U+0000 or half of a surrogate pair');
+  }
 }
 
-function checkScalar(value: unknown): void {
-  if (typeof value === 'string') checkText(value);
+/** Why a text or a number cannot be stored; null when it can. */
+function scalarProblem(value: unknown): string | null {
+  if (typeof value === 'string' && UNSTORABLE.test(value)) {
+    return 'contains U+0000 or half of a surrogate pair: leave it out';
+  }
   // JSON.parse makes infinity of such a number, and JSON.stringify null of that.
-  if (value === Infinity || value === -Infinity) refuse('a number of the body is too large');
+  return value === Infinity || value === -Infinity ? 'is a number that is too large' : null;
+}
+
+function checkScalar(value: unknown, names: readonly string[]): void {
+  const problem = scalarProblem(value);
+  if (problem === null) return;
+  const member = names.join('.').slice(0, 200);
+  const details = { [member]: problem };
+  throw new HttpFailure(400, 'validation_error', { message: `${member} ${problem}`, details });
 }
 
 type Walk = {
   readonly keepsAll: boolean;
   /** Members of this object that are kept as they are: null is an answer there. */
   readonly kept: readonly string[];
-  readonly depth: number;
+  /** Of the members and elements that lead here. */
+  readonly names: readonly string[];
   /** Members of the whole body so far. */
   readonly total: { members: number };
 };
@@ -57,18 +71,20 @@ function membersOf(value: object, total: Walk['total']): [string, unknown][] {
 }
 
 function normalised(value: unknown, walk: Walk): unknown {
-  checkScalar(value);
+  checkScalar(value, walk.names);
   if (typeof value !== 'object' || value === null) return value;
-  if (walk.depth > REST_JSON_LIMITS.depthMax) refuse(TOO_DEEP);
-  const inner = { ...walk, kept: [], depth: walk.depth + 1 };
-  if (Array.isArray(value)) return value.map((item) => normalised(item, inner));
+  if (walk.names.length > REST_JSON_LIMITS.depthMax) refuse(TOO_DEEP);
+  const inner = (name: string): Walk => ({ ...walk, kept: [], names: [...walk.names, name] });
+  if (Array.isArray(value)) {
+    return value.map((item, place) => normalised(item, inner(String(place))));
+  }
   const members: [string, unknown][] = [];
   for (const [name, member] of membersOf(value, walk.total)) {
-    checkText(name);
+    checkName(name);
     const isKept = walk.keepsAll || walk.kept.includes(name);
     if (!isKept && isAbsent(name, member)) continue;
     const keepsAll = walk.keepsAll || isFreeForm(name, member);
-    members.push([name, normalised(member, { ...inner, keepsAll })]);
+    members.push([name, normalised(member, { ...inner(name), keepsAll })]);
   }
   return Object.fromEntries(members);
 }
@@ -123,7 +139,7 @@ export const normaliseBody: RequestHandler = (request, _response, next) => {
       keepsAll,
       // Absent means none: null is no answer in this operation.
       kept: MEANINGFUL_NULLS[operationIfDeclared(request)?.id ?? ''] ?? [],
-      depth: 0,
+      names: [],
       total: { members: 0 },
     });
   }

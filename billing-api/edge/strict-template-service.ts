@@ -4,6 +4,7 @@ import {
   type FieldErrors,
   type TsoaRoute,
 } from '@tsoa/runtime';
+import { nearestName } from './nearest-name.js';
 import {
   enumerationForm,
   FLAG_FORM,
@@ -34,6 +35,25 @@ function isEmpty(problems: FieldErrors): boolean {
 
 /** What tsoa says of a value below a name of the caller's choice, whatever is wrong with it. */
 const NO_MODEL = /^No matching model found/;
+
+/** The members that an object of a request must have, as far as it must have any. */
+function exampleOf(properties: Readonly<Record<string, TsoaRoute.PropertySchema>> = {}): string {
+  const needed = Object.keys(properties).filter((name) => properties[name]?.required === true);
+  return needed.length === 0 ? '' : ` with ${needed.join(', ')}`;
+}
+
+/** Says which known member an unknown one was meant to be, where one is near. */
+function nameMeant(
+  { name, fieldErrors, value, parent = '' }: Parameters<ValidationService['validateModel']>[0],
+  known: readonly string[],
+): void {
+  for (const unknown of Object.keys(value as object)) {
+    const problem = fieldErrors[`${parent}${name}.${unknown}`];
+    if (problem?.message.includes('is an excess property') !== true) continue;
+    const meant = nearestName(unknown, known);
+    if (meant !== null) problem.message += `; did you mean ${meant}?`;
+  }
+}
 
 /**
  * Validates where tsoa is too lenient, names its own internals, or loses the place within the body.
@@ -158,8 +178,15 @@ class StrictValidationService extends ValidationService {
     const { isBodyParam, modelDefinition, value } = input;
     if (modelDefinition.dataType !== 'refObject') return super.validateModel(input);
     if (isBodyParam) {
+      const { value: given } = input;
+      if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+        const message = `must be an object${exampleOf(modelDefinition.properties)}`;
+        input.fieldErrors[`${input.parent ?? ''}${input.name}`] = { message, value: given };
+        return undefined;
+      }
       const found: unknown = super.validateModel(input);
       this.#nameValues(input, modelDefinition.additionalProperties);
+      nameMeant(input, Object.keys(modelDefinition.properties ?? {}));
       return found;
     }
     const known = Object.entries(value as object).filter(([name]) =>

@@ -2,6 +2,8 @@ import type { FieldErrors, ValidateError } from '@tsoa/runtime';
 import { HttpFailure } from './http-failure.js';
 
 const EXCESS = /^"(.*)" is an excess property/s;
+/** What `strict-template-service.ts` adds where a known name is near. */
+const MEANT = /; did you mean [^;]*\?$/;
 const UNKNOWN = 'is not a member of this request';
 const NAME_LENGTH_MAX = 100;
 const DETAILS_MAX = 20;
@@ -37,13 +39,13 @@ function shortened(name: string): string {
 /** What is wrong with the members of a request, in the words of this API; unknown members first. */
 function problemsOf(fields: FieldErrors): readonly (readonly [string, string])[] {
   const problems: [string, string][] = [];
-  let unknown: string | null = null;
+  let unknown: readonly [string, string] | null = null;
   for (const [path, { message }] of Object.entries(fields)) {
     const excess = unknownMember(path, message);
-    if (excess !== null) unknown ??= excess;
+    if (excess !== null) unknown ??= [excess, `${UNKNOWN}${MEANT.exec(message)?.[0] ?? ''}`];
     else problems.push([nameOf(path), message]);
   }
-  if (unknown !== null) problems.unshift([unknown, UNKNOWN]);
+  if (unknown !== null) problems.unshift([...unknown]);
   return problems.slice(0, DETAILS_MAX).map(([name, problem]) => [shortened(name), problem]);
 }
 
@@ -51,7 +53,7 @@ function problemsOf(fields: FieldErrors): readonly (readonly [string, string])[]
 export function failureOfValidation(error: ValidateError): HttpFailure {
   const problems = problemsOf(error.fields);
   const [name, problem] = problems[0] ?? ['request', 'is not valid'];
-  const message = problem === UNKNOWN ? `${name} ${problem}` : `${name}: ${problem}`;
+  const message = problem.startsWith(UNKNOWN) ? `${name} ${problem}` : `${name}: ${problem}`;
   // This makes own properties, even of a member that is called __proto__.
   const details = Object.fromEntries(problems);
   return new HttpFailure(400, 'validation_error', { message: message.slice(0, 500), details });

@@ -22,6 +22,14 @@ export const FLAG_FORM = 'true or false';
 const DECIMAL_PATTERN = String.raw`^-?\d+(\.\d+)?$`;
 const DECIMAL_FORM = 'a decimal string such as "0.25"';
 
+/** What texts of a pattern are, in words. */
+const FORMS: Readonly<Record<string, string>> = {
+  [DECIMAL_PATTERN]: DECIMAL_FORM,
+  '^[A-Za-z0-9_]{1,20}$': 'a text of 1 to 20 letters, digits and underscores',
+  '^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$':
+    'a text of 3 to 63 lower-case letters, digits, dots and hyphens that begins and ends with a letter or digit',
+};
+
 function within(name: string, { minimum, maximum }: NumberLimits): string {
   if (minimum === undefined && maximum === undefined) return name;
   if (maximum === undefined) return `${name} of at least ${minimum?.value}`;
@@ -48,8 +56,8 @@ function lengthForm({ minLength, maxLength }: TextLimits): string {
 
 function textForm(limits: TextLimits): string {
   const pattern = limits.pattern?.value;
-  if (pattern === DECIMAL_PATTERN) return DECIMAL_FORM;
-  return pattern === undefined ? lengthForm(limits) : `a text of the form ${pattern}`;
+  if (pattern === undefined) return lengthForm(limits);
+  return FORMS[pattern] ?? `a text of the form ${pattern}`;
 }
 
 /** A number as its digits, where they are those that were sent. */
@@ -68,9 +76,10 @@ export function textProblem(value: unknown, limits: TextLimits = {}): string {
   return `must be ${textForm(limits)}${remedy}`;
 }
 
-/** The values of an enumeration, of which null may be one. */
+/** The values of an enumeration, without the empty text and null, which count as absent. */
 export function enumerationForm(members: readonly (string | number | boolean | null)[]): string {
-  return members.length === 1 ? String(members[0]) : `one of ${members.join(', ')}`;
+  const named = members.filter((member) => member !== '' && member !== null);
+  return named.length === 1 ? String(named[0]) : `one of ${named.join(', ')}`;
 }
 
 /** A value of a plain type; an object for everything that has members. */

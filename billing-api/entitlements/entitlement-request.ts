@@ -1,4 +1,4 @@
-import { invalid, type Refusal } from '../records/refusal.js';
+import { invalid, type Refusal, NOT_PUBLISHED } from '../records/refusal.js';
 import type { InstantMs } from '../../contract/instant.js';
 import type { FeatureRow } from '../declarations/catalog/feature.resource.js';
 import type { NamedOwner } from '../owners/lock-owners.js';
@@ -48,7 +48,7 @@ export function featureRefusal(
   feature: FeatureRow,
   members: Pick<CreateEntitlementBody, 'feature_type'> & { readonly static_value?: unknown },
 ): Refusal | null {
-  if (feature.status !== 'published') return invalid({ feature_id: 'is not published' });
+  if (feature.status !== 'published') return invalid({ feature_id: NOT_PUBLISHED });
   const { feature_type: type = feature.type } = members;
   if (type !== feature.type)
     return invalid({ feature_type: `must be ${feature.type}, the type of the feature` });

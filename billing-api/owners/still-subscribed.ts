@@ -10,7 +10,7 @@ export const HAS_NO_WALLET: Guard = notReferenced(
     column: 'customer_id',
     having: isInGroup('wallet_status', WALLET, 'open'),
   },
-  'has a wallet that is not closed',
+  'has a wallet that is not closed; terminate it first',
 );
 
 /** A guard: a subscription that goes on needs what this column of it names (docs/domain.md 4). */
@@ -18,6 +18,6 @@ export function notSubscribed(column: string): Guard {
   const having = isInGroup('subscription_status', SUBSCRIPTION, 'alive');
   return notReferenced(
     { table: 'subscriptions', column, having },
-    'has a subscription that is not cancelled',
+    'has a subscription that is not cancelled; cancel it first',
   );
 }

@@ -13,6 +13,7 @@ import {
   notFound,
   type Refusal,
   type RequestItems,
+  NOT_PUBLISHED,
 } from './refusal.js';
 import { recordChange } from './recorded-change.js';
 import { authorOf } from './occasion.js';
@@ -148,7 +149,7 @@ function problemOfReference(
   { name, having }: ReferencedResource,
   { status, has_state: hasState }: ReferenceRow,
 ): string | null {
-  if (status !== 'published') return 'is not published';
+  if (status !== 'published') return NOT_PUBLISHED;
   if (hasState || having === undefined) return null;
   return `must name a ${name} whose ${having.column} is ${having.is}`;
 }

@@ -67,10 +67,17 @@ export function notFound(what: string, id: string): Refusal {
 
 /** A second published record with the same unique member. */
 export function alreadyExists(what: string, member: string): Refusal {
-  return new Refusal('already_exists', `a ${what} with this ${member} exists already`, {
-    [member]: 'is taken',
-  });
+  return new Refusal(
+    'already_exists',
+    `a ${what} with this ${member} exists already; choose another`,
+    {
+      [member]: 'is taken',
+    },
+  );
 }
+
+/** Why a member cannot name a record that was archived or deleted. */
+export const NOT_PUBLISHED = 'names a record that is archived or deleted; name a published one';
 
 /** A record that exists but can no longer be changed or used. */
 export function notPublished(what: string, status: string): Refusal {

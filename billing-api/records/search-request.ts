@@ -67,13 +67,23 @@ const ARRAY_LENGTH_MAX = 1000;
 const METADATA_PREFIX = 'metadata.';
 const NUMBER_TEXT = /^-?\d{1,400}(\.\d{1,400})?$/;
 
+const namesOf = (members: MemberTypes): string => Object.keys(members).join(', ');
+
+/** What to call a value of each type, and the member of `value` that takes it. */
+const CALLED: Readonly<Record<MemberType, string>> = {
+  string: 'a text: give value.string',
+  number: 'a number: give value.number',
+  boolean: 'true or false: give value.boolean',
+  date: 'a date: give value.date',
+};
+
 function fieldOf(name: string, members: MemberTypes): FilterField | string {
   if (name.startsWith(METADATA_PREFIX) && name.length > METADATA_PREFIX.length) {
     return { kind: 'metadata', key: name.slice(METADATA_PREFIX.length) };
   }
   const type = Object.hasOwn(members, name) ? members[name] : undefined;
   return type === undefined
-    ? `cannot filter by ${name.slice(0, 100)}; name a scalar member or metadata.<key>`
+    ? `cannot filter by ${name.slice(0, 100)}; name one of ${namesOf(members)}, or metadata.<key>`
     : { kind: 'member', name, type };
 }
 
@@ -143,7 +153,7 @@ function pairProblem(field: FilterField, operand: Operand): string | null {
       : null;
   }
   if (operand.type === 'array') return arrayProblem(field.type, operand.texts);
-  return operand.type === field.type ? null : `${field.name} is a ${field.type}`;
+  return operand.type === field.type ? null : `${field.name} is ${CALLED[field.type]}`;
 }
 
 /**
@@ -161,7 +171,7 @@ function conditionOf(filter: FilterRequest, members: MemberTypes): Condition | s
   if (typeof field === 'string') return field;
   const type = typeOfValue(filter);
   if (type === null)
-    return `value must have exactly one of ${DATA_TYPES.join(', ')}; with data_type, that one`;
+    return `value must have exactly one of ${DATA_TYPES.join(', ')}; with data_type, the one that it names`;
   const operand = OPERANDS[type](filter.value[type]);
   if (typeof operand === 'string') return operand;
   const operator = filter.operator ?? (operand.type === 'array' ? 'in' : 'eq');
@@ -206,7 +216,9 @@ export function readSort(
   const unknown = sort.findIndex((key) => !Object.hasOwn(members, key.field));
   if (unknown >= 0) {
     const name = sort[unknown]?.field.slice(0, 100) ?? '';
-    return invalid({ [`sort.${unknown}`]: `cannot sort by ${name}; name a scalar member` });
+    return invalid({
+      [`sort.${unknown}`]: `cannot sort by ${name}; name one of ${namesOf(members)}`,
+    });
   }
   if (sort.length === 0) return [{ name: 'created_at', direction: order }];
   return sort.map((key) => ({ name: key.field, direction: key.direction ?? order }));

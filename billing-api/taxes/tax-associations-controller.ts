@@ -10,7 +10,6 @@ import {
   Queries,
   Request,
   Route,
-  SuccessResponse,
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
@@ -46,7 +45,6 @@ export class TaxAssociationsController extends Controller {
   /** @summary Create a tax association */
   @Post()
   @Extension('x-operation', { entity: 'tax', access: 'write', versioned: true, notFound: true })
-  @SuccessResponse(201, 'Created')
   public async createTaxAssociation(
     @Request() request: HttpRequest,
     @Body() body: CreateTaxAssociationBody,
@@ -54,7 +52,6 @@ export class TaxAssociationsController extends Controller {
     const created = accepted(
       await createTaxAssociation(this.dependencies, occasionOf(request), body),
     );
-    this.setStatus(201);
     tagVersion(this, created.association.version);
     return taxAssociationToDto(created);
   }

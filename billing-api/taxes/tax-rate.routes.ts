@@ -9,7 +9,7 @@ import { changesValue, checkTaxRate, fillTaxRate, reviseTaxRate } from './tax-ra
 /** What a rate takes stays what it is while it is associated with anything (docs/domain.md 4). */
 const notAssociated = notReferenced(
   { table: 'tax_associations', column: 'tax_rate_id', having: isPublished },
-  'has associations',
+  'has associations; archive them first',
 );
 
 async function refuseNewValue(
@@ -18,8 +18,8 @@ async function refuseNewValue(
 ): Promise<Refusal | null> {
   const problem = changesValue(row, patch) ? await notAssociated(unit, row.id) : null;
   if (problem === null) return null;
-  const remedy = 'make a rate with the new value, or delete its associations first';
-  return new Refusal('invalid_operation', `the tax rate ${problem}; ${remedy}`);
+  const remedy = 'or make a rate with the new value';
+  return new Refusal('invalid_operation', `the tax rate ${problem}, ${remedy}`);
 }
 
 export const TAX_RATE_ROUTES = standardRoutes(TAX_RATES, {

@@ -148,7 +148,9 @@ describe('PUT /taxes/rates/{id}', () => {
     for (const body of [{ percentage_value: '20' }, { fixed_value: '19' }]) {
       const { status, body: error } = await put(body);
       expect([status, error.code]).toEqual([400, 'invalid_operation']);
-      expect(error.message).toMatch(/has associations; make a rate with the new value/);
+      expect(error.message).toMatch(
+        /has associations; archive them first, or make a rate with the new value/,
+      );
     }
     expect((await put({ percentage_value: '19.00', name: 'MwSt' })).status).toBe(200);
     expect((await put({ tax_rate_status: 'INACTIVE' })).status).toBe(200);
@@ -169,7 +171,7 @@ describe('DELETE /taxes/rates/{id}', () => {
     expect([refused.status, refused.body.code, refused.body.message]).toEqual([
       400,
       'invalid_operation',
-      'the tax rate has associations',
+      'the tax rate has associations; archive them first',
     ]);
     await api.call('DELETE', `/v1/taxes/associations/${association.id}`);
     const removed = await remove();
@@ -216,7 +218,7 @@ describe('DELETE /taxes/rates/{id}', () => {
       );
       expect(rate.percentage_value).toBe(changed.status === 200 ? '20' : '19');
       const { status, body } = associated;
-      expect([status, body.tax_rate]).toEqual([201, rate]);
+      expect([status, body.tax_rate]).toEqual([200, rate]);
     }
   });
 });

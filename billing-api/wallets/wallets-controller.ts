@@ -9,7 +9,6 @@ import {
   Queries,
   Request,
   Route,
-  SuccessResponse,
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
@@ -79,13 +78,11 @@ export class WalletsController extends Controller {
    */
   @Post()
   @Extension('x-operation', { entity: 'wallet', access: 'write', versioned: true, notFound: true })
-  @SuccessResponse(201, 'Created')
   public async createWallet(
     @Request() request: HttpRequest,
     @Body() body: CreateWalletBody,
   ): Promise<WalletDto> {
     const wallet = accepted(await createWallet(this.dependencies, occasionOf(request), body));
-    this.setStatus(201);
     tagVersion(this, wallet.version);
     return walletToDto(wallet);
   }

@@ -53,7 +53,7 @@ describe('an addon of a running subscription (27)', () => {
       body: { ...body, proration_behavior: 'create_prorations' },
     });
     expect([added.status, added.body.addon_status, added.body.invoice.total]).toEqual([
-      ...[201, 'active', '15.48'],
+      ...[200, 'active', '15.48'],
     ]);
     // A day after it was finalized, as the setting says (16).
     expect(added.body.invoice.due_date).toBe('2026-01-17T00:00:00.000Z');

@@ -56,7 +56,7 @@ export class SubscriptionAddonsController extends Controller {
    * @summary Add an addon to a subscription
    */
   @Post('addon')
-  @SuccessResponse(201, 'Created')
+  @SuccessResponse(200, 'OK')
   @Extension('x-operation', { entity: 'subscription', access: 'write', notFound: true })
   public async addAddonToSubscription(
     @Request() request: HttpRequest,

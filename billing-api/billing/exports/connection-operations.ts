@@ -159,7 +159,7 @@ const notCharging: Guard = async ({ tx }, id) => {
     SELECT FROM payments JOIN connections ON connections.id = ${id}
       AND connections.provider_type = payments.payment_gateway AND ${rowIsOfEnvironment('connections')}
     WHERE payment_status = 'PROCESSING' AND ${rowIsOfEnvironment('payments')}`);
-  return found ? 'has payments in process' : null;
+  return found ? 'has payments in process; wait until they have ended' : null;
 };
 
 const notUsed = notReferenced(
@@ -167,7 +167,7 @@ const notUsed = notReferenced(
     ...{ table: 'scheduled_tasks', column: 'connection_id' },
     having: [sql.fragment`status = 'published'`],
   },
-  'has scheduled tasks',
+  'has scheduled tasks; remove them first',
 );
 
 /** DELETE /connections/{id}: none that a task or a payment needs. */

@@ -159,7 +159,6 @@ export class TasksController extends Controller {
    * @summary Run a scheduled task
    */
   @Post('scheduled/{id}/run')
-  @SuccessResponse(202, 'Accepted')
   @Extension('x-operation', { entity: 'scheduled_task', access: 'write', rate: 'heavy' })
   public async runScheduledTask(
     @Request() request: HttpRequest,
@@ -168,7 +167,6 @@ export class TasksController extends Controller {
   ): Promise<StartedRunDto> {
     const begun = await runScheduledTask(this.dependencies, occasionOf(request), { id, body });
     const { taskId, startMs, endMs, mode } = accepted(begun);
-    this.setStatus(202);
     return {
       workflow_id: taskId,
       message: `poll /tasks/${taskId} until it is COMPLETED or FAILED`,

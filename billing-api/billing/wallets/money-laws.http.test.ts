@@ -121,7 +121,7 @@ async function makeWallet(world: World): Promise<void> {
       config: { allowed_price_types: ['ALL'] },
     },
   });
-  if (status === 201) world.wallets.push(body);
+  if (status === 200) world.wallets.push(body);
 }
 
 async function topUp(world: World): Promise<void> {

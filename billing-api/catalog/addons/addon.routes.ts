@@ -21,7 +21,7 @@ const notAssociated = notReferenced(
     column: 'addon_id',
     having: isInGroup('addon_status', ADDON_ASSOCIATION, 'alive'),
   },
-  'has an association with a subscription that is not cancelled',
+  'has an association with a subscription; take the addon off the subscription first',
 );
 
 /** Named first in .config/tsoa.json, or else a key could be taken for a list below an addon. */

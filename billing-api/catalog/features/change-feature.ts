@@ -57,7 +57,7 @@ const notEntitled = notReferenced(
     column: 'feature_id',
     having: isPublished,
   },
-  'has an entitlement that is not archived',
+  'has an entitlement that is not archived; archive it first',
 );
 
 /** DELETE /features/{id}: archives the feature, and its meter when nothing else needs that. */

@@ -86,7 +86,12 @@ describe('a group', () => {
     const late = await api.call('POST', '/v1/features', {
       body: { ...FEATURE, group_id: storage.id },
     });
-    expect([late.status, late.body.details]).toEqual([400, { group_id: 'is not published' }]);
+    expect([late.status, late.body.details]).toEqual([
+      400,
+      {
+        group_id: 'names a record that is archived or deleted; name a published one',
+      },
+    ]);
     const unknown = { ...FEATURE, group_id: 'group_x' };
     expect((await api.call('POST', '/v1/features', { body: unknown })).status).toBe(404);
   });

@@ -61,7 +61,7 @@ const IMMUTABLE = ['event_name', 'aggregation', 'reset_usage'] as const;
 function changedMembers(body: ChangeMeterBody) {
   const reader = new MemberReader();
   for (const member of IMMUTABLE) {
-    if (body[member] !== undefined) reader.note(member, 'cannot be changed');
+    if (body[member] !== undefined) reader.note(member, 'cannot be changed: make a new meter');
   }
   const { name, metadata, filters } = body;
   const members = givenOf({

@@ -91,7 +91,7 @@ export async function isStillPriced({ tx, now }: Unit, meterId: string): Promise
     SELECT FROM prices
     WHERE meter_id = ${meterId} AND status = 'published' AND ${isOfEnvironment}
       AND (end_date IS NULL OR end_date > ${at})`);
-  if (isPriced) return 'has a price that has not ended';
+  if (isPriced) return 'has a price that has not ended; end it first';
   const isBilled = await tx.exists(sql.type(z.unknown())`
     SELECT FROM prices
     JOIN subscription_line_items AS line ON line.price_id = prices.id AND line.status = 'published'

@@ -4,7 +4,10 @@ import { oneOfTexts } from '../../records/standard/search-members.js';
 import { standardRoutes } from '../../records/standard/standard-routes.js';
 
 /** No price, ended or not, may refer to a unit that is removed (docs/domain.md 4). */
-const notPriced = notReferenced({ table: 'prices', column: 'price_unit_id' }, 'has prices');
+const notPriced = notReferenced(
+  { table: 'prices', column: 'price_unit_id' },
+  'has prices, which keep their unit for ever',
+);
 
 /** Named first in .config/tsoa.json, or else GET /prices/{id} would take /prices/units. */
 export const PRICE_UNIT_ROUTES = standardRoutes(PRICE_UNITS, {

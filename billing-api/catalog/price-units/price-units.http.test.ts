@@ -164,7 +164,7 @@ describe('DELETE /prices/units/{id}', () => {
     await refer(unit.id as string);
     const { status, body } = await api.call('DELETE', `${PATH}/${unit.id}`);
     expect([status, body.code]).toEqual([400, 'invalid_operation']);
-    expect(body.message).toBe('the price unit has prices');
+    expect(body.message).toBe('the price unit has prices, which keep their unit for ever');
     expect((await api.call('GET', `${PATH}/${unit.id}`)).body.status).toBe('published');
     await expect(refer('price_unit_x')).rejects.toMatchObject({ constraint: 'prices_price_unit' });
     await refer(null);

@@ -8,7 +8,13 @@ import {
 import { isPriceRefusal, type PriceRefusal } from '../../domain/price/price-refusal.js';
 import type { PriceBody, PriceTerms } from '../../domain/price/price.js';
 import { MemberReader } from '../../records/member-rules.js';
-import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import {
+  invalid,
+  isRefusal,
+  notFound,
+  type Refusal,
+  NOT_PUBLISHED,
+} from '../../records/refusal.js';
 import type { MetadataDto } from '../../records/record-dto.js';
 import type { MeterRow } from '../../declarations/catalog/meter.resource.js';
 import type { PriceUnitsByCode } from '../price-units/price-units-store.js';
@@ -115,5 +121,5 @@ export function meterRefusal(
   if (meterId === null) return null;
   const meter = meters.get(meterId);
   if (meter === undefined) return notFound('meter', meterId);
-  return meter.status === 'published' ? null : invalid({ meter_id: 'is not published' });
+  return meter.status === 'published' ? null : invalid({ meter_id: NOT_PUBLISHED });
 }

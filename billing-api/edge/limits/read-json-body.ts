@@ -55,17 +55,24 @@ function textOf(bytes: Buffer): string {
   }
 }
 
+/** Where JSON.parse met what it could not read, as far as it says so. */
+function placeOf(error: unknown): string {
+  const place = /at position (\d+)/.exec(String(error))?.[1];
+  return place === undefined ? '' : `, at character ${Number(place) + 1}`;
+}
+
 function parsed(text: string): unknown {
   // Parsing has no limits of its own: it would need seconds for some texts of 2 MiB.
   const excess = checkJsonLimits(text, REST_JSON_LIMITS);
   if (excess !== null) throw invalid(excess === 'too_deep' ? TOO_DEEP : TOO_MANY_VALUES);
   if (text === '') return {};
   // Every body of this API is an object.
-  if (!/^\s*[{[]/.test(text)) throw invalid('the body is not JSON');
+  if (!/^\s*[{[]/.test(text))
+    throw invalid('the body is not JSON: send an object, as in {"name": "Pro"}');
   try {
     return JSON.parse(text) as unknown;
-  } catch {
-    throw invalid('the body is not JSON');
+  } catch (error) {
+    throw invalid(`the body is not JSON${placeOf(error)}: check quotes, commas and brackets`);
   }
 }
 
