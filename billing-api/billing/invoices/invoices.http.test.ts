@@ -143,7 +143,7 @@ describe('an invoice', () => {
     const draft = await latestOf(api, subscription.id);
     expect(draft).toMatchObject({ invoice_status: 'DRAFT', total_tax: '26.00' });
     expect(await associate('invoice', draft.id, 'city')).toMatchObject({
-      ...{ status: 201, body: { entity_type: 'invoice', entity_id: draft.id } },
+      ...{ status: 200, body: { entity_type: 'invoice', entity_id: draft.id } },
     });
     const path = `/v1/invoices/${draft.id}`;
     const recomputed = await api.call('POST', `${path}/recompute`);
