@@ -143,7 +143,7 @@ describe('a body', () => {
   });
 
   test('names its unknown members exactly, whatever they are called', async ({ api }) => {
-    for (const name of ['__proto__', 'a,b', 'a.b', '$1', 'constructor', 'name ']) {
+    for (const name of ['__proto__', 'a,b', 'a.b', '$1', 'constructor', 'tariff ']) {
       const body = Object.fromEntries([
         ['name', 'Pro'],
         [name, 1],

@@ -32,14 +32,17 @@ const WANTED: Readonly<Record<string, (ids: FilledEnvironment['ids']) => Members
   entitlementsCreateEntitlementsBulk: (ids) => ({
     items: [
       {
-        ...{ entityId: ids.subscription, entityType: 'SUBSCRIPTION', featureId: ids.feature },
+        ...{ entityId: ids.spare_plan, entityType: 'PLAN', featureId: ids.feature },
         ...{ featureType: 'metered', usageLimit: 100 },
       },
     ],
   }),
   creditGrantsCreateCreditGrant: (ids) => ({ scope: 'PLAN', planId: ids.plan }),
   plansCreatePlan: () => ({ metadata: { tier: '3' } }),
-  pricesCreatePrice: () => priceOf('TIERED', { tierMode: 'VOLUME' }),
+  pricesCreatePrice: () => ({
+    ...priceOf('TIERED', { tierMode: 'VOLUME' }),
+    tiers: [{ upTo: 1000, unitAmount: '0' }, { unitAmount: '0.0025' }],
+  }),
   pricesCreatePricesBulk: (ids) => ({
     items: [
       {
