@@ -1,4 +1,7 @@
+import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
+import { ownerOf } from '../../../load-tests/harness/owner.js';
+import { noRows } from '../../../sql/columns.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import type { Answer } from '../../testing/money-test.js';
 import { advance, arrear, test, usage } from '../../testing/peer-case.js';
@@ -26,6 +29,14 @@ const walletOf = (api: BillingUnderTest, credits: string): Promise<Answer> =>
     ...{ external_customer_id: 'acme', currency: 'usd', initial_credits_to_load: credits },
     config: { allowed_price_types: ['ALL'] },
   });
+
+/** An invoice that somebody writes for February. */
+const byHand = ({ id, customer_id }: Answer) => ({
+  ...{ subscription_id: id, customer_id, invoice_type: 'SUBSCRIPTION', currency: 'usd' },
+  ...{ billing_period: 'MONTHLY', subtotal: '40', total: '40', amount_due: '40' },
+  ...{ period_start: '2026-02-01T00:00:00Z', period_end: '2026-03-01T00:00:00Z' },
+  line_items: [{ display_name: 'By hand', amount: '40' }],
+});
 
 describe('taxes of other systems', () => {
   test('FP-17: several rates on 99.99 are rounded one by one', async ({ api, peer }) => {
@@ -128,25 +139,50 @@ describe('double billing of other systems', () => {
     ]);
     await peer.live('2026-02-01T03:00:00Z');
     expect(await peer.invoices(subscription)).toEqual(stored);
-    const given = {
-      ...{ subscription_id: subscription.id, customer_id: subscription.customer_id },
-      ...{ invoice_type: 'SUBSCRIPTION', currency: 'usd', billing_period: 'MONTHLY' },
-      ...{ period_start: '2026-02-01T00:00:00Z', period_end: '2026-03-01T00:00:00Z' },
-      ...{ subtotal: '40', total: '40', amount_due: '40' },
-      line_items: [{ display_name: 'By hand', amount: '40' }],
-    };
-    const made = await api.call('POST', '/v1/invoices', { body: given });
+    const made = await api.call('POST', '/v1/invoices', { body: byHand(subscription) });
     expect(made.status).toBe(201);
-    const again = await api.call('POST', '/v1/invoices', { body: given });
+    const again = await api.call('POST', '/v1/invoices', { body: byHand(subscription) });
     expect([again.status, again.body.message]).toEqual([
       ...[409, expect.stringContaining(made.body.id)],
     ]);
-    // What the terms charge is not charged again, whatever was invoiced by hand.
+  });
+
+  test('KB-45: where two invoices charge one period all the same, the next run bills nothing until one is voided', async ({
+    api,
+    database,
+    peer,
+  }) => {
+    await peer.live('2026-01-01');
+    const plan = await peer.plan(arrear('60'), advance('40'));
+    const [subscription, other] = [await peer.subscribe(plan), await peer.subscribe(plan)];
+    await peer.live('2026-02-01T02:00:00Z');
+    const charge = (await peer.find(subscription))[1].line_items.find(
+      (line: Answer) => line.amount === '40.00',
+    );
+    const made = await api.make('/v1/invoices', byHand(subscription));
+    // Nothing of the interface can do this.
+    await ownerOf(database.database).query(sql.type(noRows)`
+      UPDATE invoice_line_items AS line
+      SET subscription_line_item_id = twice.subscription_line_item_id, price_id = twice.price_id,
+        price_type = twice.price_type, period_start = twice.period_start,
+        period_end = twice.period_end
+      FROM invoice_line_items AS twice
+      WHERE twice.id = ${charge.id} AND line.invoice_id = ${made.id}`);
+    const before = await peer.invoices(subscription);
     await peer.live('2026-03-01T02:00:00Z');
-    const charged = (await peer.find(subscription))
-      .flatMap((one) => one.line_items)
-      .filter((one: Answer) => one.subscription_line_item_id !== null)
-      .map((one: Answer) => `${one.subscription_line_item_id} ${one.period_start}`);
-    expect(new Set(charged).size).toBe(charged.length);
+    expect(await peer.invoices(subscription)).toEqual(before);
+    // Others are billed.
+    expect(await peer.invoices(other)).toHaveLength(3);
+    const preview = await api.call('POST', `/v1/subscriptions/${subscription.id}/cancel`, {
+      body: {},
+    });
+    expect([preview.status, preview.body.message]).toEqual([
+      ...[400, expect.stringMatching(new RegExp(`${made.id}.*; void one of them`))],
+    ]);
+    await api.call('POST', `/v1/invoices/${made.id}/void`, { body: {} });
+    await peer.live('2026-03-01T09:00:00Z');
+    expect((await peer.invoices(subscription)).at(-1)).toBe(
+      '2026-02-01 2026-03-01 SUBSCRIPTION_CYCLE 100.00',
+    );
   });
 });

@@ -1,6 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { decimalOf } from '../../../contract/decimal.js';
+import { decimalOf, ZERO } from '../../../contract/decimal.js';
 import { formatInstant, type InstantMs, type Interval } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { groupBy, sumBy } from '../../../runtime/group-by.js';
@@ -8,6 +8,7 @@ import { instantColumn, integerColumn, numericColumn } from '../../../sql/column
 import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import type { InvoicedLine, PriorCommitment } from '../../domain/invoice/invoice.js';
 import { rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
+import { Refusal, Refused } from '../../records/refusal.js';
 import type { StatementUnit } from '../../records/unit.js';
 import type { ChargedSegment, InvoicePurpose } from '../compute/invoice-purpose.js';
 
@@ -161,7 +162,34 @@ async function findPriorRows(
   return (id) => ({ lines: lines.get(id) ?? [], counts: counts.get(id) ?? [] });
 }
 
+/**
+ * Stops where two invoices charge one line item for the same time, which nothing here can make: no
+ * more is billed until one of them is voided (docs/domain.md 13.5).
+ */
+function refuseDoubled(lines: readonly LineRow[]): void {
+  const charges = lines.filter(
+    (row) =>
+      row.price_type === 'FIXED' &&
+      row.period_start < row.period_end &&
+      decimalOf(row.amount).greaterThan(ZERO),
+  );
+  const invoiceOf = new Map<string, string>();
+  for (const row of charges) {
+    const { subscription_line_item_id: id, period_start: start, period_end: end } = row;
+    const charge = `${id} ${row.price_id} ${start} ${end}`;
+    const first = invoiceOf.get(charge) ?? row.invoice_id;
+    if (first !== row.invoice_id) {
+      const period = `${formatInstant(start)} – ${formatInstant(end)}`;
+      const twice = `the invoices ${first} and ${row.invoice_id} both charge the line item ${id}`;
+      const problem = `${twice} for ${period}; void one of them`;
+      throw new Refused(new Refusal('invalid_operation', problem));
+    }
+    invoiceOf.set(charge, first);
+  }
+}
+
 function priorOf({ lines, counts }: PriorRows): Required<PriorInvoices> {
+  refuseDoubled(lines);
   return {
     alreadyInvoiced: lines.map(invoicedLineOf),
     priorCommitments: lines.flatMap(priorCommitmentsOf),
