@@ -222,6 +222,42 @@ async function newLineOf(
   return isRefusal(changed) ? changed : { line: changed, meters: context.meters };
 }
 
+type Successor = {
+  readonly line: NewLine;
+  readonly meters: LineContext['meters'];
+  readonly atMs: InstantMs;
+  /** Whether its first period in advance is settled by the change. */
+  readonly isSettled: boolean;
+};
+
+/**
+ * Stores what follows a line item from an instant on. What was to follow it later follows the new
+ * one, so that one line of succession has all of them, each once.
+ */
+async function storeSuccessor(
+  unit: Unit,
+  { row, loaded }: HeldLine,
+  { line, meters, atMs, isSettled }: Successor,
+): Promise<LineItemRow | Refusal> {
+  const { id: subscriptionId, customer_id: customerId, ...terms } = loaded.subscription;
+  const plan = mustGet(loaded.related.plans, terms.plan_id, 'the plan of a subscription');
+  const isRunning = atMs < terms.current_period_end;
+  const stored = await storeLines(
+    unit,
+    { subscriptionId, customerId, startMs: atMs, plan, isRunning },
+    { lines: [{ ...line, continues: { id: row.id, isSettled } }], meters },
+  );
+  if (isRefusal(stored)) return stored;
+  const after = assertPresent(stored.lineItems[0], 'the successor of a line item');
+  const later = loaded.related.lineItems.filter((item) => item.predecessor_id === row.id);
+  for (const item of later) {
+    const patch = { predecessor_id: after.id };
+    const moved = await updateRecord(unit, LINE_ITEMS, { row: item, patch });
+    if (isRefusal(moved)) return moved;
+  }
+  return after;
+}
+
 /**
  * Gives a line item another quantity, price or commitment from an instant on: it ends there, and
  * its successor begins. What was charged in advance for the rest of the period is settled at once:
@@ -239,17 +275,12 @@ export async function replaceLine(
   const settlement = await settlementOf(unit, held, { change, line: made.line });
   const before = await updateRecord(unit, LINE_ITEMS, { row, patch: { end_date: atMs } });
   if (isRefusal(before)) return before;
-  const { id: subscriptionId, customer_id: customerId, ...terms } = loaded.subscription;
-  const plan = mustGet(loaded.related.plans, terms.plan_id, 'the plan of a subscription');
-  const isRunning = atMs < terms.current_period_end;
-  const continues = { id: row.id, isSettled: settlement !== null };
-  const stored = await storeLines(
-    unit,
-    { subscriptionId, customerId, startMs: atMs, plan, isRunning },
-    { lines: [{ ...made.line, continues }], meters: made.meters },
-  );
-  if (isRefusal(stored)) return stored;
-  const after = assertPresent(stored.lineItems[0], 'the successor of a line item');
+  const after = await storeSuccessor(unit, held, {
+    ...made,
+    atMs,
+    isSettled: settlement !== null,
+  });
+  if (isRefusal(after)) return after;
   const none = { before, after, invoice: null, transaction: null };
   if (settlement === null || settlement.amount.isZero()) return none;
   const settled = { settlement, after };

@@ -71,6 +71,23 @@ describe('quantities of other systems', () => {
   });
 });
 
+describe('a quantity of the next period', () => {
+  test('follows one that comes before it, so that nothing is credited twice', async ({ peer }) => {
+    const subscription = await subscribeToSeats(peer);
+    await peer.live('2026-01-20');
+    const [line] = subscription.line_items;
+    const at = subscription.current_period_end;
+    await peer.post(subscription, 'modify/execute', quantity(line, '10', at));
+    await peer.post(subscription, 'modify/execute', quantity(line, '9'));
+    await peer.live('2026-01-24');
+    const cancelled = await peer.post(subscription, 'cancel', {
+      proration_behavior: 'create_prorations',
+    });
+    // 209.65 × 8 ÷ 31, and of the 23.19 for two more seats 8 ÷ 12.
+    expect(cancelled.total_credit_amount).toBe('69.56');
+  });
+});
+
 /** Two pauses of January 2014: two days from the 8th, six from the 17th. */
 async function pauseTwice(peer: PeerCase, subscription: Answer): Promise<void> {
   for (const [from, until] of [
