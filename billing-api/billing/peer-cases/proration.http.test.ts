@@ -77,6 +77,37 @@ describe('parts of periods of other systems', () => {
   });
 });
 
+describe('an item that is added at the very start of a period (FP-07)', () => {
+  test.for([
+    // An item that is said to have begun with the period, which runs.
+    ['2024-02-01', '2024-02-15T10:00:00.000Z', 'UTC', '2024-03-01', '29.00'],
+    // Local midnights of Berlin, with the clock change of March between them.
+    [
+      ...(['2026-02-28T23:00:00.000Z', '2026-02-28T23:00:00.000Z', 'Europe/Berlin'] as const),
+      ...(['2026-03-31T22:00:00.000Z', '29.00'] as const),
+    ],
+    ['2026-01-31', '2026-01-31', 'UTC', '2026-02-28', '29.00'],
+  ] as const)('%s, on %s, %s', async ([start, at, zone, end, amount], { api, peer }) => {
+    await peer.live(start);
+    const subscription = await peer.subscribe(await peer.plan(advance('10')), {
+      customer_timezone: zone,
+    });
+    await peer.turn(at);
+    await api.make(`/v1/subscriptions/${subscription.id}/lineitems`, {
+      ...{ price: advance('29'), start_date: instant(start) },
+    });
+    const preview = await api.make('/v1/invoices/preview', { subscription_id: subscription.id });
+    await peer.live(new Date(Date.parse(instant(end)) + 7_200_000).toISOString());
+    const charged = (await peer.find(subscription))[1];
+    expect(preview.total).toBe(charged.total);
+    // For the period that has ended, and for the next one; then once for each.
+    expect(charged.line_items.map((line: Answer) => [line.amount, line.period_start])).toEqual([
+      ...[['10.00', instant(end)] as const, [amount, instant(start)] as const],
+      [amount, instant(end)],
+    ]);
+  });
+});
+
 describe('an addon of 20.00 of April that is removed on 11 April', () => {
   /** What was given back by notes before, or taken off by a coupon, and what then comes back. */
   const REMOVED = [
@@ -140,6 +171,19 @@ describe('one period that is cut', () => {
     await api.call('PUT', path, { body: { quantity: '1' } });
     await peer.live('2020-07-05T02:00:00Z');
     expect(await amountsOf(peer, subscription)).toEqual(['544.43', '6835.57']);
+  });
+
+  test('ZU-06: a year that is aligned to another day lies in two, each with its own days (34.29)', async ({
+    peer,
+  }) => {
+    await peer.live('2019-07-05');
+    const year = { billing_period: 'ANNUAL' };
+    const subscription = await peer.subscribe(await peer.plan(advance('7380', year)), {
+      ...{ ...year, billing_anchor: instant('2019-08-01'), end_date: instant('2020-07-05') },
+      ...PRORATED,
+    });
+    await peer.live('2020-07-05T02:00:00Z');
+    expect(await amountsOf(peer, subscription)).toEqual(['545.92', '6835.57']);
   });
 
   test.for([
