@@ -248,6 +248,10 @@ describe('headers', () => {
       const one = await api.call('POST', '/v1/events/usage/meter', heavy);
       expect([one.status, one.headers.get('ratelimit-policy')]).toEqual([404, '"heavy";q=1;w=1']);
       expect((await api.call('POST', '/v1/events/usage/meter', heavy)).status).toBe(429);
+      const grouped = await api.call('GET', '/v1/invoices/inv_1?group_by=source');
+      expect(grouped.headers.get('ratelimit-policy')).toBe('"heavy";q=1;w=1');
+      const plain = await api.call('GET', '/v1/invoices/inv_1');
+      expect(plain.headers.get('ratelimit-policy')).toBe('"default";q=3;w=1');
       const { apiKey } = await makeKey(database.database, {});
       const other = await api.call('GET', '/v1/meters', { headers: { 'x-api-key': apiKey } });
       expect(other.status).toBe(200);

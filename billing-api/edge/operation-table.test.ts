@@ -10,6 +10,7 @@ const operation = (text: string): Operation => {
     entity: 'plan',
     access: 'read',
     rate: 'default',
+    heavyWith: null,
     isPublic: false,
     isSigned: false,
     isRepeatable: false,

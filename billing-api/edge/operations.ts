@@ -18,6 +18,14 @@ export function operationIfDeclared(request: Request): Operation | null {
   return match.kind === 'declared' ? match.operation : null;
 }
 
+/** Whether a request counts as heavy: by its operation, or by a query parameter that it sends. */
+export function isHeavy(request: Request): boolean {
+  const operation = operationIfDeclared(request);
+  if (operation === null) return false;
+  const { rate, heavyWith } = operation;
+  return rate === 'heavy' || (heavyWith !== null && heavyWith in request.query);
+}
+
 /**
  * Lets declared operations pass: 404 for an unknown path, 405 for another method of a known one
  * (docs/http.md 1.5). Below `/v1` it stands behind `authenticate`: paths are public, but a caller

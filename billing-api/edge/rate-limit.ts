@@ -1,7 +1,7 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Request, RequestHandler, Response } from 'express';
 import { HttpFailure } from './http-failure.js';
-import { operationIfDeclared } from './operations.js';
+import { isHeavy } from './operations.js';
 import { contextOf } from './request-context.js';
 
 /** Requests per second and key; 0 sets no limit. */
@@ -64,8 +64,7 @@ async function consume(
 export function createRateLimit(limits: RateLimits): RequestHandler {
   const heavy = createPolicy('heavy', limits.heavyPerSecond);
   const others = createPolicy('default', limits.defaultPerSecond);
-  const policyOf = (request: Request): Policy =>
-    operationIfDeclared(request)?.rate === 'heavy' ? heavy : others;
+  const policyOf = (request: Request): Policy => (isHeavy(request) ? heavy : others);
   return async (request, response, next) => {
     const policy = policyOf(request);
     const { caller } = contextOf(request);

@@ -35,7 +35,12 @@ export class StoredLinesController extends Controller {
    * @maxItems group_by 10
    */
   @Get('{id}')
-  @Extension('x-operation', { entity: 'invoice', access: 'read', versioned: true })
+  @Extension('x-operation', {
+    entity: 'invoice',
+    access: 'read',
+    versioned: true,
+    heavyWith: 'group_by',
+  })
   public async readInvoice(
     @Request() request: HttpRequest,
     @Path() id: string,

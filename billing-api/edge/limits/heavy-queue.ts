@@ -2,7 +2,7 @@ import { environmentKey } from '../../../contract/environment.js';
 import type { RequestHandler } from 'express';
 import { FairQueue, NotBegun, type FairQueueLimits } from '../../../runtime/fair-queue.js';
 import { HttpFailure } from '../http-failure.js';
-import { operationIfDeclared } from '../operations.js';
+import { isHeavy } from '../operations.js';
 import { requestCallerOf } from '../request-context.js';
 import { whenAnswered } from './when-answered.js';
 
@@ -45,7 +45,7 @@ class HeavyQueues {
 export function createHeavyQueue(): RequestHandler {
   const queues = new HeavyQueues();
   return async (request, response, next) => {
-    if (operationIfDeclared(request)?.rate !== 'heavy') {
+    if (!isHeavy(request)) {
       next();
       return;
     }
