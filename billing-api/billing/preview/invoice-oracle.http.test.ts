@@ -4,22 +4,9 @@ import {
   createSeededRandom,
   type SeededRandom,
 } from '../../../load-tests/harness/seeded-random.js';
-import type { OracleMeter } from '../../../load-tests/proofs/usage-oracle/meter.js';
 import { priceInvoice } from '../../../load-tests/proofs/pricing-oracle/invoice.js';
-import {
-  monthly,
-  plainSubscription,
-  usageItem,
-} from '../../../load-tests/proofs/pricing-oracle/plain-subscription.js';
-import type {
-  Commitment,
-  EntitlementSource,
-  LineCommitment,
-  Price,
-  Subscription,
-  TimeBucket,
-} from '../../../load-tests/proofs/pricing-oracle/subscription.js';
-import type { Database } from '../../../sql/pool.js';
+import { plainSubscription } from '../../../load-tests/proofs/pricing-oracle/plain-subscription.js';
+import type { Subscription } from '../../../load-tests/proofs/pricing-oracle/subscription.js';
 import { test } from '../../testing/billing-test.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { completeBackfills } from '../../testing/finish-partition.js';
@@ -38,13 +25,14 @@ import {
   makeDrawnTaxRates,
   type DrawnAdjustments,
 } from '../../testing/oracle-adjustments.js';
-import { drawPrice, priceBody } from '../../testing/oracle-prices.js';
 import {
-  storeEvents,
-  type StoredEvent,
-  type UsageTarget,
-} from '../../testing/write-usage-minutes.js';
-import { generationOf } from '../../testing/meter-generation.js';
+  commitmentBody,
+  drawLines,
+  linesWrittenDown,
+  makeDrawnLine,
+  type DrawnLine,
+} from '../../testing/oracle-lines.js';
+import { storeEvents, type StoredEvent } from '../../testing/write-usage-minutes.js';
 
 /*
  * A subscription made through the interface and one written down for the independent oracle, out of
@@ -55,104 +43,8 @@ const WORLDS = 6;
 const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'Australia/Lord_Howe'];
 const START = Date.parse('2026-09-20T10:30:00Z');
 
-type Meter = Pick<OracleMeter, 'type' | 'bucketSize' | 'groupBy' | 'reset' | 'pricesPeriod'>;
-
-const TYPES = [
-  ...(['COUNT', 'SUM', 'MAX', 'MIN', 'AVG'] as const),
-  ...(['LATEST', 'COUNT_UNIQUE', 'WEIGHTED_SUM'] as const),
-];
-
-function randomMeter(random: SeededRandom): Meter {
-  const reset = random.below(4) === 0 ? 'NEVER' : 'BILLING_PERIOD';
-  if (random.below(2) === 0) {
-    return { type: random.pick(TYPES), bucketSize: null, groupBy: null, reset };
-  }
-  const type = random.pick(['COUNT', 'SUM', 'MAX'] as const);
-  return {
-    type,
-    bucketSize: random.pick(['30MIN', 'HOUR', 'DAY'] as const),
-    groupBy: random.pick([null, 'host']),
-    pricesPeriod: type !== 'MAX' && random.below(2) === 0,
-    reset: 'BILLING_PERIOD',
-  };
-}
-
-const randomCommitment = (random: SeededRandom): Commitment => ({
-  type: random.pick(['amount', 'quantity']),
-  value: random.pick(['0.5', '4', '33.33']),
-  factor: random.pick(['1', '1.5', '2.25']),
-  hasTrueUp: random.below(2) === 0,
-});
-
-function randomLineCommitment(random: SeededRandom, { bucketSize }: Meter): LineCommitment | null {
-  if (random.below(3) === 0) return null;
-  const isWindowed = bucketSize !== null;
-  const own = randomCommitment(random);
-  if (bucketSize !== 'HOUR') return { own, duration: null, isWindowed, timeBuckets: [] };
-  const bucket = (id: string, start: number, end: number): TimeBucket => ({
-    id,
-    start,
-    end,
-    price: drawPrice(random),
-    commitment: randomCommitment(random),
-  });
-  const timeBuckets = [bucket('night', 22 * 60, 3 * 60), bucket('day', 9 * 60, 17 * 60)];
-  return { own: random.below(2) === 0 ? own : null, duration: null, isWindowed, timeBuckets };
-}
-
-const hourOf = (minutes: number) => ({ hour: minutes / 60 });
-
-function commitmentBody({ own, isWindowed, timeBuckets }: LineCommitment): object {
-  return {
-    ...(own === null
-      ? {}
-      : {
-          [`commitment_${own.type}`]: own.value,
-          commitment_overage_factor: own.factor,
-          commitment_true_up_enabled: own.hasTrueUp,
-        }),
-    commitment_windowed: isWindowed,
-    commitment_time_buckets: timeBuckets.map(({ start, end, price, commitment }) => ({
-      start: hourOf(start),
-      end: hourOf(end),
-      commitment_type: commitment.type,
-      commitment_value: commitment.value,
-      overage_factor: Number(commitment.factor),
-      true_up_enabled: commitment.hasTrueUp,
-      price: { currency: 'usd', ...priceBody(price) },
-    })),
-  };
-}
-
-const RESETS = [null, 'DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL', 'NEVER'] as const;
-
-function randomEntitlement(random: SeededRandom): EntitlementSource | null {
-  if (random.below(2) === 0) return null;
-  return {
-    id: 'entitlement',
-    createdAt: 0,
-    scope: 'PLAN',
-    parentId: null,
-    isEnabled: true,
-    limit: random.pick([null, '0', '3', '12', '40']),
-    reset: random.pick(RESETS),
-    start: null,
-    end: null,
-    associations: [],
-  };
-}
-
-/** One line of the world, as both sides are told. */
-type Line = {
-  readonly meter: Meter;
-  readonly price: Price;
-  readonly narrowed: boolean;
-  readonly commitment: LineCommitment | null;
-  readonly entitlement: EntitlementSource | null;
-};
-
 type World = Pick<Subscription, 'zone' | 'commitment'> & {
-  readonly lines: readonly Line[];
+  readonly lines: readonly DrawnLine[];
   readonly events: readonly StoredEvent[];
   readonly adjustments: DrawnAdjustments;
   readonly addons: readonly DrawnAddon[];
@@ -172,16 +64,7 @@ function randomEvents(random: SeededRandom): readonly StoredEvent[] {
 function randomWorld(seed: number): World {
   const random = createSeededRandom(seed);
   const isCommitted = random.below(3) === 0;
-  const lines = Array.from({ length: 3 }, (): Line => {
-    const meter = randomMeter(random);
-    return {
-      meter,
-      price: drawPrice(random),
-      narrowed: random.below(4) === 0,
-      commitment: isCommitted ? null : randomLineCommitment(random, meter),
-      entitlement: randomEntitlement(random),
-    };
-  });
+  const lines = drawLines(random, !isCommitted);
   const commitment = { amount: '20', factor: '1.5', hasTrueUp: true, duration: null };
   return {
     zone: random.pick(ZONES),
@@ -201,34 +84,15 @@ function randomWorld(seed: number): World {
 
 function writtenDown({ addons, ...world }: World): Subscription {
   const { zone, commitment, lines, events, adjustments } = world;
-  const fieldOf = ({ type }: Meter): OracleMeter['origin'] =>
-    type === 'COUNT' ? { kind: 'none' } : { kind: 'field', name: 'n' };
+  const { items, meters } = linesWrittenDown(lines, START);
   return {
     ...plainSubscription,
     start: START,
     zone,
     commitment,
     taxes: adjustments.taxes,
-    items: [
-      ...lines.map((line, index) =>
-        usageItem(`item${index}`, {
-          createdAt: index,
-          start: START,
-          price: line.price,
-          meterId: `meter${index}`,
-          filterValues: line.narrowed ? [{ key: 'host', values: ['a'] }] : [],
-          length: monthly,
-          commitment: line.commitment,
-        }),
-      ),
-      ...addonItems(addons, { start: START, lineCount: lines.length }),
-    ],
-    meters: new Map(
-      lines.map(({ meter }, index): [string, OracleMeter] => [
-        `meter${index}`,
-        { ...meter, eventName: 'call', origin: fieldOf(meter), multiplier: null, filters: [] },
-      ]),
-    ),
+    items: [...items, ...addonItems(addons, { start: START, lineCount: lines.length })],
+    meters,
     features: lines.flatMap(({ entitlement: ofPlan }, line) => {
       if (ofPlan === null) return [];
       const sources = [ofPlan, ...addonSources(addons, { start: START, line, ofPlan })];
@@ -254,68 +118,6 @@ function withCoupons(world: World): Subscription {
   const firstPeriodEnd = Date.parse(priceInvoice(plain, first).periodEnd);
   const coupons = couponsWrittenDown(world.adjustments, { start: START, firstPeriodEnd });
   return { ...plain, coupons };
-}
-
-async function makeTarget(
-  api: BillingUnderTest,
-  database: Database,
-  { type, bucketSize, groupBy, reset, pricesPeriod = false }: Meter,
-): Promise<UsageTarget> {
-  const field = type === 'COUNT' ? undefined : 'n';
-  const { id } = await api.make('/v1/meters', {
-    name: 'Calls',
-    event_name: 'call',
-    aggregation: {
-      ...{ type, field, bucket_size: bucketSize, group_by: groupBy },
-      ...(bucketSize === null ? {} : { bucket_pricing: pricesPeriod ? 'period' : 'bucket' }),
-    },
-    reset_usage: reset,
-  });
-  const generation = await generationOf(database, id);
-  const aggregation = { type, field: field ?? null, expression: null, multiplier: null, groupBy };
-  return { environment: api.environment, meterId: id, generation, aggregation };
-}
-
-type MadeLine = {
-  readonly priceId: string;
-  readonly featureId: string | null;
-  /** Where events are counted. */
-  readonly target: UsageTarget;
-};
-
-/** Makes the line's meter, price and entitlement. */
-async function makeLine(
-  api: BillingUnderTest,
-  database: Database,
-  { planId, line }: { readonly planId: string; readonly line: Line },
-): Promise<MadeLine> {
-  const target = await makeTarget(api, database, line.meter);
-  const price = await api.make('/v1/prices', {
-    entity_id: planId,
-    meter_id: target.meterId,
-    currency: 'usd',
-    ...priceBody(line.price),
-    ...(line.narrowed ? { filter_values: { host: 'a' } } : {}),
-  });
-  const { entitlement } = line;
-  let featureId: string | null = null;
-  if (entitlement !== null) {
-    const metered = { type: 'metered', meter_id: target.meterId };
-    const lookupKey = `feature-${target.meterId}`;
-    const feature = await api.make('/v1/features', {
-      name: 'Calls',
-      lookup_key: lookupKey,
-      ...metered,
-    });
-    featureId = feature.id as string;
-    await api.make('/v1/entitlements', {
-      feature_id: featureId,
-      plan_id: planId,
-      usage_limit: entitlement.limit === null ? undefined : Number(entitlement.limit),
-      usage_reset_period: entitlement.reset,
-    });
-  }
-  return { priceId: price.id as string, featureId, target };
 }
 
 async function subscribe(
@@ -371,7 +173,7 @@ describe('POST /invoices/preview', () => {
         const { id: planId } = await api.make('/v1/plans', { name: 'Pro' });
         const made = [];
         for (const line of world.lines) {
-          made.push(await makeLine(api, database.database, { planId, line }));
+          made.push(await makeDrawnLine(api, database.database, { planId, line }));
         }
         const countsOn = made.map(({ target }) => target);
         const events = world.events.map((event) => ({

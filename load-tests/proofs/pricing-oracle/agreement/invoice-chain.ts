@@ -1,17 +1,13 @@
 import { createSeededRandom, type SeededRandom } from '../../../harness/seeded-random.js';
-import { priceInvoice, type InvoiceLine, type PricedInvoice } from '../invoice.js';
-import type {
-  EarlierInvoice,
-  EarlierLine,
-  InvoiceQuestion,
-  Reference,
-} from '../invoice-question.js';
+import { priceInvoice, type PricedInvoice } from '../invoice.js';
+import type { EarlierInvoice, InvoiceQuestion, Reference } from '../invoice-question.js';
 import { invoicePeriodsOf } from '../line-selection.js';
 import { runningRow } from '../period-ledger.js';
 import type { RandomCase } from '../random/random-subscription.js';
 import { randomInstantIn } from '../random/random-times.js';
 import type { HistoryOperation, LineItem, Subscription } from '../subscription.js';
 import type { Range } from '../../usage-oracle/windows.js';
+import { earlierInvoice } from './earlier-invoice.js';
 
 /** An invoice of a case: what was asked, of which subscription, and the oracle's answer. */
 export type ChainLink = {
@@ -19,27 +15,6 @@ export type ChainLink = {
   readonly question: InvoiceQuestion;
   readonly expected: PricedInvoice;
 };
-
-function earlierLine(line: InvoiceLine): EarlierLine {
-  const isInside = line.priceType === 'USAGE' && line.kind === 'charge';
-  return {
-    itemId: line.itemId,
-    start: Date.parse(line.periodStart),
-    end: Date.parse(line.periodEnd),
-    amount: line.amount,
-    inCommitment: isInside ? line.amount : '0',
-    // Commitments of buckets share nothing with other segments (docs/domain.md 11.3).
-    utilized: line.commitment?.isWindowed === false ? line.commitment.utilized : '0',
-  };
-}
-
-function earlierInvoice(period: Range, { lines, coupons }: PricedInvoice): EarlierInvoice {
-  return {
-    period: { start: period.start, end: period.end },
-    lines: lines.map(earlierLine),
-    appliedCouponIds: coupons.map(({ id }) => id),
-  };
-}
 
 function linkOf(subscription: Subscription, question: InvoiceQuestion): ChainLink {
   return { subscription, question, expected: priceInvoice(subscription, question) };

@@ -1,0 +1,198 @@
+import type { SeededRandom } from '../../../../harness/seeded-random.js';
+import {
+  couponsWrittenDown,
+  drawAdjustments,
+  type DrawnAdjustments,
+} from '../../../../../billing-api/testing/oracle-adjustments.js';
+import { drawPrice } from '../../../../../billing-api/testing/oracle-prices.js';
+import {
+  drawLines,
+  linesWrittenDown,
+  type DrawnLine,
+} from '../../../../../billing-api/testing/oracle-lines.js';
+import type { StoredEvent } from '../../../../../billing-api/testing/write-usage-minutes.js';
+import { fixedItem, plainSubscription } from '../../plain-subscription.js';
+import { rowAt } from '../../period-ledger.js';
+import type { Price, Subscription, TaxRate } from '../../subscription.js';
+
+/*
+ * Random plans and lives of subscriptions in two forms: for the oracle, and as what the interface
+ * is asked to make. All subscriptions of a group live under one clock, which is turned in steps.
+ */
+
+const DAY_MS = 86_400_000;
+export const BEGIN = Date.parse('2026-01-01T00:00:00Z');
+export const MONTHS_MAX = 24;
+const ZONES = ['UTC', 'UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'America/Sao_Paulo'];
+
+type DrawnFee = { readonly price: Price; readonly cadence: 'ADVANCE' | 'ARREAR' };
+
+/** A plan: usage lines with their meters and entitlements, and fixed fees. */
+export type DrawnPlan = {
+  readonly lines: readonly DrawnLine[];
+  readonly fees: readonly DrawnFee[];
+  readonly commitment: Subscription['commitment'];
+};
+
+/** What an event is, and the step of the clock from which on it is known. */
+export type LateEvent = StoredEvent & { readonly knownMs: number };
+
+/** What is done with a subscription at a step, after everything due is done. */
+export type DrawnAction = { readonly step: number; readonly type: 'pause' | 'resume' | 'cancel' };
+
+export type DrawnLife = {
+  readonly plan: number;
+  readonly start: number;
+  readonly zone: string;
+  readonly cycle: Subscription['cycle'];
+  readonly anchor: number | null;
+  readonly proration: Subscription['proration'];
+  readonly threshold: string | null;
+  readonly adjustments: DrawnAdjustments;
+  readonly events: readonly LateEvent[];
+  readonly actions: readonly DrawnAction[];
+};
+
+export type DrawnGroup = {
+  readonly plans: readonly DrawnPlan[];
+  readonly lives: readonly DrawnLife[];
+  /** Instants to which the clock is turned, in order. */
+  readonly steps: readonly number[];
+  readonly tenantTaxes: readonly TaxRate[];
+};
+
+function drawPlan(random: SeededRandom, mayCommit: boolean): DrawnPlan {
+  const isCommitted = mayCommit && random.below(4) === 0;
+  return {
+    lines: drawLines(random, mayCommit && !isCommitted),
+    fees: Array.from({ length: random.below(3) }, () => ({
+      price: drawPrice(random),
+      cadence: random.pick(['ADVANCE', 'ARREAR']),
+    })),
+    commitment: isCommitted
+      ? { amount: '20', factor: '1.5', hasTrueUp: random.chance(0.5), duration: null }
+      : null,
+  };
+}
+
+/** Steps of days to weeks, also of an hour behind a month's end, when drafts wait. */
+function drawSteps(random: SeededRandom): readonly number[] {
+  const end = BEGIN + random.between(2, MONTHS_MAX) * 30 * DAY_MS;
+  const steps: number[] = [];
+  let at = BEGIN;
+  while (at < end) {
+    at += random.pick([1, 6, 15, 15, 31, 31, 62]) * DAY_MS + random.below(DAY_MS);
+    steps.push(at);
+    if (random.chance(0.3)) steps.push((at += random.between(1, 180) * 60_000));
+  }
+  return steps;
+}
+
+/** Instants of their own, so that no two events tie; one in four is told of late. */
+function drawEvents(
+  random: SeededRandom,
+  { start, steps }: { readonly start: number; readonly steps: readonly number[] },
+): readonly LateEvent[] {
+  const end = steps.at(-1) ?? start;
+  const count = random.pick([0, 10, 40, 80]);
+  const drawn = Array.from({ length: count }, (_, index) => {
+    const fromMs = start - 20 * DAY_MS;
+    const atMs = Math.floor((fromMs + random.below(end - fromMs)) / 60_000) * 60_000 + index;
+    const lateMs = random.chance(0.25) ? random.pick([1, 20, 45]) * DAY_MS : 0;
+    const n = random.pick(['1', '2.5', '7', '12', '0.333', 'none', '-3']);
+    const host = random.pick(['a', 'b', null]);
+    return {
+      at: new Date(atMs).toISOString(),
+      receivedAt: new Date(atMs + lateMs).toISOString(),
+      knownMs: atMs + lateMs,
+      properties: { n, ...(host === null ? {} : { host }) },
+    };
+  });
+  return drawn.filter(({ knownMs }) => knownMs <= end);
+}
+
+/** One pause from one step to a later one, or an end; or nothing. */
+function drawActions(random: SeededRandom, first: number, count: number): readonly DrawnAction[] {
+  const free = count - first;
+  if (free < 4) return [];
+  const step = first + 1 + random.below(free - 2);
+  if (random.chance(0.2)) return [{ step, type: 'cancel' }];
+  if (random.chance(0.3)) return [];
+  const until = Math.min(step + random.between(1, 3), count - 1);
+  return [
+    { step, type: 'pause' },
+    { step: until, type: 'resume' },
+  ];
+}
+
+function drawLife(
+  random: SeededRandom,
+  { plans, steps }: Pick<DrawnGroup, 'plans' | 'steps'>,
+): DrawnLife {
+  const plan = random.below(plans.length);
+  const proration = random.pick(['none', 'none', 'create_prorations'] as const);
+  // A subscription with prorations cannot begin in the past: it begins where the clock stands.
+  const [now = BEGIN] = steps.slice(0, 3).filter((at) => at < BEGIN + 60 * DAY_MS);
+  const start = proration === 'none' ? BEGIN + random.below(40 * DAY_MS) : now;
+  const hasThreshold = plan === 0 && random.chance(0.7);
+  const isCalendar = random.chance(0.2);
+  const anchor = !isCalendar && random.chance(0.2) ? start + random.below(25 * DAY_MS) : null;
+  const first = steps.findIndex((at) => at > start);
+  const adjustments = drawAdjustments(random, 3);
+  return {
+    plan,
+    start,
+    zone: random.pick(ZONES),
+    cycle: isCalendar ? 'calendar' : 'anniversary',
+    anchor,
+    proration,
+    threshold: hasThreshold ? random.pick(['5', '20', '60']) : null,
+    adjustments: {
+      // The end of a coupon of one period is that of the first period only where this is whole.
+      coupons: adjustments.coupons.filter(
+        ({ cadence }) => cadence !== 'one period' || (!isCalendar && anchor === null),
+      ),
+      taxes: adjustments.taxes.filter(({ level }) => level !== 'tenant'),
+    },
+    events: drawEvents(random, { start, steps }),
+    actions: hasThreshold || first < 0 ? [] : drawActions(random, first, steps.length),
+  };
+}
+
+/** A group of subscriptions to four plans; thresholds are on the first, without commitments. */
+export function drawGroup(random: SeededRandom, count: number): DrawnGroup {
+  const plans = [0, 1, 2, 3].map((index) => drawPlan(random, index > 0));
+  const steps = drawSteps(random);
+  const { taxes } = drawAdjustments(random, 3);
+  return {
+    plans,
+    steps,
+    lives: Array.from({ length: count }, () => drawLife(random, { plans, steps })),
+    tenantTaxes: taxes.filter(({ level }) => level === 'tenant'),
+  };
+}
+
+/** A life as the oracle has it, before anything has happened and without events. */
+export function lifeWrittenDown(life: DrawnLife, group: DrawnGroup): Subscription {
+  const plan = group.plans[life.plan];
+  if (plan === undefined) throw new Error('a life without a plan');
+  const { start } = life;
+  const { items, meters } = linesWrittenDown(plan.lines, start);
+  const fees = plan.fees.map(({ price, cadence }, index) =>
+    fixedItem(`fee${index}`, { createdAt: items.length + index, start, price, cadence }),
+  );
+  const plain: Subscription = {
+    ...plainSubscription,
+    ...{ start, zone: life.zone, cycle: life.cycle, givenAnchor: life.anchor },
+    ...{ proration: life.proration, commitment: plan.commitment, meters },
+    taxes: [...life.adjustments.taxes, ...group.tenantTaxes],
+    items: [...items, ...fees],
+    features: plan.lines.flatMap(({ entitlement }, line) =>
+      entitlement === null
+        ? []
+        : [{ id: `feature${line}`, meterId: `meter${line}`, sources: [entitlement] }],
+    ),
+  };
+  const firstPeriodEnd = rowAt(plain, 0)?.end ?? start;
+  return { ...plain, coupons: couponsWrittenDown(life.adjustments, { start, firstPeriodEnd }) };
+}

@@ -1,0 +1,143 @@
+import { priceInvoice, type PricedInvoice } from '../../invoice.js';
+import type { EarlierInvoice, Reference } from '../../invoice-question.js';
+import { rowAt, runningRow, type LedgerRow } from '../../period-ledger.js';
+import type { HistoryOperation, Subscription } from '../../subscription.js';
+import type { OracleEvent } from '../../../usage-oracle/usage-event.js';
+import { earlierInvoice } from '../earlier-invoice.js';
+import type { DrawnAction, DrawnLife } from './drawn-life.js';
+
+/** Drafts of the run wait so long for late events (docs/domain.md 16). */
+const DELAY_MS = 7_200_000;
+
+/** What an invoice must say; one without a charge is skipped. */
+export type ExpectedInvoice = {
+  readonly reason: string;
+  readonly isSkipped: boolean;
+  readonly priced: PricedInvoice;
+};
+
+/** An invoice as others of the subscription see it: a draft counts as it was last computed. */
+type Entry = {
+  readonly rowIndex: number;
+  /** When the draft is finalized; null when it is. */
+  readonly dueMs: number | null;
+  readonly earlier: EarlierInvoice | null;
+};
+
+const hasCharge = ({ lines }: PricedInvoice): boolean =>
+  lines.some(({ amount }) => Number(amount) !== 0);
+
+function eventsOf({ events }: DrawnLife): readonly (OracleEvent & { readonly knownMs: number })[] {
+  return events.map(({ at, properties = {}, knownMs }, index) => ({
+    ...{ eventId: `event-${index}`, eventName: 'call', externalCustomerId: 'acme' },
+    ...{ customerId: null, source: '', timestamp: Date.parse(at), receipt: Date.parse(at) },
+    ...{ properties: new Map(Object.entries(properties)), knownMs },
+  }));
+}
+
+/**
+ * The invoices that a life must leave behind, worked out by the oracle alone: at each step of the
+ * clock what is due by the rules, from the events that were known then.
+ */
+export class ExpectedLife {
+  readonly invoices: ExpectedInvoice[] = [];
+  #subscription: Subscription;
+  #entries: readonly Entry[] = [];
+  #pausedFrom: number | null = null;
+  #isOver = false;
+  readonly #life: DrawnLife;
+  readonly #events: ReturnType<typeof eventsOf>;
+
+  constructor(subscription: Subscription, life: DrawnLife) {
+    this.#subscription = subscription;
+    this.#life = life;
+    this.#events = eventsOf(life);
+  }
+
+  get #running(): LedgerRow {
+    return runningRow(this.#subscription);
+  }
+
+  /** Whether something can be done with it now, after what is due. */
+  canNow(action: DrawnAction['type'], nowMs: number): boolean {
+    if (this.#isOver || this.#running.start >= nowMs) return false;
+    return action !== 'resume' || this.#pausedFrom !== null;
+  }
+
+  /** The opening invoice, where anything is charged in advance. */
+  open(atMs: number): void {
+    const priced = this.#price('period_start', 0, atMs);
+    if (priced.lines.length > 0) this.#keep('SUBSCRIPTION_CREATE', priced, 0);
+  }
+
+  /** Everything that is due by the rules when the clock shows this instant. */
+  turnTo(nowMs: number): void {
+    if (!this.#isOver && this.#pausedFrom === null) {
+      for (let row = this.#running; row.end <= nowMs; row = this.#running) {
+        this.#happen({ type: 'renewal', at: row.end });
+        const earlier = earlierInvoice(row, this.#price('period_end', row.index, nowMs));
+        const draft = { rowIndex: row.index, dueMs: row.end + DELAY_MS, earlier };
+        this.#entries = [...this.#entries, draft];
+      }
+    }
+    for (const draft of this.#entries) {
+      const { rowIndex, dueMs } = draft;
+      if (dueMs === null || dueMs > nowMs) continue;
+      this.#entries = this.#entries.filter((one) => one !== draft);
+      this.#keep('SUBSCRIPTION_CYCLE', this.#price('period_end', rowIndex, nowMs), rowIndex);
+    }
+  }
+
+  /** Closes the running row where its usage has reached the threshold. */
+  lookAtThreshold(nowMs: number): void {
+    const { threshold } = this.#life;
+    const row = this.#running;
+    if (threshold === null || this.#isOver || row.start >= nowMs) return;
+    const before = this.#subscription;
+    this.#happen({ type: 'threshold', at: nowMs });
+    const priced = this.#price('threshold', row.index, nowMs);
+    if (Number(priced.totals.subtotal) >= Number(threshold)) {
+      this.#keep('AUTO_INVOICE_THRESHOLD', priced, row.index);
+    } else this.#subscription = before;
+  }
+
+  pause(nowMs: number): void {
+    this.#pausedFrom = nowMs;
+  }
+
+  resume(nowMs: number): void {
+    const from = this.#pausedFrom;
+    if (from === null) throw new Error('nothing is paused');
+    this.#pausedFrom = null;
+    this.#happen({ type: 'pause', at: nowMs, from });
+  }
+
+  cancel(nowMs: number): void {
+    const { index } = this.#running;
+    this.#happen({ type: 'cancel', at: nowMs, effective: nowMs });
+    const priced = this.#price('period_end', index, nowMs);
+    if (priced.lines.length > 0) this.#keep('SUBSCRIPTION_CYCLE', priced, index);
+    this.#isOver = true;
+  }
+
+  #happen(operation: HistoryOperation): void {
+    const { history } = this.#subscription;
+    this.#subscription = { ...this.#subscription, history: [...history, operation] };
+  }
+
+  #price(reference: Reference, rowIndex: number, nowMs: number): PricedInvoice {
+    const events = this.#events.filter(({ knownMs }) => knownMs <= nowMs);
+    const known = { ...this.#subscription, events };
+    const earlier = this.#entries.flatMap((one) => (one.earlier === null ? [] : [one.earlier]));
+    return priceInvoice(known, { reference, rowIndex, now: null, earlier });
+  }
+
+  #keep(reason: string, priced: PricedInvoice, rowIndex: number): void {
+    const isSkipped = !hasCharge(priced);
+    this.invoices.push({ reason, isSkipped, priced });
+    const row = rowAt(this.#subscription, rowIndex);
+    if (row === null) throw new Error('an invoice without a row');
+    const earlier = isSkipped ? null : earlierInvoice(row, priced);
+    this.#entries = [...this.#entries, { rowIndex, dueMs: null, earlier }];
+  }
+}
