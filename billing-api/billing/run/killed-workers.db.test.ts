@@ -23,13 +23,21 @@ import { setTestClock } from '../../testing/set-test-clock.js';
 /** A thousand takes minutes: load-tests/README.md says how. */
 const SUBSCRIPTIONS = Number(process.env['BILLED_SUBSCRIPTIONS'] ?? '60');
 const PERIODS = 3;
-const WORKERS = 3;
+/** Processes that bill at once. */
+const WORKERS = Number(process.env['BILLED_WORKERS'] ?? '3');
 /** Three months after the start, and after the delay of the last draft. */
 const THEN = '2027-01-01T02:00:00.000Z';
 const START = '2026-10-01T00:00:00.000Z';
 const CREDITS = '200';
 
-type Engines = { readonly databaseUrl: string; readonly clickHouseUrl: string };
+/** The server has 200 connections for all. */
+const POOL_SIZE = WORKERS > 20 ? 3 : 4;
+
+type Engines = {
+  readonly databaseUrl: string;
+  readonly clickHouseUrl: string;
+  readonly poolSize: number;
+};
 
 function startWorker(engines: Engines): ChildProcess {
   return fork(builtModule('billing-api/testing/bill-as-worker'), [JSON.stringify(engines)]);
@@ -172,7 +180,9 @@ describe('billing by several processes that are killed at random', () => {
     `makes one invoice for each period, and numbers without a gap: seed ${seed}`,
     { timeout: 900_000 },
     async ({ api, database, clickhouse }) => {
-      const engines = { databaseUrl: database.url, clickHouseUrl: clickhouse.url };
+      const engines = {
+        ...{ databaseUrl: database.url, clickHouseUrl: clickhouse.url, poolSize: POOL_SIZE },
+      };
       await subscribeAll(api);
       const opened = await countOf(database.database, sql.fragment`invoices`);
       expect(opened).toBe(SUBSCRIPTIONS);
