@@ -58,6 +58,31 @@ describe('card payments', () => {
     expect(again.status).toBe(400);
   });
 
+  test('of an invoice of 251 lines are one charge of its total, and no line is lost (INV-12)', async ({
+    api,
+    due,
+    gateway,
+    money,
+  }) => {
+    const lines = Array.from({ length: 251 }, (_, n) => ({
+      ...{ display_name: `Line ${n} end`, amount: `${n % 7}.0${n % 10}` },
+    }));
+    // 36 runs of 0 to 6 less the last one of them, and 25 runs of 0.00 to 0.09 with one of 0.00.
+    const subtotal = '761.25';
+    const invoice = await api.make('/v1/invoices', {
+      ...{ customer_id: due.customer_id, currency: 'usd', line_items: lines },
+      ...{ subtotal, total: subtotal, amount_due: subtotal },
+    });
+    await api.make('/v1/payments', cardOf(invoice));
+    await gateway.take();
+    expect(gateway.charge()).toMatchObject({ amount: 76125, captures: 1 });
+    const paid = await money.read(invoice.id);
+    expect(paid).toMatchObject({ payment_status: 'SUCCEEDED', amount_remaining: '0.00' });
+    expect(paid.line_items).toHaveLength(251);
+    const csv = await api.call('GET', `/v1/invoices/${invoice.id}/lines.csv`);
+    for (const { display_name: name } of lines) expect(csv.body).toContain(name);
+  });
+
   test('are taken once when answers are lost, with one key however often they are tried', async ({
     api,
     due,

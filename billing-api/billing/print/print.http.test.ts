@@ -72,6 +72,67 @@ describe('GET /invoices/{id}/pdf and lines.csv', () => {
     expect(text.match(/ to 2026-/g)).toHaveLength(2);
   });
 
+  test('show every line, also one without units, and the lines add up to the total (PDF-1)', async ({
+    api,
+    bill,
+  }) => {
+    await bill('2026-10-01T00:00:00.000Z');
+    await api.make('/v1/taxes/rates', { name: 'VAT', code: 'vat', percentage_value: '20' });
+    await api.make('/v1/taxes/associations', {
+      ...{ tax_rate_code: 'vat', entity_type: 'tenant', auto_apply: true },
+    });
+    await api.make('/v1/coupons', {
+      ...{ name: 'Ten', coupon_code: 'TEN', type: 'percentage', percentage_off: '10' },
+      cadence: 'forever',
+    });
+    const plan = await api.make('/v1/plans', { name: 'Pro' });
+    const meter = await api.make('/v1/meters', {
+      ...{ name: 'Calls', event_name: 'call', aggregation: { type: 'COUNT' } },
+    });
+    const price = { entity_id: plan.id, currency: 'usd' };
+    const fee = { ...price, invoice_cadence: 'ARREAR' };
+    await api.make('/v1/prices', { ...price, amount: '0.25', meter_id: meter.id });
+    await api.make('/v1/prices', { ...fee, amount: '33.335', display_name: 'Base fee' });
+    await api.make('/v1/prices', { ...fee, amount: '0', display_name: 'Free support' });
+    await api.make('/v1/prices', {
+      ...{ ...fee, display_name: 'Seats', tier_mode: 'SLAB' },
+      tiers: [{ unit_amount: '7', flat_amount: '2', up_to: 10 }, { unit_amount: '5' }],
+    });
+    await api.make('/v1/customers', { external_id: 'acme', name: 'Acme' });
+    await api.make('/v1/subscriptions', {
+      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd', coupons: ['TEN'] },
+      ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00.000Z' },
+    });
+    await bill('2026-11-01T02:00:00.000Z');
+    const [found] = (await api.make('/v1/invoices/search', {})).items;
+    const { body: invoice } = await api.call('GET', `/v1/invoices/${found.id}`);
+    // 33.34 + 0.00 + 9.00 and no calls; less 4.23; 20 % of 38.11.
+    expect([invoice.subtotal, invoice.total_discount, invoice.total_tax, invoice.total]).toEqual([
+      ...['42.34', '4.23', '7.62', '45.73'],
+    ]);
+    const text = (await pdfOf(api, `/v1/invoices/${found.id}`)).text.join('\n');
+    for (const name of ['Base fee', 'Free support', 'Seats', 'tier 1', 'Ten (TEN), 10', 'VAT, 20'])
+      expect(text).toContain(name);
+    // In the text of a page the amount of a row, which has the digits of money, stands before its
+    // name; quantities and unit prices have none, or more.
+    const amountOf = (name: string): number => {
+      const figure = new RegExp(
+        `.*?(-?\\d+\\.\\d\\d)(?!\\d)(?:(?!\\d\\.\\d\\d(?!\\d)).)*${name}`,
+        's',
+      );
+      return Number((figure.exec(text)?.[1] ?? 'none').replace('.', ''));
+    };
+    const lines = ['Base fee', 'Free support', 'Seats'].map(amountOf);
+    expect(lines).toEqual([3334, 0, 900]);
+    const calls = invoice.line_items.find((line: Answer) => line.meter_id !== null);
+    expect([calls.quantity, calls.amount, text.includes(calls.display_name)]).toEqual([
+      ...['0', '0.00', true],
+    ]);
+    expect(lines.reduce((sum, cent) => sum + cent, 0)).toBe(amountOf('Subtotal'));
+    expect(amountOf('Subtotal') + amountOf('Discounts') + amountOf('Taxes')).toBe(4573);
+    expect(text).toContain('45.73');
+  });
+
   test('show a credit note with its lines and its total', async ({ api }) => {
     const customer = await api.make('/v1/customers', { external_id: 'a', name: 'Acme' });
     const invoice = await api.make('/v1/invoices', {
