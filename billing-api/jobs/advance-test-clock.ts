@@ -16,6 +16,11 @@ import type { JobNeeds } from './job-needs.js';
 
 /** More runs at one instant mean that something never ends. */
 const RUNS_MAX = 1000;
+/**
+ * Of one run of the job, which then goes on in another: a run that was ended by a kill is not tried
+ * for ever, so a long advance must not be one run.
+ */
+const INSTANTS_OF_RUN = 20;
 
 /** The environment of the run, whose clock moves while it runs. */
 function occasionAt(run: JobRun, at?: InstantMs) {
@@ -35,17 +40,24 @@ async function billAt(run: JobRun, needs: JobNeeds, at: InstantMs): Promise<void
   throw new Error('what is due at one instant does not come to an end');
 }
 
-/** Goes from due instant to due instant, each time doing what is due there. */
-async function goOn(run: JobRun, needs: JobNeeds, advance: Advance): Promise<void> {
+/**
+ * Goes from due instant to due instant, each time doing what is due there.
+ * @returns whether there is more to go.
+ */
+async function goOn(run: JobRun, needs: JobNeeds, advance: Advance): Promise<boolean> {
   const occasion = occasionAt(run);
   // What a run that was killed had left at the instant at which it stood.
   await billAt(run, needs, advance.now);
-  for (;;) {
+  for (let count = 0; count < INSTANTS_OF_RUN; count += 1) {
     run.signal.throwIfAborted();
     const at = await stepClock(needs, occasion, advance);
-    if (at === null) return endAdvance(needs, occasion, advance);
+    if (at === null) {
+      await endAdvance(needs, occasion, advance);
+      return false;
+    }
     await billAt(run, needs, at);
   }
+  return true;
 }
 
 /** Advances a test clock, as a request has begun it (docs/domain.md 32.4). */
@@ -59,7 +71,7 @@ export const ADVANCE_TEST_CLOCK = defineJob({
     // The clock was removed, or has come to its end.
     if (advance === null) return {};
     try {
-      await goOn(run, needs, advance);
+      return { hasMore: await goOn(run, needs, advance) };
     } catch (error) {
       // A database that fails is no reason to give up: the job is tried again.
       if (run.signal.aborted || error instanceof DependencyError) throw error;

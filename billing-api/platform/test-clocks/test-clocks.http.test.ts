@@ -129,6 +129,25 @@ describe('a test clock', () => {
     },
   );
 
+  test('goes on in many runs of its job, so that no number of killed processes parks a long advance', async ({
+    api,
+    database,
+    clickhouse,
+    advance: _,
+  }) => {
+    const { id } = await api.make(PATH, { now: START });
+    await subscribe(api);
+    const body = { now: '2027-12-31T00:00:00.000Z' };
+    await api.call('POST', `${PATH}/${id}/advance`, { body });
+    const world = { database: database.database, clickHouse: clickhouse.client };
+    const runner = billingRunner({ ...world, environment: api.environment });
+    await runner.runNext(Date.parse(START), new AbortController().signal);
+    const after = (await api.call('GET', `${PATH}/${id}`)).body;
+    expect([after.status, after.now > START, after.now < body.now]).toEqual([
+      ...['advancing', true, true],
+    ]);
+  });
+
   test('tells what an advance has done, in order', async ({ api, advance }) => {
     const clock = await api.make(PATH, { name: 'Acme', now: START });
     expect(clock).toMatchObject({ name: 'Acme', now: START, status: 'ready', happened: [] });
