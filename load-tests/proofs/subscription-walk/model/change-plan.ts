@@ -1,0 +1,131 @@
+import { add, zero, type Fraction } from '../../usage-oracle/fraction.js';
+import { smaller, sum } from '../../pricing-oracle/exact.js';
+import { advanceLines, creditOf, isChargedAhead, cycleLines, giveBack, less } from './charges.js';
+import { createLife, type NewLife } from './create.js';
+import {
+  runningOf,
+  type ChangeTerms,
+  type Life,
+  type ModelInvoice,
+  type Row,
+  type Status,
+} from './life.js';
+import {
+  computeDrafts,
+  draftCycle,
+  hasAmount,
+  invoiceNow,
+  resumeAt,
+  type ModelWorld,
+} from './invoices.js';
+
+export type Ending = {
+  readonly at: number;
+  readonly isProrated: boolean;
+  /** Whether the last period gets its invoice (24.5). */
+  readonly hasInvoice: boolean;
+};
+
+/** Items that have not ended before an instant, and their lineages. */
+function lineagesAt({ items }: Life, at: number): readonly string[] {
+  const alive = items.filter(({ cadence, end }) => cadence === 'ADVANCE' && (end ?? at) >= at);
+  return [...new Set(alive.map(({ lineage }) => lineage))];
+}
+
+/** Ends what has not ended; a charge in advance stays in full where it is not prorated (24.5). */
+function endItems(life: Life, { at, isProrated }: Ending): void {
+  const row = runningOf(life);
+  for (const item of life.items) {
+    const end = item.end ?? row.end;
+    if (item.end !== null && item.end <= at) continue;
+    if (isProrated) item.paidTo = null;
+    else if (isChargedAhead(life, item, row)) item.paidTo ??= { row, end };
+    item.end = at;
+  }
+}
+
+/** The final invoice of an ending (24.5); null without an amount. */
+function invoiceEnd(life: Life, row: Row): ModelInvoice | null {
+  const lines = cycleLines(life, { row, next: null, own: null });
+  const named = { reason: 'SUBSCRIPTION_CYCLE', start: row.start, end: row.end, lines };
+  return hasAmount(lines) ? invoiceNow(life, named) : null;
+}
+
+/** Ends a subscription at once (24.3). @returns credits by lineage, and the final invoice. */
+export function endAtOnce(life: Life, ending: Ending) {
+  const { at, isProrated, hasInvoice } = ending;
+  if (life.status === 'paused') resumeAt(life, at);
+  const row = runningOf(life);
+  const credits = isProrated ? lineagesAt(life, at).map((each) => creditOf(life, each, at)) : [];
+  endItems(life, ending);
+  const isBegun = at > row.start;
+  // One that ends where its period begins keeps that period, of which nothing is billed.
+  if (isBegun) row.end = at;
+  life.end = at;
+  life.status = 'cancelled' satisfies Status;
+  life.pause = null;
+  life.schedule = null;
+  computeDrafts(life);
+  const final = hasInvoice && !row.isTrial && isBegun ? invoiceEnd(life, row) : null;
+  return { credits: credits.filter((credit) => credit.numerator !== 0n), final };
+}
+
+export type Change = {
+  readonly terms: ChangeTerms;
+  readonly at: number;
+  readonly isAtEnd: boolean;
+  /** Where the successor is already known: its id. */
+  readonly id?: string;
+};
+
+function endOld(life: Life, { at, isAtEnd, terms }: Change) {
+  const row = runningOf(life);
+  if (!isAtEnd) {
+    const { isProrated } = terms;
+    return endAtOnce(life, { at, isProrated, hasInvoice: life.status !== 'trialing' });
+  }
+  if (!row.isTrial) draftCycle(life, row, null);
+  for (const item of life.items) item.end ??= at;
+  life.status = 'cancelled' satisfies Status;
+  life.schedule = null;
+  life.pause = null;
+  return { credits: [] as readonly Fraction[], final: null };
+}
+
+/** Makes a change of plan (25.3, 25.5): the old subscription ends, and another one begins. */
+export function executeChange(life: Life, world: ModelWorld, change: Change): Life {
+  const { terms, at } = change;
+  const keptEnd = life.end;
+  const { credits, final } = endOld(life, change);
+  const next: NewLife = {
+    id: change.id ?? `${life.id}+`,
+    plan: terms.plan,
+    payer: life.payer,
+    start: at,
+    end: keptEnd,
+    terms: { ...life.terms, ...terms, trialDays: 0 },
+  };
+  const made = createLife(next);
+  world.lives.set(made.id, made);
+  const row = runningOf(made);
+  const lines = advanceLines(made, row);
+  const opening =
+    lines.length === 0
+      ? final
+      : invoiceNow(made, { reason: 'SUBSCRIPTION_UPDATE', start: row.start, end: row.end, lines });
+  const credit = sum(credits);
+  const charged = sum((opening?.lines ?? []).map(({ net }) => net));
+  const setOff = smaller(credit, charged);
+  if (opening !== null) opening.setOff = setOff;
+  giveBack(life, less(credit, opening === null ? zero : setOff));
+  life.payer.roundings += credits.length;
+  return made;
+}
+
+/** What an invoice comes to before coupons. */
+export function subtotalOf({ lines, setOff }: ModelInvoice): Fraction {
+  return less(
+    lines.reduce((total, { amount }) => add(total, amount), zero),
+    setOff,
+  );
+}

@@ -1,0 +1,154 @@
+import type { Fraction } from '../../usage-oracle/fraction.js';
+import type { BillingPeriod } from '../../pricing-oracle/billing-grid.js';
+import type { Range } from '../../usage-oracle/windows.js';
+
+/*
+ * Subscriptions as docs/domain.md 5.1, 12 and 22 to 27 describe them, in the plainest words: prices
+ * that are fixed, one currency. Instants are milliseconds since 1970. Nothing here knows the
+ * product.
+ */
+
+export type Cadence = 'ADVANCE' | 'ARREAR';
+
+/** A fixed price of a plan, or of one line. */
+export type ModelPrice = { readonly amount: string; readonly cadence: Cadence };
+
+export type ModelPlan = { readonly id: string; readonly prices: readonly ModelPrice[] };
+
+/** A line item. */
+export type Item = {
+  readonly id: string;
+  /** The order of lines (docs/domain.md 1). */
+  readonly order: readonly [createdAt: number, id: string];
+  /** The first of the items that continue each other (27). */
+  readonly lineage: string;
+  readonly cadence: Cadence;
+  readonly amount: string;
+  readonly quantity: string;
+  readonly start: number;
+  end: number | null;
+  /** Where the charge in advance of a row goes on to, although the item has ended (24.5). */
+  paidTo: { readonly row: Row; readonly end: number } | null;
+  /** The period of which an operation has settled the charge in advance (27). */
+  readonly settled: Row | null;
+};
+
+/** A row of the period ledger (12.10). */
+export type Row = {
+  readonly start: number;
+  end: number;
+  /** What a full charge is for (13.4). */
+  readonly full: Range;
+  readonly number: number;
+  readonly isTrial: boolean;
+  readonly pauses: Range[];
+  /** Its charges in advance wait for the end of a pause (26). */
+  isHeld: boolean;
+};
+
+export type Line = {
+  readonly item: Item;
+  readonly row: Row;
+  readonly start: number;
+  readonly end: number;
+  /** How much of it is not paused, as far as that was known when it was invoiced. */
+  readonly unpaused: number;
+  readonly amount: Fraction;
+  readonly net: Fraction;
+};
+
+export type ModelInvoice = {
+  readonly reason: string;
+  readonly start: number;
+  readonly end: number;
+  lines: readonly Line[];
+  /** What a plan change set off on it (25.3); 0 elsewhere. */
+  setOff: Fraction;
+  /** When a draft is finalized; null: it is. */
+  finalizeAt: number | null;
+  /** Computes the lines of a draft again. */
+  readonly compute: () => readonly Line[];
+};
+
+/** What was charged or credited inside of a period: from its instant to the end of the period. */
+export type Piece = {
+  readonly lineage: string;
+  readonly start: number;
+  readonly unpaused: number;
+  readonly row: Row;
+  readonly net: Fraction;
+};
+
+export type Pause = { start: number; end: number | null; isAtPeriodEnd: boolean };
+
+/** A change that is to come. */
+export type Schedule =
+  | {
+      readonly type: 'cancellation';
+      readonly end: number | null;
+      readonly rowEnd: number;
+      readonly isScheduledDate: boolean;
+    }
+  | { readonly type: 'plan_change'; readonly terms: ChangeTerms };
+
+export type ChangeTerms = {
+  readonly plan: ModelPlan;
+  readonly cycle: 'anniversary' | 'calendar';
+  readonly period: BillingPeriod;
+  readonly isProrated: boolean;
+};
+
+export type Status = 'draft' | 'trialing' | 'active' | 'paused' | 'cancelled';
+
+export type Terms = {
+  readonly zone: string;
+  readonly period: BillingPeriod;
+  readonly cycle: 'anniversary' | 'calendar';
+  readonly isProrated: boolean;
+  readonly trialDays: number;
+  /** Percentage of a coupon on the invoice, for ever; null without one. */
+  readonly percentOff: string | null;
+};
+
+/** Who pays: a customer. */
+export type Payer = { readonly id: string; credited: Fraction; roundings: number };
+
+export type Life = {
+  readonly id: string;
+  readonly terms: Terms;
+  plan: ModelPlan;
+  readonly payer: Payer;
+  status: Status;
+  start: number;
+  end: number | null;
+  anchor: { at: number; number: number };
+  readonly rows: Row[];
+  readonly items: Item[];
+  readonly invoices: ModelInvoice[];
+  readonly pieces: Piece[];
+  pause: Pause | null;
+  schedule: Schedule | null;
+};
+
+/** An instant that no subscription reaches. */
+export const NEVER = Number.POSITIVE_INFINITY;
+
+export function overlap(left: Range, right: Range): Range | null {
+  const [start, end] = [Math.max(left.start, right.start), Math.min(left.end, right.end)];
+  return start < end ? { start, end } : null;
+}
+
+/** The length of a range without pauses. */
+export function unpausedOf(range: Range, pauses: readonly Range[]): number {
+  const paused = pauses.map((pause) => overlap(range, pause));
+  return paused.reduce(
+    (left, each) => left - (each === null ? 0 : each.end - each.start),
+    range.end - range.start,
+  );
+}
+
+export function runningOf({ rows }: Pick<Life, 'rows'>): Row {
+  const row = rows.at(-1);
+  if (row === undefined) throw new Error('a subscription without a period');
+  return row;
+}

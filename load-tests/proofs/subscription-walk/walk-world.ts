@@ -1,0 +1,173 @@
+import { setTimeout } from 'node:timers/promises';
+import { sql } from 'slonik';
+import { billingRunner } from '../../../billing-api/testing/bill-environment.js';
+import {
+  API_KEY,
+  withBillingApi,
+  type BillingUnderTest,
+} from '../../../billing-api/testing/billing-harness.js';
+import { noRows } from '../../../sql/columns.js';
+import type { ClickHouse } from '../../../clickhouse/client.js';
+import { withFreshDatabase } from '../../harness/fixtures.js';
+import { ownerOf } from '../../harness/owner.js';
+import type { Life, ModelPlan, Payer } from './model/life.js';
+import { turnClock } from './model/live.js';
+import type { ModelWorld } from './model/invoices.js';
+
+// Answers are compared with the model member by member.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Answer = any;
+
+/** How the amounts and instants of a world are drawn. */
+export type Fineness = 'exact' | 'fine';
+
+/** An environment with plans and a test clock, and the model of what is in it. */
+export type WalkWorld = {
+  readonly api: BillingUnderTest;
+  readonly model: ModelWorld;
+  readonly fineness: Fineness;
+  readonly plans: readonly ModelPlan[];
+  /** Ids of subscriptions and of line items of the product, by those of the model. */
+  readonly ids: Map<string, string>;
+  readonly clockId: string;
+  readonly runDue: (now: number) => Promise<void>;
+  /** What was done, so that a failure can be read. */
+  readonly log: string[];
+};
+
+export const START = Date.parse('2027-11-20T00:00:00.000Z');
+
+/**
+ * A cent for each hour of months of 28 to 31 days, and of weeks: so many of them that every share
+ * of a period in whole hours is whole cents.
+ */
+const EXACT = 90_619.2;
+
+const PLANS: Readonly<Record<Fineness, readonly (readonly [string, 'ADVANCE' | 'ARREAR'])[][]>> = {
+  fine: [
+    [
+      ['100.00', 'ADVANCE'],
+      ['31.00', 'ARREAR'],
+    ],
+    [['200.00', 'ADVANCE']],
+    [
+      ['49.99', 'ADVANCE'],
+      ['0.07', 'ARREAR'],
+      ['13.37', 'ADVANCE'],
+    ],
+    [['80.05', 'ARREAR']],
+  ],
+  exact: [
+    [
+      [`${EXACT}0`, 'ADVANCE'],
+      [`${EXACT * 2}0`, 'ARREAR'],
+    ],
+    [[`${EXACT * 4}0`, 'ADVANCE']],
+    [
+      [`${EXACT * 3}0`, 'ADVANCE'],
+      [`${EXACT * 5}0`, 'ADVANCE'],
+    ],
+    [[`${EXACT * 2}0`, 'ARREAR']],
+  ],
+};
+
+/** Amounts for lines of subscriptions' own. */
+export const AMOUNTS: Readonly<Record<Fineness, readonly string[]>> = {
+  fine: ['12.00', '7.77', '150.00', '0.05'],
+  exact: [`${EXACT}0`, `${EXACT * 2}0`, `${EXACT * 7}0`],
+};
+
+async function makePlans(api: BillingUnderTest, fineness: Fineness): Promise<ModelPlan[]> {
+  const plans: ModelPlan[] = [];
+  for (const prices of PLANS[fineness]) {
+    const plan = await api.make('/v1/plans', { name: `Plan ${plans.length}` });
+    for (const period of ['MONTHLY', 'WEEKLY']) {
+      for (const [amount, cadence] of prices) {
+        const price = { amount, invoice_cadence: cadence, billing_period: period };
+        const start = { start_date: '2026-01-01T00:00:00Z' };
+        await api.make('/v1/prices', { entity_id: plan.id, currency: 'usd', ...price, ...start });
+      }
+    }
+    plans.push({ id: plan.id, prices: prices.map(([amount, cadence]) => ({ amount, cadence })) });
+  }
+  await api.make('/v1/coupons', {
+    ...{ name: 'Third', coupon_code: 'THIRD', type: 'percentage', percentage_off: '30' },
+    ...{ cadence: 'forever' },
+  });
+  return plans;
+}
+
+/** Opens an environment of its own, in a database of its own, and closes it after the work. */
+export async function withWalkWorld(
+  clickhouse: ClickHouse,
+  fineness: Fineness,
+  work: (world: WalkWorld) => Promise<void>,
+): Promise<void> {
+  await withFreshDatabase(async ({ database }) => {
+    await withBillingApi({ database, clickhouse }, async (api) => {
+      const { environment } = api;
+      await ownerOf(database).query(sql.type(noRows)`
+        UPDATE environments SET type = 'development' WHERE id = ${environment.environmentId}`);
+      const clock = await api.make('/v1/test_clocks', { now: new Date(START).toISOString() });
+      const runner = billingRunner({ database, clickHouse: clickhouse, environment });
+      const plans = await makePlans(api, fineness);
+      await work({
+        ...{ api, fineness, plans, clockId: clock.id as string, log: [], ids: new Map() },
+        model: { now: START, lives: new Map() },
+        runDue: async (now) => void (await runner.runDue(now)),
+      });
+    });
+  });
+}
+
+/**
+ * A question to the product whose answer only the model checks: most calls of a walk are such, and
+ * comparing each with the document would take half of the time.
+ */
+export async function ask({ api }: WalkWorld, path: string, body?: object): Promise<Answer> {
+  const given = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+  const headers = { 'x-api-key': API_KEY, 'content-type': 'application/json' };
+  const answer = await fetch(`${api.url}${path}`, { ...given, headers });
+  if (!answer.ok) throw new Error(`${path} answers ${answer.status}`);
+  return answer.json();
+}
+
+/**
+ * Turns both clocks, that of the product until it has done what is due.
+ * @returns whose subscriptions have changed.
+ */
+export async function advanceBoth(world: WalkWorld, to: number): Promise<ReadonlySet<Payer>> {
+  const { api, clockId, model } = world;
+  const path = `/v1/test_clocks/${clockId}`;
+  const now = new Date(to).toISOString();
+  const begun = await api.call('POST', `${path}/advance`, { body: { now } });
+  if (begun.status !== 202) throw new Error(`advance: ${JSON.stringify(begun.body)}`);
+  for (;;) {
+    await world.runDue(to);
+    const body = await ask(world, path);
+    if (body.status === 'failed') throw new Error(`advance failed: ${body.failure_reason}`);
+    if (body.status !== 'advancing') break;
+    await setTimeout(2);
+  }
+  const changed = turnClock(model, to);
+  for (const life of model.lives.values()) await findSuccessor(world, life);
+  return changed;
+}
+
+/** Finds the subscription of the product that a change of plan has made. */
+async function findSuccessor(world: WalkWorld, life: Life): Promise<void> {
+  if (world.ids.has(life.id)) return;
+  const { items } = await ask(world, '/v1/subscriptions/search', {
+    ...{ customer_id: life.payer.id, limit: 100 },
+  });
+  const known = new Set(world.ids.values());
+  const found = items.filter(({ id }: Answer) => !known.has(id));
+  if (found.length !== 1) throw new Error(`${life.id}: ${found.length} successors`);
+  world.ids.set(life.id, found[0].id);
+}
+
+/** Ids and what is needed to find lines of a subscription of the product. */
+export async function linesOf(world: WalkWorld, life: Life): Promise<readonly Answer[]> {
+  const id = world.ids.get(life.id) ?? '';
+  return (await ask(world, `/v1/subscriptions/${id}`)).line_items;
+}
