@@ -279,3 +279,32 @@ describe('laws', () => {
     );
   });
 });
+
+describe('fixed discounts that are scaled (25.3)', () => {
+  /** A line of this exact amount, which is a share of a full charge. */
+  const scaled = (amount: string, coveredMs: number | null): InvoiceLine => {
+    const [line] = linesOf(amount) as [InvoiceLine];
+    const rounding = { ...line.trace.rounding, exact: decimalOf(amount) };
+    const proration = coveredMs === null ? null : { coveredMs, fullMs: 2 };
+    return { ...line, trace: { ...line.trace, rounding, proration } };
+  };
+  const discountOf = (isScaled: boolean, ...lines: readonly InvoiceLine[]): string => {
+    const coupons = [coupon('a', fixed('90'))];
+    const context = { coupons, period: JANUARY.period, currency: 'usd', isScaled };
+    const [application] = applyCoupons(lines, context).applications;
+    return application === undefined ? 'none' : formatMoney(application.discountedAmount);
+  };
+
+  it.each([
+    ['half of full charges: half of 90', [scaled('150', 1), scaled('100', 1)], '45.00'],
+    ['full charges: all of it', [scaled('150', null), scaled('100', 2)], '90.00'],
+    ['150 of 300 beside 100 of 100: 250 of 400', [scaled('150', 1), scaled('100', null)], '56.25'],
+    ['at most what the lines cost', [scaled('30', 1)], '30.00'],
+  ] as const)('%s', (_, lines, discount) => {
+    expect(discountOf(true, ...lines)).toBe(discount);
+  });
+
+  it('are not scaled on any other invoice', () => {
+    expect(discountOf(false, scaled('150', 1), scaled('100', 1))).toBe('90.00');
+  });
+});

@@ -11,8 +11,8 @@ export const ADJUSTMENT_MUTATIONS: readonly PricingMutation[] = [
     ],
   ),
   mutation(['coupons exceed what is left', '14.5'], 'adjustments/apply-coupons.ts', [
-    'discount: lesserOf(discountOf(association.coupon, base), left)',
-    'discount: discountOf(association.coupon, base)',
+    'discount: lesserOf(discountOf(association.coupon, { base, share }), left)',
+    'discount: discountOf(association.coupon, { base, share })',
   ]),
   mutation(['invoice coupons come first', '14.7'], 'adjustments/apply-coupons.ts', [
     'Number(left.lineItemId === null) - Number(right.lineItemId === null)',
