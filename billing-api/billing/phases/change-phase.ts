@@ -2,10 +2,16 @@ import { PHASES, type PhaseRow } from '../../declarations/subscriptions/phase.re
 import { changeRecord, type ChangeTarget } from '../../records/change-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
+import type { MetadataDto } from '../../records/record-dto.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type WriteDependencies } from '../../records/unit.js';
 import { announcePhase } from '../../subscriptions/phases-store.js';
-import type { ChangePhaseBody } from './phases-controller.js';
+
+/** @example {"metadata": {"campaign": "launch"}} */
+export interface ChangePhaseBody {
+  /** Replaces all metadata of the phase; null removes them. */
+  metadata: MetadataDto | null;
+}
 
 /** PUT /subscriptions/phases/{id}: the metadata of a phase, the only thing that changes of it. */
 export function changePhase(

@@ -4,15 +4,8 @@ import { phaseToDto, type PhaseDto } from '../../declarations/subscriptions/phas
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions } from '../../edge/versions.js';
-import type { MetadataDto } from '../../records/record-dto.js';
 import type { WriteDependencies } from '../../records/unit.js';
-import { changePhase } from './change-phase.js';
-
-/** @example {"metadata": {"campaign": "launch"}} */
-export interface ChangePhaseBody {
-  /** Replaces all metadata of the phase; null removes them. */
-  metadata: MetadataDto | null;
-}
+import { changePhase, type ChangePhaseBody } from './change-phase.js';
 
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
