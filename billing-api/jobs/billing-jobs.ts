@@ -13,6 +13,7 @@ import {
 import { RECALCULATE } from './recalculate-invoice.js';
 import { RECONCILE_USAGE } from './reconcile-usage.js';
 import { REMOVE_EXPIRED_KEYS } from './remove-expired-keys.js';
+import { SYNC_ONE_INVOICE } from './sync-invoices.js';
 import { TAKE_BY_GATEWAY } from './take-payments.js';
 import { SYNC_PLAN_SUBSCRIPTIONS } from './sync-plan.js';
 import { WATCH_BILLING } from './watch-billing.js';
@@ -41,4 +42,5 @@ export const BILLING_JOBS = [
   QUEUE_WEBHOOKS,
   DELIVER_WEBHOOKS,
   TAKE_BY_GATEWAY,
+  SYNC_ONE_INVOICE,
 ];

@@ -251,7 +251,8 @@ export async function fillEnvironment(
   const billed = { customerId: customer.customer ?? '', meterId: catalog.meter ?? '' };
   const drafts = await makeDrafts(tools, call, { environment, ...billed, at: FILLED_AT });
   const money = await makeMoney(call, make, { ...customer, ...catalog });
-  const outward = await makeOutward({ database: tools.database, environment }, call, make);
+  const stores = { database: tools.database, environment, invoiceId: money.payable };
+  const outward = await makeOutward(stores, call, make);
   const platform = await fillPlatform(make, call, environment);
   const usagePlace = { ...place, environment, meterId: catalog.meter ?? '' };
   const usage = await storeUsage(tools, usagePlace);

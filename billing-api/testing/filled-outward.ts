@@ -9,6 +9,8 @@ import type { BillingUnderTest } from './billing-harness.js';
 /** What requests about what leaves the building name. */
 export type OutwardIdKind =
   | 'connection'
+  | 'invoice_connection'
+  | 'synced_invoice'
   | 'spare_connection'
   | 'scheduled_task'
   | 'spare_scheduled_task'
@@ -113,6 +115,19 @@ async function makeTold({ database, environment }: Stores, call: Call, make: Mak
       '2026-01-20T10:00:00Z', 'test', '2026-01-20T10:00:00Z', 'test'`);
 }
 
+/** A provider that has invoices of its own, and one of them. */
+async function makeSynced(make: Make, invoiceId: string): Promise<string> {
+  await make('/v1/integrations/link', {
+    ...{ entity_type: 'invoice', entity_id: invoiceId },
+    ...{ provider_type: 'stripe', provider_entity_id: 'in_1' },
+  });
+  const { id } = await make('/v1/connections', {
+    ...{ name: 'Invoices', provider_type: 'stripe', sync_config: { direction: ['pull'] } },
+    secrets: { secret_key: 'example', webhook_secret: 'example' },
+  });
+  return id;
+}
+
 /** A customer that is linked to an entity of a provider. */
 async function makeLinked(make: Make): Promise<string> {
   const { id } = await make('/v1/customers', { external_id: createId('cust'), name: 'Linked' });
@@ -124,11 +139,19 @@ async function makeLinked(make: Make): Promise<string> {
 }
 
 /** Stores and endpoints, with what goes there, and what came from outside. */
-export async function makeOutward(stores: Stores, call: Call, make: Make): Promise<OutwardIds> {
+export async function makeOutward(
+  stores: Stores & { readonly invoiceId: string },
+  call: Call,
+  make: Make,
+): Promise<OutwardIds> {
   const ids = {
     ...(await makeExports(stores, call, make)),
     ...(await makeWebhooks(stores, make)),
   };
   await makeTold(stores, call, make);
-  return { ...ids, linked_customer: await makeLinked(make) };
+  const synced = {
+    ...{ synced_invoice: stores.invoiceId },
+    invoice_connection: await makeSynced(make, stores.invoiceId),
+  };
+  return { ...ids, ...synced, linked_customer: await makeLinked(make) };
 }

@@ -24,7 +24,7 @@ const ENTITIES: readonly IdKind[] = [
 /** What the members of requests name. */
 const KINDS_OF_MEMBER: Readonly<Record<string, readonly IdKind[]>> = {
   target_plan_id: ['target_plan'],
-  connection_id: ['connection'],
+  connection_id: ['connection', 'invoice_connection'],
   endpoint_id: ['webhook_endpoint'],
   system_event_id: ['webhook_event'],
   scheduled_task_id: ['scheduled_task'],
@@ -50,7 +50,7 @@ const KINDS_OF_MEMBER: Readonly<Record<string, readonly IdKind[]>> = {
   group_id: ['group'],
   coupon_id: ['coupon'],
   tax_rate_id: ['tax_rate'],
-  invoice_id: ['invoice'],
+  invoice_id: ['invoice', 'synced_invoice'],
   workflow_id: ['workflow'],
   subscription_customer_id: ['customer'],
   wallet_id: ['wallet'],

@@ -120,6 +120,10 @@ export const MONEY: Readonly<Record<string, Sample>> = {
       occurred_at: '2026-01-20T10:00:00Z',
     },
   }),
+  SyncInvoice: (ids) => ({
+    path: { invoice_id: ids.synced_invoice },
+    body: { connection_id: ids.invoice_connection, method: 'pull' },
+  }),
   CreateWebhookEndpoint: () => ({ body: { url: 'http://127.0.0.1:9/hook' } }),
   ListWebhookEndpoints: () => ({}),
   ReadWebhookEndpoint: (ids) => ({ path: { id: ids.webhook_endpoint } }),

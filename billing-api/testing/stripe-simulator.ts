@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { SimulatedInvoices } from './simulated-invoices.js';
 
 /** What the simulator knows of a PaymentIntent. */
 export type SimulatedIntent = {
@@ -28,6 +29,7 @@ export type StripeSimulator = {
   readonly url: string;
   readonly webhookSecret: string;
   readonly intents: Map<string, SimulatedIntent>;
+  readonly invoices: SimulatedInvoices;
   /** Keys of idempotency, in the order in which requests came with them. */
   readonly keys: string[];
   /** Default payment methods by customer. */
@@ -102,12 +104,19 @@ function sign(body: string): string {
 class Account {
   readonly intents = new Map<string, SimulatedIntent>();
   readonly defaults = new Map<string, string>();
+  readonly invoices = new SimulatedInvoices();
 
   do(method: string, path: string, form: URLSearchParams): Answer {
     const [, , kind, id = '', action] = path.split('/');
     if (kind === 'customers' && method === 'GET') {
       const body = { default_payment_method: this.defaults.get(id) ?? null };
       return { status: 200, body: { id, object: 'customer', invoice_settings: body } };
+    }
+    if (kind === 'credit_notes') return this.invoices.credit(form);
+    if (kind === 'invoices') {
+      return id === ''
+        ? this.invoices.create(form, metadataOf(form))
+        : this.invoices.do(method, [id, action], form);
     }
     if (kind === 'payment_intents' && id === '') return this.#create(form);
     const intent = this.intents.get(id);
@@ -214,7 +223,7 @@ export async function startStripeSimulator(): Promise<StripeSimulator> {
   };
   return Object.assign(state, {
     ...{ url: `http://127.0.0.1:${port}`, webhookSecret: SECRET, keys, event },
-    ...{ intents: account.intents, defaults: account.defaults },
+    ...{ intents: account.intents, defaults: account.defaults, invoices: account.invoices },
     intentEvent: (intent: SimulatedIntent, type: string, id?: string) =>
       event(type, answerOf(intent), id),
     close: () =>

@@ -6,6 +6,7 @@ import {
   type ConnectionRow,
   type ConnectionSecretsBody,
   type CreateConnectionBody,
+  type SyncConfigDto,
 } from '../../declarations/exports/connection.resource.js';
 import {
   changeRecord,
@@ -77,6 +78,17 @@ function readEndpoint(
   return endpoint;
 }
 
+/** What is synced with a provider; only one that has invoices of its own can. */
+function readSyncConfig(
+  reader: MemberReader,
+  provider: Provider,
+  config: SyncConfigDto | undefined,
+): SyncConfigDto | null {
+  if (config === undefined) return null;
+  if (provider === 's3') reader.note('sync_config', 'must be absent: a store has no invoices');
+  return { direction: [...new Set(config.direction)] };
+}
+
 /** Seals the secrets of a request; refused where nothing could keep them. */
 async function sealed(
   { secretBox }: ConnectionDependencies,
@@ -97,7 +109,10 @@ export async function createConnection(
   const reader = new MemberReader();
   checkSecrets(reader, provider_type, secrets);
   const endpoint_url = readEndpoint(reader, body, dependencies.arePrivateTargetsAllowed);
-  const members = { name, provider_type, endpoint_url, metadata: reader.metadata(metadata) };
+  const sync_config = readSyncConfig(reader, provider_type, body.sync_config);
+  const members = {
+    ...{ name, provider_type, endpoint_url, sync_config, metadata: reader.metadata(metadata) },
+  };
   const kept = await sealed(dependencies, secrets);
   const problems = reader.refusal();
   if (problems !== null) return problems;
@@ -147,7 +162,8 @@ export async function changeConnection(
       target,
       change: ({ provider_type: provider }) => {
         if (secrets !== undefined) checkSecrets(reader, provider, secrets);
-        return reader.refusal() ?? patch;
+        const sync_config = readSyncConfig(reader, provider, body.sync_config) ?? undefined;
+        return reader.refusal() ?? { ...patch, ...givenOf({ sync_config }) };
       },
     }),
   );

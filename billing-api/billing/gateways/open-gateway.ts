@@ -11,8 +11,11 @@ import {
 } from '../../declarations/exports/connection.resource.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { BillingDatabase, StatementUnit } from '../../records/unit.js';
+import type { InvoiceProvider } from './invoice-provider.js';
 import type { PaymentGateway } from './payment-gateway.js';
+import type { StripeAccess } from './stripe-client.js';
 import { createStripeGateway } from './stripe-gateway.js';
+import { createStripeInvoices } from './stripe-invoices.js';
 
 /** What reaching a gateway needs. */
 export type GatewayAccess = {
@@ -44,13 +47,28 @@ export async function findGatewayEnvironment(
   return { tenantId: found.tenant_id, environmentId: found.environment_id };
 }
 
-/** The gateway behind a connection. */
-export async function openGateway(
+async function stripeAccess(
   { secretBox, outbound }: GatewayAccess,
   { secrets: sealed, endpoint_url: endpointUrl }: ConnectionRow,
-): Promise<PaymentGateway> {
+): Promise<StripeAccess> {
   const box = assertPresent(secretBox, 'the key of secrets, MINUTEBOOK_SECRETS_KEY');
   // Sealed by an operation that had it as this type.
   const secrets = JSON.parse(await box.open(sealed)) as StripeSecrets;
-  return createStripeGateway({ secrets, endpointUrl, outbound });
+  return { secrets, endpointUrl, outbound };
+}
+
+/** The gateway behind a connection. */
+export async function openGateway(
+  access: GatewayAccess,
+  connection: ConnectionRow,
+): Promise<PaymentGateway> {
+  return createStripeGateway(await stripeAccess(access, connection));
+}
+
+/** The invoices that the provider behind a connection has of its own. */
+export async function openInvoiceProvider(
+  access: GatewayAccess,
+  connection: ConnectionRow,
+): Promise<InvoiceProvider> {
+  return createStripeInvoices(await stripeAccess(access, connection));
 }

@@ -1,9 +1,6 @@
 import type Stripe from 'stripe';
-import type { OutboundAgents } from '../../../runtime/guarded-agents.js';
-import type { StripeSecrets } from '../../declarations/exports/connection.resource.js';
 import { moneyOfUnits, unitsOfMoney } from '../../domain/payment/gateway-amount.js';
 import {
-  GatewayUnavailable,
   UnsignedSignal,
   type Charge,
   type ChargeOutcome,
@@ -11,53 +8,7 @@ import {
   type PaymentGateway,
   type PreparedCharge,
 } from './payment-gateway.js';
-
-/** How long Stripe may take to answer. */
-const TIMEOUT_MS = 20_000;
-/** Statuses after which the same request may have another answer; without one there was none. */
-const PASSING = [409, 425, 429];
-
-/** How Stripe is reached. */
-export type StripeAccess = {
-  readonly secrets: StripeSecrets;
-  /** Null: its own address. */
-  readonly endpointUrl: string | null;
-  readonly outbound: OutboundAgents;
-};
-
-/** The client is loaded when it is used: it is large. */
-async function openClient({ secrets, endpointUrl, outbound }: StripeAccess): Promise<Stripe> {
-  const { default: Client } = await import('stripe');
-  const url = new URL(endpointUrl ?? 'https://api.stripe.com');
-  const isHttps = url.protocol === 'https:';
-  const port = url.port === '' ? (isHttps ? 443 : 80) : Number(url.port);
-  return new Client(secrets.secret_key, {
-    ...{ host: url.hostname, port, protocol: isHttps ? 'https' : 'http' },
-    httpClient: Client.createNodeHttpClient(isHttps ? outbound.https : outbound.http),
-    // A job asks again, with the same key.
-    ...{ maxNetworkRetries: 0, timeout: TIMEOUT_MS, telemetry: false },
-  });
-}
-
-/** What of an error of the client is looked at. */
-type StripeFailure = {
-  readonly statusCode?: number;
-  readonly code?: string;
-  readonly message: string;
-};
-
-function failureOf(error: unknown): StripeFailure {
-  return error instanceof Error ? error : { message: String(error) };
-}
-
-/** Why Stripe will not do something. @throws GatewayUnavailable when it may do it later. */
-function refusedBecause(error: unknown): string {
-  const { statusCode = null, message } = failureOf(error);
-  if (statusCode === null || statusCode >= 500 || PASSING.includes(statusCode)) {
-    throw new GatewayUnavailable(`Stripe did not answer: ${message}`, error);
-  }
-  return message;
-}
+import { failureOf, openClient, refusedBecause, type StripeAccess } from './stripe-client.js';
 
 function idOf(reference: string | { readonly id: string } | null | undefined): string | null {
   return typeof reference === 'string' ? reference : (reference?.id ?? null);

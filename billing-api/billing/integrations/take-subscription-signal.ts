@@ -16,6 +16,7 @@ import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { syncPending } from './start-sync.js';
 
 /** What a signal has done. */
 export type TakenSignal = {
@@ -68,7 +69,8 @@ async function isFirst(
 
 /**
  * POST /integrations/signals/subscription (docs/domain.md 17.6): a signal counts once. An
- * incomplete subscription becomes active; any other one stays as it is, and the signal is
+ * incomplete subscription becomes active, and its invoices that wait for their payment are synced
+ * again; any other one stays as it is, and the signal is
  * acknowledged all the same.
  */
 export async function takeSubscriptionSignal(
@@ -90,6 +92,8 @@ export async function takeSubscriptionSignal(
     const row = await activateIncomplete(unit, id);
     if (isRefusal(row)) return row;
     const isActivated = row.subscription_status !== before.subscription_status;
+    const unsynced = isActivated ? await syncPending(unit, id) : null;
+    if (unsynced !== null) return unsynced;
     return { row, isRepeated: false, isActivated };
   });
 }

@@ -9,18 +9,14 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
+import {
+  startedWorkflowToDto,
+  type StartedWorkflowDto,
+} from '../../declarations/platform/workflow.resource.js';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import { startRecalculation } from './start-recalculation.js';
-
-/** A workflow that has begun. */
-export interface StartedWorkflowDto {
-  message: string;
-  run_id: string;
-  /** Poll GET /workflows/{workflow_id} until it is not Running any more. */
-  workflow_id: string;
-}
 
 @Route('v1/invoices')
 @Tags('Invoices')
@@ -43,7 +39,6 @@ export class RecalculateController extends Controller {
   ): Promise<StartedWorkflowDto> {
     const workflow = accepted(await startRecalculation(this.dependencies, occasionOf(request), id));
     this.setStatus(202);
-    const { id: workflow_id, run_id } = workflow;
-    return { message: 'the recalculation has begun', run_id, workflow_id };
+    return startedWorkflowToDto(workflow, 'the recalculation has begun');
   }
 }

@@ -1,7 +1,7 @@
 import { assertPresent } from '../../../runtime/failure.js';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
-import { WORKFLOWS } from '../../declarations/platform/workflow.resource.js';
 import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
+import { closeWorkflow, failedBy } from '../../platform/workflows/close-workflow.js';
 import { updateRecord } from '../../records/change-record.js';
 import { computeThenStore } from '../../records/compute-then-store.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
@@ -47,25 +47,6 @@ async function hold(unit: Unit, id: string, computed: ComputedTask): Promise<Hel
   return recalculationProblem(voided) === null ? { voided, subscription } : null;
 }
 
-/** Ends a workflow that still runs. */
-async function close(
-  unit: Unit,
-  workflowId: string,
-  outcome:
-    | { readonly workflow_status: 'Completed'; readonly result: Readonly<Record<string, string>> }
-    | {
-        readonly workflow_status: 'Failed';
-        readonly error_code: string;
-        readonly error_message: string;
-      },
-): Promise<null | Refusal> {
-  const row = await lockRecord(unit, WORKFLOWS, workflowId);
-  if (row?.workflow_status !== 'Running') return null;
-  const patch = { ...outcome, close_time: Math.max(unit.now, row.start_time) };
-  const after = await updateRecord(unit, WORKFLOWS, { row, patch });
-  return isRefusal(after) ? after : null;
-}
-
 /** Stores and finalizes the replacement, links the voided invoice to it, and ends the workflow. */
 async function replace(
   unit: Unit,
@@ -80,7 +61,7 @@ async function replace(
   const linked = await updateRecord(unit, INVOICES, { row: voided, patch });
   if (isRefusal(linked)) return linked;
   const result = { invoice_id: voided.id, recalculated_invoice_id: replacement };
-  const closed = await close(unit, workflowId, { workflow_status: 'Completed', result });
+  const closed = await closeWorkflow(unit, workflowId, { workflow_status: 'Completed', result });
   if (isRefusal(closed)) return closed;
   const config = await findInvoiceConfig(unit);
   const final = await finalizeDrafts(unit, config, drafts.map(asComputed));
@@ -106,8 +87,6 @@ export async function recalculateInvoice(
   });
   if (!isRefusal(done)) return;
   await writeUnit(dependencies, occasion, (unit) =>
-    close(unit, workflowId, {
-      ...{ workflow_status: 'Failed', error_code: done.code, error_message: done.message },
-    }),
+    closeWorkflow(unit, workflowId, failedBy(done)),
   );
 }

@@ -4,10 +4,10 @@ import { formatInstant } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { enqueue } from '../../../sql/jobs/enqueue.js';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
-import { WORKFLOWS, type WorkflowRow } from '../../declarations/platform/workflow.resource.js';
+import type { WorkflowRow } from '../../declarations/platform/workflow.resource.js';
 import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
+import { beginWorkflow } from '../../platform/workflows/begin-workflow.js';
 import { isOfEnvironment, rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
-import { createRecord } from '../../records/create-record.js';
 import { lockRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
@@ -73,11 +73,7 @@ async function start(unit: Unit, id: string): Promise<WorkflowRow | Refusal> {
   if (await isRunning(unit, id)) {
     return new Refusal('invalid_operation', 'the invoice is being recalculated');
   }
-  const workflow = await createRecord(unit, WORKFLOWS, {
-    ...{ run_id: unit.newId('run'), workflow_type: RECALCULATION, workflow_status: 'Running' },
-    ...{ entity: 'invoice', entity_id: id, start_time: unit.now, close_time: null },
-    ...{ result: null, error_code: null, error_message: null },
-  });
+  const workflow = await beginWorkflow(unit, { type: RECALCULATION, entity: 'invoice', id });
   if (isRefusal(workflow)) return workflow;
   const input = { invoiceId: id, workflowId: workflow.id };
   await enqueue(unit, RECALCULATE_INVOICE, { input });

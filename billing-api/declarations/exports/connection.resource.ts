@@ -1,8 +1,13 @@
-import { nullable, oneOf, recordVersion, secretBytes, text } from '../../records/columns.js';
+import { z } from 'zod';
+import { json, nullable, oneOf, recordVersion, secretBytes, text } from '../../records/columns.js';
 import type { MetadataDto, PaginationDto, RecordDto } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
 
 const PROVIDERS = ['s3', 'stripe'] as const;
+
+/** Which way an invoice goes: to the provider, or what the provider says of it to here. */
+const DIRECTIONS = ['push', 'pull'] as const;
+export type SyncDirection = (typeof DIRECTIONS)[number];
 
 /** A service of others, with what is needed to use it: a store of files, or a payment gateway. */
 export const CONNECTIONS = defineResource({
@@ -14,6 +19,7 @@ export const CONNECTIONS = defineResource({
     provider_type: oneOf(PROVIDERS),
     secrets: secretBytes,
     endpoint_url: nullable(text),
+    sync_config: nullable(json(z.object({ direction: z.array(z.enum(DIRECTIONS)) }))),
     version: recordVersion,
   },
   unique: { connections_gateway: 'provider_type' },
@@ -26,6 +32,17 @@ export interface ConnectionDto extends RecordDto {
   name: string;
   provider_type: 's3' | 'stripe';
   endpoint_url: string | null;
+  /** Null when invoices are not synced. */
+  sync_config: SyncConfigDto | null;
+}
+
+/** @example {"direction": ["push", "pull"]} */
+export interface SyncConfigDto {
+  /**
+   * push: invoices may be sent there. pull: what is paid there may be taken over.
+   * @maxItems 2
+   */
+  direction: SyncDirection[];
 }
 
 export interface ConnectionListDto {
@@ -81,6 +98,8 @@ export interface CreateConnectionBody {
    * @maxLength 2048
    */
   endpoint_url?: string;
+  /** Of stripe: which ways invoices are synced. Without it, none. */
+  sync_config?: SyncConfigDto;
   metadata?: MetadataDto;
 }
 
@@ -90,6 +109,8 @@ export interface ChangeConnectionBody {
   name?: string;
   /** Replaced as a whole. */
   secrets?: ConnectionSecretsBody;
+  /** Of stripe: replaced as a whole; with an empty `direction`, invoices are synced no more. */
+  sync_config?: SyncConfigDto;
   metadata?: MetadataDto;
 }
 

@@ -72,7 +72,8 @@ export interface WorkflowDto {
   duration_ms: number | null;
   /**
    * A recalculation: `invoice_id` and `recalculated_invoice_id`. A sync of a plan: how many lines
-   * it found, made and ended.
+   * it found, made and ended. A sync of an invoice: `invoice_id`, `method`, `provider_invoice_id`
+   * and `provider_status`.
    */
   result: WorkflowResultDto | null;
   error: WorkflowErrorDto | null;
@@ -98,4 +99,16 @@ export function workflowToDto(row: WorkflowRow): WorkflowDto {
     result: row.result,
     error: code === null || message === null ? null : { code, message },
   };
+}
+
+/** A workflow that has begun. */
+export interface StartedWorkflowDto {
+  message: string;
+  run_id: string;
+  /** Poll GET /workflows/{workflow_id} until it is not Running any more. */
+  workflow_id: string;
+}
+
+export function startedWorkflowToDto(row: WorkflowRow, message: string): StartedWorkflowDto {
+  return { message, run_id: row.run_id, workflow_id: row.id };
 }

@@ -1,0 +1,59 @@
+import type { Decimal } from '../../../contract/decimal.js';
+import type { ProviderLine } from '../../domain/payment/provider-lines.js';
+
+/** An invoice as it is sent to a provider that has invoices of its own. */
+export type SentInvoice = {
+  readonly invoiceId: string;
+  readonly invoiceNumber: string | null;
+  /** Who pays, as the provider calls them. */
+  readonly payerId: string;
+  readonly currency: string;
+  /** Days from the finalization to the due date. */
+  readonly daysUntilDue: number;
+  /** They add up to the total. */
+  readonly lines: readonly ProviderLine[];
+  readonly total: Decimal;
+  /** What credit notes took off the amount due. */
+  readonly credited: Decimal;
+  /** Whether nothing is left to be paid. */
+  readonly isPaid: boolean;
+};
+
+/** The invoice as the provider has it. */
+export type ProviderInvoice = {
+  readonly id: string;
+  readonly status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
+  readonly currency: string;
+  readonly total: Decimal;
+  /** What of it is paid; of a paid one everything but what was credited. */
+  readonly paid: Decimal;
+  readonly pdfUrl: string | null;
+};
+
+/** What the provider did, or why it will not. */
+export type ProviderAnswer<T> =
+  | { readonly status: 'done'; readonly value: T }
+  | { readonly status: 'refused'; readonly reason: string };
+
+/**
+ * Who has invoices of its own, which are kept like those here (docs/domain.md 17.6). Everything
+ * may be asked for again: what was done before is not done twice.
+ * @throws GatewayUnavailable when it is to be asked again.
+ */
+export type InvoiceProvider = {
+  /** How many lines an invoice may have there. */
+  readonly linesMax: number;
+  /** An empty draft, whose id is stored before anything else is done with it. */
+  readonly begin: (invoice: SentInvoice) => Promise<ProviderAnswer<string>>;
+  /**
+   * Brings the provider's invoice to what ours is: lines, total, finalized, credited, paid.
+   * @param run names this try among others, with its repetitions.
+   */
+  readonly complete: (
+    invoice: SentInvoice,
+    at: { readonly id: string; readonly run: string },
+  ) => Promise<ProviderAnswer<ProviderInvoice>>;
+  /** Voids it; a draft there is removed. */
+  readonly cancel: (id: string) => Promise<ProviderAnswer<ProviderInvoice>>;
+  readonly read: (id: string) => Promise<ProviderAnswer<ProviderInvoice>>;
+};

@@ -1,0 +1,200 @@
+import { DAY_MS } from '../../../contract/instant.js';
+import { INTEGRATIONS } from '../../declarations/customers/integration.resource.js';
+import { CONNECTIONS, type ConnectionRow } from '../../declarations/exports/connection.resource.js';
+import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import { providerLines } from '../../domain/payment/provider-lines.js';
+import { closeWorkflow, failedBy } from '../../platform/workflows/close-workflow.js';
+import { updateRecord } from '../../records/change-record.js';
+import { isEqual } from '../../records/conditions.js';
+import { createRecord } from '../../records/create-record.js';
+import { findPublished, lockRecord } from '../../records/find-record.js';
+import type { JobActor, Occasion } from '../../records/occasion.js';
+import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { readUnit, writeUnit, type ReadUnit, type Unit } from '../../records/unit.js';
+import type { InvoiceDocument } from '../document/invoice-document.js';
+import type {
+  InvoiceProvider,
+  ProviderAnswer,
+  ProviderInvoice,
+  SentInvoice,
+} from '../gateways/invoice-provider.js';
+import { openInvoiceProvider } from '../gateways/open-gateway.js';
+import { lockFinalized } from '../payments/settle-invoice.js';
+import type { GatewayNeeds } from '../payments/take-by-gateway.js';
+import { recordMoney } from '../payments/take-payment.js';
+import { readDocument } from '../stored/read-documents.js';
+import { findLink, syncProblem, type SyncInput } from './start-sync.js';
+
+/** What a sync works on, as it stands when it begins. */
+type Synced = {
+  readonly invoice: InvoiceRow;
+  readonly document: InvoiceDocument;
+  readonly connection: ConnectionRow;
+  readonly payerId: string | null;
+  /** The invoice as the provider calls it; null when it was never sent. */
+  readonly providerId: string | null;
+};
+
+type Work = {
+  readonly needs: GatewayNeeds;
+  readonly occasion: Occasion<JobActor>;
+  readonly input: SyncInput;
+  readonly synced: Synced;
+  readonly provider: InvoiceProvider;
+};
+
+async function findSynced(unit: ReadUnit, input: SyncInput): Promise<Synced | Refusal> {
+  const { invoiceId, connectionId, method } = input;
+  const [invoice] = await findPublished(unit, INVOICES, isEqual('id', invoiceId));
+  if (invoice === undefined) return notFound(INVOICES.name, invoiceId);
+  const [connection] = await findPublished(unit, CONNECTIONS, isEqual('id', connectionId));
+  if (connection === undefined) return notFound(CONNECTIONS.name, connectionId);
+  const problem = await syncProblem(unit, { invoice, connection }, method);
+  if (problem !== null) return new Refusal('invalid_operation', problem);
+  const document = await readDocument(unit, invoiceId);
+  if (isRefusal(document)) return document;
+  const { provider_type: provider } = connection;
+  const payer = await findLink(unit, { type: 'customer', id: invoice.customer_id, provider });
+  const link = await findLink(unit, { type: 'invoice', id: invoiceId, provider });
+  return {
+    ...{ invoice, document, connection },
+    payerId: payer?.provider_entity_id ?? null,
+    providerId: link?.provider_entity_id ?? null,
+  };
+}
+
+function daysUntilDue({ due_date: due, finalized_at: finalized }: InvoiceRow): number {
+  if (due === null || finalized === null) return 0;
+  return Math.max(0, Math.ceil((due - finalized) / DAY_MS));
+}
+
+function sentOf({ invoice, document }: Synced, payerId: string, linesMax: number): SentInvoice {
+  const lines = document.lines.map((line) => ({
+    description: line.display_name,
+    amount: line.amount,
+  }));
+  return {
+    ...{ invoiceId: invoice.id, invoiceNumber: invoice.invoice_number, payerId },
+    ...{ currency: invoice.currency, total: invoice.total, daysUntilDue: daysUntilDue(invoice) },
+    lines: providerLines(
+      {
+        ...{ lines, total: invoice.total, totalDiscount: invoice.total_discount },
+        ...{ creditsApplied: invoice.total_prepaid_credits_applied, totalTax: invoice.total_tax },
+      },
+      linesMax,
+    ),
+    credited: invoice.adjustment_amount,
+    isPaid: invoice.amount_remaining.isZero(),
+  };
+}
+
+/** What the provider did, or its refusal as one of ours. */
+function valueOf<T>(answer: ProviderAnswer<T>): T | Refusal {
+  if (answer.status === 'done') return answer.value;
+  return new Refusal('invalid_operation', `the provider refuses: ${answer.reason}`);
+}
+
+/** The provider's invoice for ours: the one that is linked, or a new draft, linked at once. */
+async function beginOnce(work: Work, sent: SentInvoice): Promise<string | Refusal> {
+  const { needs, occasion, provider, synced } = work;
+  if (synced.providerId !== null) return synced.providerId;
+  const id = valueOf(await provider.begin(sent));
+  if (isRefusal(id)) return id;
+  const stored = await writeUnit(needs, occasion, (unit) =>
+    createRecord(unit, INTEGRATIONS, {
+      ...{ entity_type: 'invoice', entity_id: synced.invoice.id, metadata: {} },
+      ...{ provider_type: synced.connection.provider_type, provider_entity_id: id },
+    }),
+  );
+  return isRefusal(stored) ? stored : id;
+}
+
+async function cancelThere(work: Work, id: string): Promise<ProviderInvoice | Refusal> {
+  return valueOf(await work.provider.cancel(id));
+}
+
+async function push(work: Work): Promise<ProviderInvoice | Refusal> {
+  const { provider, synced, input } = work;
+  const { payerId, providerId, invoice } = synced;
+  if (invoice.invoice_status === 'VOIDED' && providerId !== null) {
+    return cancelThere(work, providerId);
+  }
+  if (payerId === null) return notFound('customer of the provider', invoice.customer_id);
+  const sent = sentOf(synced, payerId, provider.linesMax);
+  const id = await beginOnce(work, sent);
+  if (isRefusal(id)) return id;
+  return valueOf(await provider.complete(sent, { id, run: input.workflowId }));
+}
+
+async function pull({ provider, synced }: Work): Promise<ProviderInvoice | Refusal> {
+  const { providerId, invoice } = synced;
+  if (providerId === null) return notFound('invoice of the provider', invoice.id);
+  const told = valueOf(await provider.read(providerId));
+  if (isRefusal(told) || told.currency.toLowerCase() === invoice.currency) return told;
+  const problem = `the provider's invoice is in ${told.currency}, not ${invoice.currency}`;
+  return new Refusal('invalid_operation', problem);
+}
+
+/** Takes over what the provider says of a payment: what is paid is never lowered. */
+async function takeOver(unit: Unit, id: string, told: ProviderInvoice): Promise<Refusal | null> {
+  const row = await lockFinalized(unit, id);
+  if (isRefusal(row)) return row;
+  const more = told.paid.minus(row.amount_paid);
+  const paid = more.greaterThan(0) ? await recordMoney(unit, row, more) : row;
+  if (isRefusal(paid) || told.pdfUrl === null || told.pdfUrl === paid.invoice_pdf_url) {
+    return isRefusal(paid) ? paid : null;
+  }
+  const current = (await lockRecord(unit, INVOICES, id)) ?? paid;
+  const after = await updateRecord(unit, INVOICES, {
+    row: current,
+    patch: { invoice_pdf_url: told.pdfUrl },
+  });
+  return isRefusal(after) ? after : null;
+}
+
+/** Notes what the provider told, and ends the workflow, in one unit. */
+async function note(
+  unit: Unit,
+  { invoiceId, method, workflowId }: SyncInput,
+  told: ProviderInvoice,
+): Promise<Refusal | null> {
+  const taken = method === 'pull' ? await takeOver(unit, invoiceId, told) : null;
+  if (taken !== null) return taken;
+  const result = {
+    ...{ invoice_id: invoiceId, method },
+    ...{ provider_invoice_id: told.id, provider_status: told.status },
+  };
+  return closeWorkflow(unit, workflowId, { workflow_status: 'Completed', result });
+}
+
+async function carryOut(
+  needs: GatewayNeeds,
+  occasion: Occasion<JobActor>,
+  input: SyncInput,
+): Promise<Refusal | null> {
+  const synced = await readUnit(needs, occasion, (unit) => findSynced(unit, input));
+  if (isRefusal(synced)) return synced;
+  const provider = await openInvoiceProvider(needs, synced.connection);
+  const work = { needs, occasion, input, synced, provider };
+  const told = input.method === 'push' ? await push(work) : await pull(work);
+  if (isRefusal(told)) return told;
+  return writeUnit(needs, occasion, (unit) => note(unit, input, told));
+}
+
+/**
+ * Carries out the sync of one invoice, and ends its workflow. It may be killed at any point and
+ * done again: the provider's invoice is made once, and what was done there is not done twice
+ * (docs/domain.md 17.6).
+ * @throws GatewayUnavailable when the provider is to be asked again.
+ */
+export async function syncInvoice(
+  needs: GatewayNeeds,
+  occasion: Occasion<JobActor>,
+  input: SyncInput,
+): Promise<void> {
+  const refused = await carryOut(needs, occasion, input);
+  if (refused === null) return;
+  await writeUnit(needs, occasion, (unit) =>
+    closeWorkflow(unit, input.workflowId, failedBy(refused)),
+  );
+}
