@@ -1,4 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { WebhookPayloads } from './generated/webhooks.js';
+
+/** What a message says: `event_type` tells which other members there are. */
+export type WebhookPayload = WebhookPayloads[keyof WebhookPayloads];
 
 /** A system event as endpoints receive it. */
 export type WebhookEvent = {
@@ -8,7 +12,7 @@ export type WebhookEvent = {
   readonly sequence: number | null;
   /** When this attempt was made, in seconds. */
   readonly timestamp: number;
-  readonly payload: { readonly event_type: string } & Readonly<Record<string, unknown>>;
+  readonly payload: WebhookPayload;
 };
 
 /** A message that is not from Minutebook, or too old. */
@@ -69,6 +73,6 @@ export function verifyWebhook(
     timestamp,
     sequence: typeof sequence === 'string' ? Number(sequence) : null,
     // Signed by Minutebook, whose payloads have this form.
-    payload: JSON.parse(message.body.toString()) as WebhookEvent['payload'],
+    payload: JSON.parse(message.body.toString()) as WebhookPayload,
   };
 }

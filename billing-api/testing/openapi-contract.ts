@@ -79,7 +79,10 @@ class OpenApiContract {
     const place = [...operation, 'responses', String(answer.status)];
     const response = this.#responseAt(place);
     if (this.#at(response) === undefined) return [`${place.join(' ')} is not documented`];
-    const problems = this.#bodyProblems(response, answer.body);
+    const problems = [
+      ...this.#bodyProblems(response, answer.body),
+      ...this.#payloadProblems(answer),
+    ];
     return [...problems, ...this.#headerProblems(response, answer.headers)];
   }
 
@@ -89,6 +92,29 @@ class OpenApiContract {
     const validate = this.#compile(['components', 'schemas', 'ErrorDto']);
     if (validate(answer.body)) return [];
     return (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`);
+  }
+
+  /** Problems of the payload of a system event: what the document says of its webhook. */
+  problemsOfPayload(name: string, payload: unknown): readonly string[] {
+    const content = ['post', 'requestBody', 'content', 'application/json', 'schema'];
+    const place = ['x-webhooks', name, ...content];
+    if (this.#at(place) === undefined) return [`the webhook ${name} is not documented`];
+    const validate = this.#compile(place);
+    if (validate(payload)) return [];
+    return (validate.errors ?? []).map(
+      ({ instancePath, message = '' }) => `${name}${instancePath} ${message}`,
+    );
+  }
+
+  /** Problems of the payloads of listed system events. */
+  #payloadProblems({ path, body }: AnswerToCheck): readonly string[] {
+    if (!/^\/webhooks\/events(\?|\/|$)/.test(path) || !isJson(body)) return [];
+    const listed = Array.isArray(body['items']) ? (body['items'] as readonly unknown[]) : [body];
+    return listed.flatMap((event) =>
+      isJson(event) && typeof event['event_name'] === 'string'
+        ? this.problemsOfPayload(event['event_name'], event['payload'])
+        : [],
+    );
   }
 
   /** Where the operation of a request stands in the document; null when it does not. */

@@ -43,10 +43,11 @@ function linesOf(form: URLSearchParams): Readonly<Record<string, string>>[] {
 }
 
 function answerOf(invoice: SimulatedInvoice): object {
-  const { amountPaid, credited, lines, isPaidOutOfBand, daysUntilDue, ...rest } = invoice;
+  const { id, currency, customer, metadata, status, amountPaid, credited, lines } = invoice;
   const total = totalOf(invoice);
   return {
-    ...{ ...rest, object: 'invoice', total, amount_paid: amountPaid },
+    ...{ id, currency, customer, metadata, status, object: 'invoice', total },
+    amount_paid: amountPaid,
     amount_remaining: Math.max(0, total - credited - amountPaid),
     pre_payment_credit_notes_amount: credited,
     invoice_pdf: invoice.status === 'draft' ? null : `https://pay.example/${invoice.id}.pdf`,

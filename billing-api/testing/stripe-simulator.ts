@@ -107,18 +107,24 @@ class Account {
   readonly invoices = new SimulatedInvoices();
 
   do(method: string, path: string, form: URLSearchParams): Answer {
-    const [, , kind, id = '', action] = path.split('/');
-    if (kind === 'customers' && method === 'GET') {
-      const body = { default_payment_method: this.defaults.get(id) ?? null };
-      return { status: 200, body: { id, object: 'customer', invoice_settings: body } };
+    const [, , kind = '', id = '', action] = path.split('/');
+    switch (kind) {
+      case 'customers': {
+        const body = { default_payment_method: this.defaults.get(id) ?? null };
+        return { status: 200, body: { id, object: 'customer', invoice_settings: body } };
+      }
+      case 'credit_notes':
+        return this.invoices.credit(form);
+      case 'invoices':
+        return id === ''
+          ? this.invoices.create(form, metadataOf(form))
+          : this.invoices.do(method, [id, action], form);
+      default:
+        return id === '' ? this.#create(form) : this.#doIntent(kind, [id, action]);
     }
-    if (kind === 'credit_notes') return this.invoices.credit(form);
-    if (kind === 'invoices') {
-      return id === ''
-        ? this.invoices.create(form, metadataOf(form))
-        : this.invoices.do(method, [id, action], form);
-    }
-    if (kind === 'payment_intents' && id === '') return this.#create(form);
+  }
+
+  #doIntent(kind: string, [id, action]: readonly [string, string | undefined]): Answer {
     const intent = this.intents.get(id);
     if (intent === undefined) {
       return error(404, { type: 'invalid_request_error', message: `No such ${kind}: ${id}` });

@@ -206,6 +206,47 @@ function tagsOf(described, paths) {
   return [...described, ...others.map((name) => ({ name }))];
 }
 
+const HEADERS_OF_MESSAGES = {
+  'webhook-id': 'The id of the system event, the same on every attempt.',
+  'webhook-timestamp': 'When this attempt was made, in seconds since 1970.',
+  'webhook-signature': 'One `v1,…` for each secret of the endpoint, by Standard Webhooks.',
+  'webhook-sequence': 'The number of the event in its environment; absent for a test.',
+};
+
+/** The events that a schema of the payload of webhooks is for. */
+export function eventsOf(schema) {
+  const { enum: names = [] } = schema.properties?.event_type ?? {};
+  return names;
+}
+
+/** The names of the schemas of payloads: the choices of what a system event tells. */
+export function payloadsOf(schemas) {
+  return schemas.WebhookPayload.anyOf.map(({ $ref }) => $ref.slice(SCHEMA.length));
+}
+
+/**
+ * What endpoints receive, by event. OpenAPI 3.0 has no `webhooks`; tools read them as an extension
+ * of the same form.
+ */
+function webhooksOf(schemas) {
+  const parameters = Object.entries(HEADERS_OF_MESSAGES).map(([name, description]) => ({
+    ...{ in: 'header', name, description, required: name !== 'webhook-sequence' },
+    schema: { type: 'string' },
+  }));
+  const webhooks = payloadsOf(schemas).flatMap((name) =>
+    eventsOf(schemas[name]).map((event) => {
+      const content = { 'application/json': { schema: { $ref: `${SCHEMA}${name}` } } };
+      const post = {
+        ...{ operationId: event, summary: event, tags: ['Webhooks'], parameters },
+        requestBody: { required: true, content },
+        responses: { '2XX': { description: 'Delivered' } },
+      };
+      return [event, { post }];
+    }),
+  );
+  return Object.fromEntries(webhooks.sort(([left], [right]) => (left < right ? -1 : 1)));
+}
+
 /** The whole document; schemas that nothing uses, such as those of queries, are left out. */
 export function documentOf({ spec, fragment, paths, schemas }) {
   const responses = { ...ERROR_RESPONSES, ...fragment.components.responses };
@@ -216,6 +257,7 @@ export function documentOf({ spec, fragment, paths, schemas }) {
     ...fragment.document,
     tags: tagsOf(fragment.document.tags, paths),
     paths,
+    'x-webhooks': webhooksOf(schemas),
     components: {
       ...spec.components,
       headers: fragment.components.headers,

@@ -56,7 +56,10 @@ async function begin(client: Stripe, invoice: SentInvoice): Promise<string> {
       ...{ customer: payerId, currency, days_until_due: daysUntilDue },
       ...{ collection_method: 'send_invoice', auto_advance: false },
       pending_invoice_items_behavior: 'exclude',
-      metadata: { invoice_id: invoiceId, invoice_number: invoiceNumber ?? '' },
+      metadata: {
+        invoice_id: invoiceId,
+        ...(invoiceNumber === null ? {} : { invoice_number: invoiceNumber }),
+      },
       ...(invoiceNumber === null ? {} : { description: `Invoice ${invoiceNumber}` }),
     },
     // What else may change of our invoice is not said here.

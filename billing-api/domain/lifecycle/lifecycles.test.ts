@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { projectRoot } from '../../../runtime/project.js';
+import { eventsOfPage } from '../../testing/events-of-page.js';
 import { CREDIT_NOTE, INVOICE } from './invoice-lifecycle.js';
 import {
   defineLifecycle,
@@ -28,25 +29,6 @@ function tableOf({ subject, initial, moves }: Lifecycle): string {
     `| begin as | – | ${initial.join(', ')} | – |`,
     ...rows,
   ].join('\n');
-}
-
-/** The names in a cell such as `a.created, .updated; b.updated`. */
-function eventsOfCell(cell: string): string[] {
-  let prefix = '';
-  return cell.split(/[,;]/).map((part) => {
-    const name = part.trim();
-    if (name.startsWith('.')) return `${prefix}${name}`;
-    prefix = name.slice(0, name.lastIndexOf('.'));
-    return name;
-  });
-}
-
-function eventsOfPage(): ReadonlySet<string> {
-  const [, section = ''] = readPage('docs/http.md').split('### 11.3 ');
-  const rows = (section.split('\n## ')[0] ?? '')
-    .split('\n')
-    .filter((line) => line.startsWith('| '));
-  return new Set(rows.flatMap((row) => eventsOfCell(row.split('|')[1] ?? '')));
 }
 
 function reachedFrom({ initial, moves }: Lifecycle): ReadonlySet<string> {

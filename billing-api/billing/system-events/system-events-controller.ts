@@ -3,13 +3,16 @@ import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import type { ReadDependencies } from '../../records/unit.js';
-import { listSystemEvents, readSystemEvent } from './read-system-events.js';
+import {
+  listSystemEvents,
+  readSystemEvent,
+} from '../../webhooks/system-events/read-system-events.js';
+import type { SystemEventsQuery } from '../../webhooks/system-events/system-event.js';
 import {
   systemEventToDto,
   type SystemEventDto,
   type SystemEventListDto,
-  type SystemEventsQuery,
-} from './system-event.js';
+} from './system-event-dto.js';
 
 @Route('v1/webhooks/events')
 @Tags('Webhooks')
