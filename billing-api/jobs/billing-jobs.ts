@@ -16,6 +16,7 @@ import { REMOVE_EXPIRED_KEYS } from './remove-expired-keys.js';
 import { SYNC_ONE_INVOICE } from './sync-invoices.js';
 import { TAKE_BY_GATEWAY } from './take-payments.js';
 import { SYNC_PLAN_SUBSCRIPTIONS } from './sync-plan.js';
+import { TELL_REJECTED } from './tell-rejected.js';
 import { WATCH_BILLING } from './watch-billing.js';
 import { WATCH_METER_WAITS } from './watch-meter-waits.js';
 
@@ -43,4 +44,5 @@ export const BILLING_JOBS = [
   DELIVER_WEBHOOKS,
   TAKE_BY_GATEWAY,
   SYNC_ONE_INVOICE,
+  TELL_REJECTED,
 ];

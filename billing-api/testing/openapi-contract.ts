@@ -79,10 +79,9 @@ class OpenApiContract {
     const place = [...operation, 'responses', String(answer.status)];
     const response = this.#responseAt(place);
     if (this.#at(response) === undefined) return [`${place.join(' ')} is not documented`];
-    const problems = [
-      ...this.#bodyProblems(response, answer.body),
-      ...this.#payloadProblems(answer),
-    ];
+    // Of one payload they are fewer than of a choice between all.
+    const ofPayloads = this.#payloadProblems(answer);
+    const problems = ofPayloads.length > 0 ? ofPayloads : this.#bodyProblems(response, answer.body);
     return [...problems, ...this.#headerProblems(response, answer.headers)];
   }
 

@@ -77,7 +77,7 @@ export async function* eventPages(
   };
   let behind = { behindMs: startMs - 1, behindId: '' };
   for (;;) {
-    const window = { fromMs: startMs, toMs: endMs, limit: ROWS_AT_ONCE, ...behind };
+    const window = { fromMs: startMs, toMs: endMs, names: [], limit: ROWS_AT_ONCE, ...behind };
     const page = await needs.clickHouse.query(
       RECEIVED,
       { ...environment, ...window },

@@ -109,7 +109,7 @@ describe('a push of an invoice', () => {
       ],
     ]);
     expect(theirs).toMatchObject({
-      ...{ status: 'open', currency: 'usd', customer: `cus_${customer.id}`, daysUntilDue: 1 },
+      ...{ status: 'open', currency: 'usd', customer: `cus_${customer.id}`, daysUntilDue: 0 },
       metadata: { invoice_id: invoice.id, invoice_number: invoice.invoice_number },
     });
     const links = await api.call('GET', `/v1/integrations/mappings?entity_id=${invoice.id}`);

@@ -9,6 +9,7 @@ import type { AlertSettingsDto } from '../../declarations/alerts/alert-settings.
 import type { WalletDto } from '../../declarations/money/wallet.resource.js';
 import type { PhaseDto } from '../../declarations/subscriptions/phase.resource.js';
 import type { SubscriptionDto } from '../../declarations/subscriptions/subscription.resource.js';
+import type { EventDto } from '../../events/event-dto.js';
 import type { Currency, DecimalText } from '../../records/record-dto.js';
 import type { InvoiceDto } from '../answer/invoice-dto.js';
 
@@ -145,14 +146,20 @@ export interface FeatureAlertPayload {
   alert: FeatureAlertDto;
 }
 
+/** What events tell of an entitlement: what it belongs to is `entity_type` and `entity_id`. */
+export interface ToldEntitlementDto extends Omit<EntitlementDto, 'plan_id'> {}
+
 export interface EntitlementPayload {
   event_type: 'entitlement.created' | 'entitlement.updated' | 'entitlement.deleted';
-  entitlement: EntitlementDto;
+  entitlement: ToldEntitlementDto;
 }
+
+/** What events tell of a customer. */
+export interface ToldCustomerDto extends Omit<CustomerDto, 'integrations'> {}
 
 export interface CustomerPayload {
   event_type: 'customer.created' | 'customer.updated' | 'customer.deleted';
-  customer: CustomerDto;
+  customer: ToldCustomerDto;
 }
 
 export interface CreditNotePayload {
@@ -200,6 +207,13 @@ export interface PaymentPayload {
   payment: PaymentDto;
 }
 
+/** An event was accepted that no meter counts. */
+export interface EventRejectedPayload {
+  event_type: 'event.rejected';
+  reason: 'no_meter_for_event_name' | 'no_matching_meter';
+  event: EventDto;
+}
+
 /** What an endpoint receives, by `event_type` (docs/http.md 11.3). */
 export type WebhookPayload =
   | InvoicePayload
@@ -215,4 +229,5 @@ export type WebhookPayload =
   | WalletPayload
   | WalletAlertPayload
   | WalletTransactionPayload
-  | PaymentPayload;
+  | PaymentPayload
+  | EventRejectedPayload;
