@@ -107,10 +107,10 @@ class OpenApiContract {
 
   /** Problems of the payloads of listed system events. */
   #payloadProblems({ path, body }: AnswerToCheck): readonly string[] {
-    if (!/^\/webhooks\/events(\?|\/|$)/.test(path) || !isJson(body)) return [];
+    if (!/^\/webhooks\/events(\?|\/|$)/.test(path) || !isObject(body)) return [];
     const listed = Array.isArray(body['items']) ? (body['items'] as readonly unknown[]) : [body];
     return listed.flatMap((event) =>
-      isJson(event) && typeof event['event_name'] === 'string'
+      isObject(event) && typeof event['event_name'] === 'string'
         ? this.problemsOfPayload(event['event_name'], event['payload'])
         : [],
     );
