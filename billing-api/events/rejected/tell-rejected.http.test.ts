@@ -29,8 +29,8 @@ describe('event.rejected', () => {
       (await api.call('GET', '/v1/webhooks/events?event_type=event.rejected')).body.items.map(
         ({ payload }: Answer) => [payload.event.id, payload.reason],
       );
-    const eventOf = (id: string, name: string, minutes: number, region = 'eu'): LogEvent => ({
-      ...{ id, name, at: at(minutes), source: '', properties: { region } },
+    const eventOf = (id: string, name: string, minutes: number): LogEvent => ({
+      ...{ id, name, at: at(minutes), source: '', properties: { region: 'eu' } },
       customer: { externalCustomerId: 'acme' },
     });
     const count = { aggregation: { type: 'COUNT' } };
@@ -40,7 +40,11 @@ describe('event.rejected', () => {
       filters: [{ key: 'region', values: ['eu'] }],
     });
     await storeLogEvents(clickhouse.client, environment, [
-      ...[eventOf('e1', 'call', 1), eventOf('e2', 'store', 1), eventOf('e3', 'store', 2, 'us')],
+      ...[
+        eventOf('e1', 'call', 1),
+        eventOf('e2', 'store', 1),
+        { ...eventOf('e3', 'store', 2), properties: { region: 'us' } },
+      ],
       ...[eventOf('e4', 'cal', 3), eventOf('e5', 'cal', 4), eventOf('e6', 'cal', 12.5)],
       ...[eventOf('e7', 'cal', 13), eventOf('e8', 'other', 20)],
     ]);

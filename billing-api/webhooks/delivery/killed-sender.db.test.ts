@@ -1,15 +1,13 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, vi } from 'vitest';
 import { drawSeed } from '../../../load-tests/harness/draw-seed.js';
 import { createSeededRandom } from '../../../load-tests/harness/seeded-random.js';
 import { HOUR_MS } from '../../../contract/instant.js';
-import { builtModule } from '../../../runtime/project.js';
 import { test } from '../../testing/billing-test.js';
 import type { Answer } from '../../testing/money-test.js';
 import { startReceiver, type Received, type Receiver } from '../../testing/webhook-receiver.js';
+import { workUntilKilled } from '../../testing/work-until-killed.js';
 
 const PATH = '/v1/webhooks/endpoints';
 /** Instants of the day at which things happen and the sender is killed. */
@@ -26,15 +24,16 @@ type Dated = Received & { readonly turnedMs: number; readonly at: number };
 /** A receiver that keeps when it was sent what. */
 async function startDatedReceiver(turned: { ms: number }) {
   const receiver = await startReceiver();
-  const dated: Dated[] = [];
+  const [dated, refused]: [Dated[], Dated[]] = [[], []];
   const behaving = { isUp: true };
   receiver.behave = (message) => {
+    const one = { ...message, turnedMs: turned.ms, at: Date.now() + turned.ms };
+    (behaving.isUp ? dated : refused).push(one);
     if (!behaving.isUp) return { status: 503 };
-    dated.push({ ...message, turnedMs: turned.ms, at: Date.now() + turned.ms });
     // A while, so that a kill finds messages that were taken and not noted.
     return { status: 200, waitMs: 20 };
   };
-  return { receiver, dated, behaving };
+  return { receiver, dated, refused, behaving };
 }
 
 /** As the public library checks a message at the instant at which it came. */
@@ -45,18 +44,6 @@ function verifyAt(secret: string, { body, headers, at }: Dated): void {
   } finally {
     vi.useRealTimers();
   }
-}
-
-/** Sends by a clock that is turned, and is killed when the text says so. */
-async function sendUntil(engines: object, turnedMs: number, isOver: () => Promise<unknown>) {
-  const child = fork(builtModule('billing-api/testing/deliver-as-worker'), [
-    JSON.stringify({ ...engines, turnedMs }),
-  ]);
-  const exited = once(child, 'exit');
-  await once(child, 'message');
-  await isOver();
-  child.kill('SIGKILL');
-  await exited;
 }
 
 const sequencesOf = (received: readonly Received[]) =>
@@ -79,6 +66,7 @@ describe('a day of webhooks whose sender is killed again and again', () => {
       const engines = {
         ...{ databaseUrl: database.url, clickHouseUrl: clickhouse.url },
         environment: api.environment,
+        jobs: ['queue-webhooks', 'deliver-webhooks'],
       };
       let rotated = '';
       for (const hour of HOURS) {
@@ -90,7 +78,7 @@ describe('a day of webhooks whose sender is killed again and again', () => {
           await api.make('/v1/customers', { external_id: `${hour} ${made}` });
         }
         const had = up.dated.length;
-        await sendUntil(engines, turned.ms, async () => {
+        await workUntilKilled({ ...engines, turnedMs: turned.ms }, async () => {
           await vi.waitFor(() => expect(up.dated.length).toBeGreaterThan(had), 40_000);
           await setTimeout(random.next() * 150);
         });
@@ -104,11 +92,17 @@ describe('a day of webhooks whose sender is killed again and again', () => {
           .filter((sequence: number) => sequence > before.next_after),
       );
       expect(wanted.size).toBe(HOURS.length * EVENTS_EACH);
-      await sendUntil(engines, turned.ms, () =>
+      // The log of deliveries agrees with what was received.
+      const noted = async () => {
+        const pending = await api.call('GET', '/v1/webhooks/deliveries?status=pending');
+        expect([seed, pending.body.items]).toEqual([seed, []]);
+      };
+      await workUntilKilled({ ...engines, turnedMs: turned.ms }, () =>
         vi.waitFor(
-          () => {
+          async () => {
             expect([seed, sequencesOf(up.dated)]).toEqual([seed, wanted]);
             expect([seed, sequencesOf(down.dated)]).toEqual([seed, wanted]);
+            await noted();
           },
           { timeout: 60_000, interval: 200 },
         ),
@@ -126,7 +120,14 @@ describe('a day of webhooks whose sender is killed again and again', () => {
         else expect(() => verifyAt(rotated, message)).toThrow();
       }
       for (const message of down.dated) verifyAt(second.secret, message);
-      expect(down.receiver.received.length).toBeGreaterThan(wanted.size);
+      // Each refused attempt was the same message, with the time and the signature of its own.
+      const firstId = down.refused[0]?.headers['webhook-id'];
+      const tries = down.refused.filter(({ headers }) => headers['webhook-id'] === firstId);
+      expect(tries.length).toBeGreaterThanOrEqual(4);
+      expect(new Set(tries.map(({ body }) => body)).size).toBe(1);
+      const times = new Set(tries.map(({ headers }) => headers['webhook-timestamp']));
+      expect(times.size).toBeGreaterThanOrEqual(4);
+      for (const message of down.refused) verifyAt(second.secret, message);
       const { body: failed } = await api.call('GET', '/v1/webhooks/deliveries?status=failed');
       expect(failed.items).toEqual([]);
       await Promise.all([up.receiver.close(), down.receiver.close()]);

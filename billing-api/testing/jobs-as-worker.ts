@@ -1,29 +1,31 @@
-import { createClickHouse } from '../../clickhouse/client.js';
 import type { Environment } from '../../contract/environment.js';
+import { createClickHouse } from '../../clickhouse/client.js';
 import { createLog } from '../../runtime/log.js';
 import { createMetrics } from '../../runtime/metrics.js';
 import { startJobs } from '../../sql/jobs/start-jobs.js';
 import { createDatabase } from '../../sql/pool.js';
-import { DELIVER_WEBHOOKS, QUEUE_WEBHOOKS } from '../jobs/deliver-webhooks.js';
+import { BILLING_JOBS } from '../jobs/billing-jobs.js';
 import type { WorkerEngines } from './bill-as-worker.js';
 import { billingNeeds } from './bill-environment.js';
 
-// A process of its own that sends system events, by a clock that is turned, until it is killed.
+// A process of its own that carries out the jobs that are named, by a clock that is turned, until
+// it is killed.
 type Turned = WorkerEngines & {
-  readonly turnedMs: number;
   readonly environment: Environment;
+  readonly jobs: readonly string[];
+  readonly turnedMs: number;
 };
-const { turnedMs, environment, ...engines } = JSON.parse(process.argv[2] ?? '') as Turned;
+const { turnedMs, environment, jobs, ...engines } = JSON.parse(process.argv[2] ?? '') as Turned;
 const database = await createDatabase(engines.databaseUrl, { poolSize: 8 });
 const clickHouse = createClickHouse(engines.clickHouseUrl);
 const clock = { now: () => Date.now() + turnedMs };
 await startJobs({
   database,
   // What a killed process held is soon free.
-  jobs: [
-    { ...QUEUE_WEBHOOKS, leaseSeconds: 1 },
-    { ...DELIVER_WEBHOOKS, leaseSeconds: 1 },
-  ],
+  jobs: BILLING_JOBS.filter(({ name }) => jobs.includes(name)).map((job) => ({
+    ...job,
+    leaseSeconds: 1,
+  })),
   needs: { ...billingNeeds({ database, clickHouse, environment }), clock },
   clock,
   log: createLog('test', 'silent'),
