@@ -3,6 +3,7 @@ import { formatInstant } from '../../contract/instant.js';
 import { noRows } from '../../sql/columns.js';
 import { CURRENT_ENVIRONMENT } from './conditions.js';
 import type { Actor } from './occasion.js';
+import type { NewSystemEvent, RecordedChange } from './recorded-change.js';
 import type { Unit } from './unit.js';
 
 /** The columns of the audit trail that say who made a change (0035_occasions.sql). */
@@ -53,8 +54,29 @@ async function storeAudit({ tx, actor, now, newId, changes }: Unit): Promise<voi
     FROM jsonb_populate_recordset(NULL::audit_entries, ${JSON.stringify(entries)}::jsonb)`);
 }
 
+/** What a change always writes, also when it changes nothing else. */
+const STAMPS: ReadonlySet<string> = new Set([
+  ...['updated_at', 'updated_by', 'version', 'record_version'],
+]);
+
+function withoutStamps(record: object): string {
+  return JSON.stringify(Object.entries(record).filter(([name]) => !STAMPS.has(name)));
+}
+
+function changesNothing({ before, after }: RecordedChange): boolean {
+  return before !== null && withoutStamps(before) === withoutStamps(after);
+}
+
+/** The events of a unit; a change that has changed nothing is not told (docs/http.md 11.2). */
+function toldEvents({ changes, events }: Unit): readonly NewSystemEvent[] {
+  if (changes.length === 0 || !changes.every(changesNothing)) return events;
+  return events.filter(({ name }) => !name.endsWith('.updated') && name !== 'invoice.update');
+}
+
 /** Takes its numbers last, because other units of the environment wait for them from then on. */
-async function storeEvents({ tx, now, newId, events }: Unit): Promise<void> {
+async function storeEvents(unit: Unit): Promise<void> {
+  const { tx, now, newId } = unit;
+  const events = toldEvents(unit);
   if (events.length === 0) return;
   const rows = events.map((event, index) => ({
     id: newId('sys_event'),

@@ -69,6 +69,29 @@ describe('GET /webhooks/events', () => {
     expect(numbers).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
   });
 
+  test('tells nothing of a change that changes nothing', async ({ api }) => {
+    const { id: subscriptionId, customerId } = await makeSubscription(api);
+    const feature = await api.make('/v1/features', { ...FEATURE, name: 'Same' });
+    const wallet = await api.make('/v1/wallets', { customer_id: customerId, currency: 'usd' });
+    const customer = (await api.call('GET', `/v1/customers/${customerId}`)).body;
+    const told = async () => (await api.call('GET', `${PATH}?limit=1000`)).body.next_after;
+    const before = await told();
+    const change = async (path: string, body: object) => {
+      const { status, body: answer } = await api.call('PUT', path, { body });
+      expect([path, status, answer.message]).toEqual([path, 200, undefined]);
+    };
+    const changes = [
+      [`/v1/customers/${customerId}`, { name: customer.name, metadata: customer.metadata }],
+      [`/v1/features/${feature.id}`, { name: 'Same' }],
+      [`/v1/wallets/${wallet.id}`, { name: wallet.name }],
+      [`/v1/subscriptions/${subscriptionId}`, { metadata: {} }],
+    ] as const;
+    for (const [path, body] of changes) await change(path, body);
+    expect(await told()).toBe(before);
+    await change(`/v1/features/${feature.id}`, { name: 'Another' });
+    expect(await told()).toBe(before + 1);
+  });
+
   test('tells of a subscription with its customer', async ({ api }) => {
     const { id, planId, customerId } = await makeSubscription(api);
     const { body } = await api.call('GET', PATH);
