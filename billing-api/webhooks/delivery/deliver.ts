@@ -15,10 +15,10 @@ import {
 } from '../../declarations/webhooks/webhook-endpoint.resource.js';
 import { nextAttempt } from '../../domain/webhooks/retry-schedule.js';
 import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
-import { findRecord, lockRecord } from '../../records/find-record.js';
+import { lockRecord } from '../../records/find-record.js';
 import { authorOf, type JobActor, type Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
-import { readUnit, writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { liveSecrets } from './endpoint-secrets.js';
 import { isDelivered, sendMessage, type WebhookTarget } from './send-message.js';
 
@@ -54,10 +54,13 @@ async function orThrow<T>(result: Promise<T | Refusal>): Promise<T> {
 }
 
 /** Makes deliveries of the next events; answers how many events it has taken. */
-async function takeEvents(unit: Unit, endpointId: string, machineNow: InstantMs): Promise<number> {
-  const endpoint = await lockRecord(unit, WEBHOOK_ENDPOINTS, endpointId);
-  if (endpoint?.status !== 'published' || !endpoint.enabled) return 0;
+async function takeEvents(
+  unit: Unit,
+  endpoint: WebhookEndpointRow,
+  machineNow: InstantMs,
+): Promise<number> {
   const { tx, now } = unit;
+  const { id: endpointId } = endpoint;
   const events = await tx.any(sql.type(eventRow)`
     SELECT id, sequence, event_name, created_at FROM system_events
     WHERE sequence > ${endpoint.taken_until} AND ${isOfEnvironment}
@@ -103,18 +106,35 @@ const dueRow = z.object({
 type Due = z.output<typeof dueRow>;
 
 /** Deliveries whose next attempt is due, in the order of their events. */
-function findDue(needs: DeliveryNeeds, occasion: At, endpointId: string): Promise<readonly Due[]> {
-  return readUnit(needs, occasion, ({ tx }) =>
-    tx.any(sql.type(dueRow)`
-      SELECT delivery.id, delivery.event_id, event.sequence, event.payload::text AS body,
-        jsonb_array_length(delivery.attempts) AS attempt_count
-      FROM webhook_deliveries AS delivery
-      JOIN system_events AS event ON event.id = delivery.event_id AND ${rowIsOfEnvironment('event')}
-      WHERE delivery.endpoint_id = ${endpointId} AND delivery.delivery_status = 'pending'
-        AND delivery.next_attempt_at <= ${formatInstant(needs.clock.now())}::timestamptz
-        AND ${rowIsOfEnvironment('delivery')}
-      ORDER BY event.sequence LIMIT ${TAKEN_AT_ONCE}`),
-  );
+function findDue({ tx }: Unit, endpointId: string, machineNow: InstantMs): Promise<readonly Due[]> {
+  return tx.any(sql.type(dueRow)`
+    SELECT delivery.id, delivery.event_id, event.sequence, event.payload::text AS body,
+      jsonb_array_length(delivery.attempts) AS attempt_count
+    FROM webhook_deliveries AS delivery
+    JOIN system_events AS event ON event.id = delivery.event_id AND ${rowIsOfEnvironment('event')}
+    WHERE delivery.endpoint_id = ${endpointId} AND delivery.delivery_status = 'pending'
+      AND delivery.next_attempt_at <= ${formatInstant(machineNow)}::timestamptz
+      AND ${rowIsOfEnvironment('delivery')}
+    ORDER BY event.sequence LIMIT ${TAKEN_AT_ONCE}`);
+}
+
+/** What is sent next, and where to. */
+type Round = {
+  readonly endpoint: WebhookEndpointRow;
+  readonly taken: number;
+  readonly due: readonly Due[];
+};
+
+/** Takes the next events and finds what is due, at once; null when nothing may be sent. */
+async function beginRound(
+  unit: Unit,
+  endpointId: string,
+  machineNow: InstantMs,
+): Promise<Round | null> {
+  const endpoint = await lockRecord(unit, WEBHOOK_ENDPOINTS, endpointId);
+  if (endpoint?.status !== 'published' || !endpoint.enabled) return null;
+  const taken = await takeEvents(unit, endpoint, machineNow);
+  return { endpoint, taken, due: await findDue(unit, endpointId, machineNow) };
 }
 
 /** Gone means gone: an endpoint whose receiver answers 410 is not asked again. */
@@ -134,32 +154,61 @@ function outcomeOf(due: Due, attempt: DeliveryAttempt, machineNow: InstantMs): O
   return { status: next === null ? 'failed' : 'pending', next, isGone };
 }
 
-type Noted = Outcome & { readonly attempt: DeliveryAttempt };
+type Noted = Outcome & { readonly due: Due; readonly attempt: DeliveryAttempt };
 
-async function note(unit: Unit, due: Due, noted: Noted): Promise<null> {
-  const { attempt, status, next, isGone } = noted;
-  const nextAt = next === null ? null : formatInstant(next);
-  const row = await lockRecord(unit, WEBHOOK_DELIVERIES, due.id);
-  if (row === null) return null;
+/** Notes attempts to one endpoint, each of another event. */
+async function noteAll(unit: Unit, noted: readonly Noted[], endpointId: string): Promise<null> {
   const at = sql.fragment`${formatInstant(unit.now)}::timestamptz`;
+  const rows = noted.map(({ due, attempt, status, next }) => ({
+    ...{ id: due.id, status, attempts: [attempt] },
+    next_at: next === null ? null : formatInstant(next),
+  }));
   await unit.tx.query(sql.type(noRows)`
-    UPDATE webhook_deliveries SET delivery_status = ${status}, updated_at = ${at},
-      next_attempt_at = ${nextAt}::timestamptz,
-      attempts = attempts || ${JSON.stringify([attempt])}::jsonb
-    WHERE id = ${due.id} AND ${isOfEnvironment}`);
-  if (status !== 'delivered') {
-    const reason = attempt.error ?? `the receiver answered ${attempt.status_code ?? 'nothing'}`;
-    await unit.tx.query(sql.type(noRows)`
-      UPDATE system_events SET failure_count = failure_count + 1, failure_reason = ${reason}
-      WHERE id = ${due.event_id} AND ${isOfEnvironment}`);
-  }
-  if (isGone) {
-    await unit.tx.query(sql.type(noRows)`
-      UPDATE webhook_endpoints SET enabled = false, version = version + 1, updated_at = ${at},
-        disabled_reason = 'the receiver answered 410: it is gone'
-      WHERE id = ${row.endpoint_id} AND ${isOfEnvironment}`);
-  }
+    UPDATE webhook_deliveries AS delivery SET delivery_status = given.status, updated_at = ${at},
+      next_attempt_at = given.next_at, attempts = delivery.attempts || given.attempts
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      AS given (id text, status text, next_at timestamptz, attempts jsonb)
+    WHERE delivery.id = given.id AND ${rowIsOfEnvironment('delivery')}`);
+  const failed = noted.filter(({ status }) => status !== 'delivered');
+  if (failed.length === 0) return null;
+  const reasons = failed.map(({ due, attempt: { error, status_code: code } }) => ({
+    ...{ id: due.event_id, reason: error ?? `the receiver answered ${code ?? 'nothing'}` },
+  }));
+  await unit.tx.query(sql.type(noRows)`
+    UPDATE system_events AS event SET failure_count = event.failure_count + 1,
+      failure_reason = given.reason
+    FROM jsonb_to_recordset(${JSON.stringify(reasons)}::jsonb) AS given (id text, reason text)
+    WHERE event.id = given.id AND ${rowIsOfEnvironment('event')}`);
+  if (!failed.some(({ isGone }) => isGone)) return null;
+  await unit.tx.query(sql.type(noRows)`
+    UPDATE webhook_endpoints SET enabled = false, version = version + 1, updated_at = ${at},
+      disabled_reason = 'the receiver answered 410: it is gone'
+    WHERE id = ${endpointId} AND ${isOfEnvironment}`);
   return null;
+}
+
+/**
+ * Notes attempts at once; those that end while others are being noted are noted together, so that
+ * many messages need few transactions.
+ */
+function createNotes(needs: DeliveryNeeds, occasion: At, endpointId: string) {
+  let waiting: Noted[] = [];
+  let next: Promise<void> | null = null;
+  let last: Promise<void> = Promise.resolve();
+  const write = async (): Promise<void> => {
+    const taken = waiting;
+    [waiting, next] = [[], null];
+    await orThrow(writeUnit(needs, occasion, (unit) => noteAll(unit, taken, endpointId)));
+  };
+  return (noted: Noted): Promise<void> => {
+    waiting.push(noted);
+    if (next === null) {
+      // Whoever waits for the one before is told of its failure.
+      next = last.catch(() => undefined).then(write);
+      last = next;
+    }
+    return next;
+  };
 }
 
 /** The endpoint as a target; null when nothing is to be sent to it. */
@@ -187,17 +236,15 @@ export async function deliverTo(
 ): Promise<boolean> {
   const { clock } = needs;
   const until: InstantMs = clock.now() + RUN_MS;
+  const note = createNotes(needs, occasion, endpointId);
   for (;;) {
     signal.throwIfAborted();
-    const endpoint = await readUnit(needs, occasion, (unit) =>
-      findRecord(unit, WEBHOOK_ENDPOINTS, endpointId),
+    const round = await orThrow(
+      writeUnit(needs, occasion, (unit) => beginRound(unit, endpointId, clock.now())),
     );
-    const target = await targetOf(needs, endpoint);
-    if (target === null) return false;
-    const taken = await orThrow(
-      writeUnit(needs, occasion, (unit) => takeEvents(unit, endpointId, clock.now())),
-    );
-    const due = await findDue(needs, occasion, endpointId);
+    const target = await targetOf(needs, round?.endpoint ?? null);
+    if (round === null || target === null) return false;
+    const { due, taken } = round;
     if (due.length === 0 && taken === 0) return false;
     const queue = new PQueue({ concurrency: SENT_AT_ONCE });
     await queue.addAll(
@@ -205,8 +252,7 @@ export async function deliverTo(
         if (signal.aborted || clock.now() > until) return;
         const message = { id: one.event_id, sequence: one.sequence, body: one.body };
         const attempt = await sendMessage(needs, target, message);
-        const noted = { attempt, ...outcomeOf(one, attempt, clock.now()) };
-        await orThrow(writeUnit(needs, occasion, (unit) => note(unit, one, noted)));
+        await note({ due: one, attempt, ...outcomeOf(one, attempt, clock.now()) });
       }),
     );
     if (clock.now() > until) return true;

@@ -49,6 +49,33 @@ function verifyAt(secret: string, { body, headers, at }: Dated): void {
 const sequencesOf = (received: readonly Received[]) =>
   new Set(received.map(({ headers }) => Number(headers['webhook-sequence'])));
 
+/** Whatever came again had the same bytes. */
+function expectSameBytes(dated: readonly Dated[], count: number): void {
+  const bodies = new Map(dated.map(({ headers, body }) => [headers['webhook-id'], body]));
+  expect(bodies.size).toBe(count);
+  for (const { headers, body } of dated) expect(bodies.get(headers['webhook-id'])).toBe(body);
+}
+
+/** The secret from before signs too until the day is over, and the new one from its hour on. */
+function expectRotation(dated: readonly Dated[], before: string, after: string): void {
+  for (const message of dated) {
+    const hour = message.turnedMs / HOUR_MS;
+    if (hour < AFTERWARDS_HOUR) verifyAt(before, message);
+    if (hour >= ROTATION_HOUR) verifyAt(after, message);
+    else expect(() => verifyAt(after, message)).toThrow();
+  }
+}
+
+/** Each refused attempt was the same message, with a time of its own. */
+function expectSameAgain(refused: readonly Dated[]): void {
+  const firstId = refused[0]?.headers['webhook-id'];
+  const tries = refused.filter(({ headers }) => headers['webhook-id'] === firstId);
+  expect(tries.length).toBeGreaterThanOrEqual(4);
+  expect(new Set(tries.map(({ body }) => body)).size).toBe(1);
+  const times = new Set(tries.map(({ headers }) => headers['webhook-timestamp']));
+  expect(times.size).toBeGreaterThanOrEqual(4);
+}
+
 describe('a day of webhooks whose sender is killed again and again', () => {
   test(
     'reaches receivers whole, also one that was down all day, signed across a rotation',
@@ -107,27 +134,10 @@ describe('a day of webhooks whose sender is killed again and again', () => {
           { timeout: 60_000, interval: 200 },
         ),
       );
-      for (const { dated } of [up, down]) {
-        const bodies = new Map(dated.map(({ headers, body }) => [headers['webhook-id'], body]));
-        expect(bodies.size).toBe(wanted.size);
-        for (const { headers, body } of dated) expect(bodies.get(headers['webhook-id'])).toBe(body);
-      }
-      for (const message of up.dated) {
-        const hour = message.turnedMs / HOUR_MS;
-        // The secret from before signs too until the day is over.
-        if (hour < AFTERWARDS_HOUR) verifyAt(first.secret, message);
-        if (hour >= ROTATION_HOUR) verifyAt(rotated, message);
-        else expect(() => verifyAt(rotated, message)).toThrow();
-      }
-      for (const message of down.dated) verifyAt(second.secret, message);
-      // Each refused attempt was the same message, with the time and the signature of its own.
-      const firstId = down.refused[0]?.headers['webhook-id'];
-      const tries = down.refused.filter(({ headers }) => headers['webhook-id'] === firstId);
-      expect(tries.length).toBeGreaterThanOrEqual(4);
-      expect(new Set(tries.map(({ body }) => body)).size).toBe(1);
-      const times = new Set(tries.map(({ headers }) => headers['webhook-timestamp']));
-      expect(times.size).toBeGreaterThanOrEqual(4);
-      for (const message of down.refused) verifyAt(second.secret, message);
+      for (const { dated } of [up, down]) expectSameBytes(dated, wanted.size);
+      expectRotation(up.dated, first.secret, rotated);
+      for (const message of [...down.dated, ...down.refused]) verifyAt(second.secret, message);
+      expectSameAgain(down.refused);
       const { body: failed } = await api.call('GET', '/v1/webhooks/deliveries?status=failed');
       expect(failed.items).toEqual([]);
       await Promise.all([up.receiver.close(), down.receiver.close()]);
