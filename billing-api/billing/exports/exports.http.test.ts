@@ -226,10 +226,10 @@ describe('an export', () => {
     await world.queue(instant);
     const engines = { databaseUrl: database.url, clickHouseUrl: clickhouse.url };
     const work = { ...engines, environment: api.environment, jobs: ['export-window'], turnedMs: 0 };
-    await workUntilKilled(
-      work,
-      () => new Promise<void>((resolve) => (world.store.onHanging = resolve)),
-    );
+    const hanging = new Promise<void>((resolve) => {
+      world.store.onHanging = resolve;
+    });
+    await workUntilKilled(work, () => hanging);
     world.store.onHanging = null;
     expect(world.store.objects.size).toBe(0);
     expect(await world.tasks(scheduled)).toMatchObject([
