@@ -83,15 +83,29 @@ async function makeExports({ database }: Stores, call: Call, make: Make) {
   };
 }
 
+/** The connection of an environment that is filled a second time; null before. */
+async function findStripe(call: Call): Promise<{ readonly id: string } | null> {
+  const { items } = (await call('GET', '/v1/connections?limit=1000')).body as {
+    readonly items: readonly { readonly id: string; readonly provider_type: string }[];
+  };
+  return items.find(({ provider_type: type }) => type === 'stripe') ?? null;
+}
+
+function makeStripe(make: Make, members: object): Promise<{ readonly id: string }> {
+  return make('/v1/connections', {
+    ...{ name: 'Stripe', provider_type: 'stripe' },
+    secrets: { secret_key: 'example', webhook_secret: 'example' },
+    ...members,
+  });
+}
+
 /** A gateway that was removed, with a signal that it has sent; and an alert that was raised. */
 async function makeTold({ database, environment }: Stores, call: Call, make: Make): Promise<void> {
   const { tenantId, environmentId } = environment;
   const walletId = createId('wallet');
-  const gateway = await make('/v1/connections', {
-    ...{ name: 'Cards', provider_type: 'stripe' },
-    secrets: { secret_key: 'example', webhook_secret: 'example' },
-  });
-  await call('DELETE', `/v1/connections/${gateway.id}`);
+  const kept = await findStripe(call);
+  const gateway = kept ?? (await makeStripe(make, {}));
+  if (kept === null) await call('DELETE', `/v1/connections/${gateway.id}`);
   await ownerOf(database).query(sql.type(z.unknown())`
     INSERT INTO gateway_signals (tenant_id, environment_id, connection_id, signal_id, signal_type,
       payment_id, received_at)
@@ -116,16 +130,13 @@ async function makeTold({ database, environment }: Stores, call: Call, make: Mak
 }
 
 /** A provider that has invoices of its own, and one of them. */
-async function makeSynced(make: Make, invoiceId: string): Promise<string> {
+async function makeSynced(call: Call, make: Make, invoiceId: string): Promise<string> {
   await make('/v1/integrations/link', {
     ...{ entity_type: 'invoice', entity_id: invoiceId },
-    ...{ provider_type: 'stripe', provider_entity_id: 'in_1' },
+    ...{ provider_type: 'stripe', provider_entity_id: `in_${invoiceId}` },
   });
-  const { id } = await make('/v1/connections', {
-    ...{ name: 'Invoices', provider_type: 'stripe', sync_config: { direction: ['pull'] } },
-    secrets: { secret_key: 'example', webhook_secret: 'example' },
-  });
-  return id;
+  const kept = await findStripe(call);
+  return (kept ?? (await makeStripe(make, { sync_config: { direction: ['pull'] } }))).id;
 }
 
 /** A customer that is linked to an entity of a provider. */
@@ -151,7 +162,7 @@ export async function makeOutward(
   await makeTold(stores, call, make);
   const synced = {
     ...{ synced_invoice: stores.invoiceId },
-    invoice_connection: await makeSynced(make, stores.invoiceId),
+    invoice_connection: await makeSynced(call, make, stores.invoiceId),
   };
   return { ...ids, ...synced, linked_customer: await makeLinked(make) };
 }

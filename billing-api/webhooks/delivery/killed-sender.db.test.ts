@@ -104,9 +104,12 @@ describe('a day of webhooks whose sender is killed again and again', () => {
         for (let made = 0; made < EVENTS_EACH; made += 1) {
           await api.make('/v1/customers', { external_id: `${hour} ${made}` });
         }
-        const had = up.dated.length;
+        const had = [up.dated.length, down.refused.length] as const;
         await workUntilKilled({ ...engines, turnedMs: turned.ms }, async () => {
-          await vi.waitFor(() => expect(up.dated.length).toBeGreaterThan(had), 40_000);
+          await vi.waitFor(() => {
+            expect(up.dated.length).toBeGreaterThan(had[0]);
+            expect(down.refused.length).toBeGreaterThan(had[1]);
+          }, 40_000);
           await setTimeout(random.next() * 150);
         });
       }
