@@ -20,7 +20,8 @@ export interface InvoicePayload {
     | 'invoice.update.finalized'
     | 'invoice.update.payment'
     | 'invoice.update.voided'
-    | 'invoice.payment.overdue';
+    | 'invoice.payment.overdue'
+    | 'invoice.payment.retries_finished';
   invoice: InvoiceDto;
 }
 
