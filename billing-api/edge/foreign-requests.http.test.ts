@@ -58,15 +58,3 @@ test('a lookup key is taken wherever an id is, in paths and in bodies', async ({
   const unknown = await api.call('GET', '/v1/plans/team%202');
   expect([unknown.status, unknown.body.message]).toEqual([404, 'plan team 2 does not exist']);
 });
-
-test('an operation that is planned says so, to every method', async ({ api }) => {
-  for (const method of ['POST', 'GET', 'DELETE'] as const) {
-    const planned = '/v1/integrations/invoices/inv_x/sync';
-    const { status, body } = await api.call(method, planned, { isUndocumented: true });
-    expect([status, body.code, body.message]).toEqual([
-      404,
-      'not_found',
-      '/v1/integrations/invoices/inv_x/sync is planned and not built yet',
-    ]);
-  }
-});
