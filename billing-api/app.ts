@@ -25,7 +25,7 @@ import { createIdempotency } from './edge/idempotency/idempotency.js';
 import { takeForeignMembers } from './edge/foreign-members.js';
 import { createKeyResolver } from './edge/lookup-keys.js';
 import { KEYED_RESOURCES } from './keyed-resources.js';
-import { createHeavyQueue } from './edge/limits/heavy-queue.js';
+import { createTurns } from './edge/limits/take-turns.js';
 import { createJsonBodyReader } from './edge/limits/read-json-body.js';
 import { createObserver } from './edge/observe.js';
 import { parseQuery } from './edge/query.js';
@@ -191,7 +191,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     createJsonBodyReader({ metrics, limits: dependencies.bodyLimits }),
     normaliseBody,
     takeForeignMembers,
-    createHeavyQueue(),
+    createTurns(),
     createIdempotency({ database, clock, log }),
     createKeyResolver(database, KEYED_RESOURCES),
   );

@@ -1,19 +1,14 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
-import { z } from 'zod';
 import { ownerOf } from '../../load-tests/harness/owner.js';
-import { integerColumn, noRows } from '../../sql/columns.js';
+import { waitingSessions } from '../../load-tests/harness/waiting-sessions.js';
+import { noRows } from '../../sql/columns.js';
 import { makeSubscription, test } from '../testing/billing-test.js';
 
 const PATH = '/v1/coupons';
 const ASSOCIATIONS = '/v1/coupons/associations';
 const PERCENTAGE = { name: 'Spring', type: 'percentage', percentage_off: '10', cadence: 'forever' };
 const FIXED = { name: 'Five', type: 'fixed', amount_off: '5', currency: 'usd', cadence: 'once' };
-
-/** Sessions that wait for a row that another one has locked. */
-const WAITING = sql.type(z.object({ count: integerColumn }))`
-  SELECT count(*) FROM pg_stat_activity
-  WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
 describe('POST /subscriptions with coupons', () => {
   test('attaches them to the invoices and to lines, from the start of the subscription on', async ({
@@ -206,7 +201,7 @@ describe('POST /subscriptions with coupons', () => {
       await tx.query(sql.type(noRows)`UPDATE coupons SET status = 'archived' WHERE id = ${id}`);
       const attaching = api.call('POST', '/v1/subscriptions', { body });
       await expect
-        .poll(() => tx.oneFirst(WAITING), { timeout: 30_000, interval: 20 })
+        .poll(() => waitingSessions(tx), { timeout: 30_000, interval: 20 })
         .toBeGreaterThan(0);
       return { attaching };
     });

@@ -1,4 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { sql } from 'slonik';
 import { describe, expect, vi } from 'vitest';
+import { noRows } from '../../../sql/columns.js';
+import { ownerOf } from '../../../load-tests/harness/owner.js';
+import { waitingSessions } from '../../../load-tests/harness/waiting-sessions.js';
 import { API_KEY, withBillingApi } from '../../testing/billing-harness.js';
 import { makeKey, test } from '../../testing/billing-test.js';
 import type { DatabaseFixture, ClickHouseFixture } from '../../../load-tests/harness/fixtures.js';
@@ -47,6 +52,42 @@ async function withSlowUsage(
     });
   });
 }
+
+describe('pages of more than 100 records', () => {
+  test('are made one at a time for a tenant, beside small ones and other tenants', async ({
+    database: { database },
+    clickhouse,
+  }) => {
+    await withBillingApi({ database, clickhouse: clickhouse.client }, async (api) => {
+      const { apiKey: ofOther } = await makeKey(database, {});
+      const search = async (limit: number, apiKey = API_KEY): Promise<number> => {
+        const answer = await fetch(`${api.url}/v1/customers/search`, {
+          method: 'POST',
+          headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+          body: JSON.stringify({ limit }),
+        });
+        return answer.status;
+      };
+      const asked = await ownerOf(database).transaction(async (tx) => {
+        await tx.query(sql.type(noRows)`LOCK TABLE customers IN ACCESS EXCLUSIVE MODE`);
+        const asked: Promise<number>[] = [];
+        const waiting = async (expected: number): Promise<void> => {
+          await expect.poll(() => waitingSessions(tx), WAIT).toBe(expected);
+        };
+        for (let count = 0; count < 8; count += 1) asked.push(search(101));
+        await waiting(1);
+        asked.push(search(101, ofOther));
+        await waiting(2);
+        asked.push(search(100));
+        await waiting(3);
+        await delay(200);
+        expect(await waitingSessions(tx)).toBe(3);
+        return { asked };
+      });
+      expect(await Promise.all(asked.asked)).toEqual(Array.from({ length: 10 }, () => 200));
+    });
+  });
+});
 
 describe('heavy requests', () => {
   test('run eight at once per environment; the next runs when one is done', async ({
