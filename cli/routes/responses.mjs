@@ -39,9 +39,14 @@ function publicErrorsOf(operation) {
   };
 }
 
+/** Of one that takes nothing: below /v1 a query parameter that it does not know is refused. */
+const errorsWithoutBody = ({ path }) => (path.startsWith('/v1/') ? { 400: 'BadRequest' } : {});
+
 /** Status to the name of the shared response. */
 function errorNamesOf(operation, hasBody) {
-  if (operation.isPublic) return hasBody ? publicErrorsOf(operation) : {};
+  if (operation.isPublic) {
+    return hasBody ? publicErrorsOf(operation) : errorsWithoutBody(operation);
+  }
   const conflict = conflictOf(operation);
   return {
     400: 'BadRequest',

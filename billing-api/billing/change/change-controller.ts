@@ -45,7 +45,7 @@ export class ChangeController extends Controller {
     @Path() id: string,
     @Body() body: ChangeSubscriptionBody,
   ): Promise<ChangePreviewDto> {
-    const wanted = { target: { id, isExpected: expectedVersions(request) }, body };
+    const wanted = { target: { id }, body };
     return previewToDto(
       accepted(await previewChange(this.dependencies, occasionOf(request), wanted)),
     );

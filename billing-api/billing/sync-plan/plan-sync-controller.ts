@@ -38,13 +38,12 @@ export class PlanSyncController extends Controller {
    */
   @Post('{id}/sync/subscriptions')
   @Extension('x-operation', { entity: 'plan', access: 'write' })
-  @SuccessResponse(202, 'Accepted')
+  @SuccessResponse(200, 'OK')
   public async syncPlanSubscriptions(
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<StartedPlanSyncDto> {
     const workflow = accepted(await startPlanSync(this.dependencies, occasionOf(request), id));
-    this.setStatus(202);
     const { id: workflow_id, run_id } = workflow;
     return { plan_id: id, message: 'the sync has begun', run_id, workflow_id };
   }

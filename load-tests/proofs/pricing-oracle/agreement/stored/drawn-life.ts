@@ -12,8 +12,11 @@ import {
 } from '../../../../../billing-api/testing/oracle-lines.js';
 import type { StoredEvent } from '../../../../../billing-api/testing/write-usage-minutes.js';
 import { fixedItem, plainSubscription } from '../../plain-subscription.js';
+import { divide, multiply, toText } from '../../../usage-oracle/fraction.js';
+import { exact, roundTo, whole } from '../../exact.js';
+import { ownPeriodOf } from '../../own-periods.js';
 import { rowAt } from '../../period-ledger.js';
-import type { Price, Subscription, TaxRate } from '../../subscription.js';
+import type { EntitlementSource, Price, Subscription, TaxRate } from '../../subscription.js';
 
 /*
  * Random plans and lives of subscriptions in two forms: for the oracle, and as what the interface
@@ -172,6 +175,25 @@ export function drawGroup(random: SeededRandom, count: number): DrawnGroup {
   };
 }
 
+/**
+ * What create_prorations makes of the allowance of a plan in a short first period: the share of the
+ * time, in whole units (docs/domain.md 22.2). Nothing where the period is whole.
+ */
+function firstAllowance(
+  plain: Subscription,
+  source: EntitlementSource,
+): readonly EntitlementSource[] {
+  const row = rowAt(plain, 0);
+  if (plain.proration === 'none' || row === null || source.limit === null) return [];
+  if (source.reset !== null && source.reset !== plain.length.period) return [];
+  const { start, end, full } = ownPeriodOf(plain, row, 1);
+  if (end - start === full.end - full.start) return [];
+  const share = divide(whole(end - start), whole(full.end - full.start));
+  const limit = toText(roundTo(0, multiply(exact(source.limit), share)));
+  const id = `${source.id} of the first period`;
+  return [{ ...source, id, scope: 'SUBSCRIPTION', parentId: source.id, limit, start, end }];
+}
+
 /** A life as the oracle has it, before anything has happened and without events. */
 export function lifeWrittenDown(life: DrawnLife, group: DrawnGroup): Subscription {
   const plan = group.plans[life.plan];
@@ -194,5 +216,13 @@ export function lifeWrittenDown(life: DrawnLife, group: DrawnGroup): Subscriptio
     ),
   };
   const firstPeriodEnd = rowAt(plain, 0)?.end ?? start;
-  return { ...plain, coupons: couponsWrittenDown(life.adjustments, { start, firstPeriodEnd }) };
+  const features = plain.features.map((feature) => ({
+    ...feature,
+    sources: [...feature.sources, ...feature.sources.flatMap((one) => firstAllowance(plain, one))],
+  }));
+  return {
+    ...plain,
+    features,
+    coupons: couponsWrittenDown(life.adjustments, { start, firstPeriodEnd }),
+  };
 }

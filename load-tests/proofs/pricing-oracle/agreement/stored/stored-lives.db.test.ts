@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { drawSeed } from '../../../../harness/draw-seed.js';
+import { drawSeed, givenSeed } from '../../../../harness/draw-seed.js';
 import { withFreshClickHouse, withFreshDatabase } from '../../../../harness/fixtures.js';
 import { createSeededRandom } from '../../../../harness/seeded-random.js';
 import {
@@ -147,7 +147,8 @@ async function liveAndCompare(api: BillingUnderTest, engines: Engines, seed: num
   return { invoices, lives: expected.size };
 }
 
-const firstSeed = drawSeed();
+/** The few lives of `npm test` are always the same ones; more of them are new each time. */
+const firstSeed = LIVES > 4 ? drawSeed() : (givenSeed() ?? 921_040_831);
 
 test(
   `invoices that the jobs store over two years are the oracle's, to the cent, from seed ${firstSeed} on`,
