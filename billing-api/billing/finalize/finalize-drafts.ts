@@ -12,7 +12,7 @@ import { postGroups, type NewGroup } from '../../ledger/post-groups.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
 import type { StoredInvoice } from '../stored/draft-invoices.js';
 import { documentOf } from '../stored/document-parts.js';
-import type { FinalDraft, InvoicePatch } from '../stored/final-draft.js';
+import { computedMembers, type FinalDraft, type InvoicePatch } from '../stored/final-draft.js';
 import { activatePaid } from '../payments/activate-paid.js';
 import { collectByGateway } from '../payments/collect-by-gateway.js';
 import { collectFromWallets } from '../payments/collect-from-wallets.js';
@@ -30,16 +30,26 @@ export function chargesNothing({ row, parts }: Pick<FinalDraft, 'row' | 'parts'>
   });
 }
 
+/**
+ * What a draft says of itself, with what was computed since: the same members for every draft, so
+ * that drafts which wallets pay and others can be written in one statement.
+ */
+const membersOf = ({ row, computed }: FinalDraft): InvoicePatch => ({
+  ...computedMembers(row),
+  ...computed,
+});
+
 function finalPatch(
   unit: Unit,
-  { row, computed }: FinalDraft,
+  draft: FinalDraft,
   { number, series }: { readonly number: string; readonly series: string | null },
 ): InvoicePatch {
+  const { row, computed } = draft;
   const due = computed.amount_due ?? row.amount_due;
   // Nothing to pay is paid (docs/domain.md 5.3).
   const isPaid = due.lessThanOrEqualTo(ZERO);
   return {
-    ...computed,
+    ...membersOf(draft),
     invoice_number: number,
     number_series: series,
     issue_date: row.issue_date ?? unit.now,
@@ -70,9 +80,9 @@ async function skipDrafts(
     lifecycle: INVOICE,
     move: 'skip',
     to: 'SKIPPED',
-    changes: drafts.map(({ row, computed }) => ({
-      row,
-      patch: { ...computed, finalize_at: null },
+    changes: drafts.map((draft) => ({
+      row: draft.row,
+      patch: { ...membersOf(draft), finalize_at: null },
     })),
     told: () => null,
   });

@@ -133,6 +133,25 @@ test('usage of a segment that arrives after it is on the next invoice, explained
   }
 });
 
+test('two are reached at once, and a wallet pays of one of them alone', async ({
+  api,
+  bill,
+  world,
+}) => {
+  const { customer_id, plan_id } = world.subscription;
+  await api.make('/v1/subscriptions', {
+    ...{ customer_id, plan_id, currency: 'usd', billing_period: 'MONTHLY' },
+    ...{ start_date: '2026-10-01T00:00:00Z', auto_invoice_threshold: '50' },
+  });
+  await api.make('/v1/wallets', { customer_id, currency: 'usd', initial_credits_to_load: '10' });
+  await world.use('2026-10-10T12:00:00Z', 60_000);
+  await bill('2026-10-12T00:00:00Z');
+  await world.look();
+  // What credits have paid is not part of the total.
+  expect(await world.invoices()).toEqual(['2026-10-12 AUTO_INVOICE_THRESHOLD 40.00', HALF]);
+  await expectBalancedBooks(api);
+});
+
 test('a voided segment is charged by the next invoice', async ({ api, bill, world }) => {
   await world.use('2026-10-11T12:00:00Z', 60_000);
   await bill('2026-10-12T00:00:00Z');
