@@ -135,7 +135,7 @@ function drawLife(
   const plan = random.below(plans.length);
   const proration = random.pick(['none', 'none', 'create_prorations'] as const);
   // A subscription with prorations cannot begin in the past: it begins where the clock stands.
-  const [now = BEGIN] = steps.slice(0, 3).filter((at) => at < BEGIN + 60 * DAY_MS);
+  const [now = BEGIN] = steps;
   const start = proration === 'none' ? BEGIN + random.below(40 * DAY_MS) : now;
   const hasThreshold = plan === 0 && random.chance(0.7);
   const isCalendar = random.chance(0.2);
