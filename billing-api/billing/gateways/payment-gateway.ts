@@ -35,6 +35,8 @@ export type GatewaySignal = {
   readonly outcome: ChargeOutcome;
   /** What was given back of it in all; null when the signal says nothing of it. */
   readonly refunded: Decimal | null;
+  /** What the bank of the payer took back by this signal alone (a chargeback); absent for none. */
+  readonly withdrawn?: Decimal;
 };
 
 /** The gateway could not be asked, or has no answer yet: what was asked is asked again. */

@@ -155,6 +155,13 @@ function signalOf(event: Stripe.Event): GatewaySignal | null {
       const refunded = moneyOfUnits(charge.amount_refunded, charge.currency);
       return { id, type, chargeId, outcome: { status: 'succeeded', received }, refunded };
     }
+    case 'charge.dispute.funds_withdrawn': {
+      const dispute = event.data.object;
+      const chargeId = idOf(dispute.payment_intent);
+      if (chargeId === null) return null;
+      const withdrawn = moneyOfUnits(dispute.amount, dispute.currency);
+      return { id, type, chargeId, outcome: { status: 'processing' }, refunded: null, withdrawn };
+    }
     default:
       return null;
   }

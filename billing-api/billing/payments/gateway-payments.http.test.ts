@@ -3,6 +3,7 @@ import { CARD, cardOf, KEY, test } from '../../testing/gateway-test.js';
 import type { StripeSimulator } from '../../testing/stripe-simulator.js';
 import { subscribeMonthly } from '../../testing/subscribe-monthly.js';
 import { invoiceOf, makeWallet, topUp, FREE } from '../../testing/wallet-calls.js';
+import { expectBalancedBooks } from '../../testing/check-books.js';
 
 /** The client asks again once by itself when a connection ends without an answer. */
 const LOST = 2;
@@ -356,6 +357,33 @@ describe('signals of a gateway', () => {
     expect(await money.read(due.id)).toMatchObject({
       ...{ payment_status: 'REFUNDED', refunded_amount: '122.00' },
     });
+  });
+
+  test('of a chargeback count once as money that went back, after which nothing is left (PAY-10)', async ({
+    api,
+    due,
+    gateway,
+    money,
+  }) => {
+    await gateway.pay(due, slow);
+    const intent = gateway.carryOut();
+    const withdrawn = gateway.stripe.event('charge.dispute.funds_withdrawn', {
+      ...{ id: 'dp_1', object: 'dispute', charge: 'ch_1', payment_intent: 'pi_1' },
+      ...{ amount: 12200, currency: 'usd' },
+    });
+    // Told before the success: nothing is noted, and Stripe sends it again.
+    expect((await gateway.signal(withdrawn)).status).toBe(400);
+    await gateway.signal(gateway.stripe.intentEvent(intent, 'payment_intent.succeeded'));
+    expect((await gateway.signal(withdrawn)).body).toEqual({ effect: 'applied' });
+    expect((await gateway.signal(withdrawn)).body).toEqual({ effect: 'repeated' });
+    const back = { payment_status: 'REFUNDED', refunded_amount: '122.00' };
+    expect(await money.read(due.id)).toMatchObject(back);
+    const [payment] = await gateway.paymentsOf(due);
+    const path = `/v1/payments/${payment?.id}`;
+    const body = { payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '1' };
+    expect((await api.call('PUT', path, { body })).status).toBe(400);
+    expect(await money.read(due.id)).toMatchObject(back);
+    await expectBalancedBooks(api);
   });
 
   test('count whatever became of the invoice: money for a voided one is of the customer', async ({

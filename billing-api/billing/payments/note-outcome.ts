@@ -5,7 +5,7 @@ import { problemOfMove } from '../../domain/lifecycle/lifecycle.js';
 import { PAYMENT } from '../../domain/lifecycle/money-lifecycle.js';
 import { changeRecord, updateRecord } from '../../records/change-record.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
-import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { ChargeOutcome } from '../gateways/payment-gateway.js';
 import { refund } from './change-payment.js';
@@ -81,8 +81,28 @@ async function noteRefunded(
   return refund(unit, held, { status, refunded, isGone: true });
 }
 
+/** The bank of the payer has taken money back: that is gone as if it had been refunded. */
+function noteWithdrawn(
+  unit: Unit,
+  held: HeldPayment,
+  withdrawn: Decimal,
+): Promise<PaymentRow | Refusal> {
+  const { payment_status: status, refunded_amount: refunded } = held.payment;
+  if (status === 'REFUNDED') return Promise.resolve(held.payment);
+  if (problemOfMove(PAYMENT, 'refund', status) === null) {
+    return noteRefunded(unit, held, refunded.plus(withdrawn));
+  }
+  // The success comes later than what happened after it: nothing is noted, and this is sent again.
+  const problem = `the payment is ${status}; send this again when it has succeeded`;
+  return Promise.resolve(new Refusal('invalid_operation', problem));
+}
+
 /** What a gateway says of a payment, by its answer or by a signal. */
-export type ToldOfCharge = { readonly outcome: ChargeOutcome; readonly refunded: Decimal | null };
+export type ToldOfCharge = {
+  readonly outcome: ChargeOutcome;
+  readonly refunded: Decimal | null;
+  readonly withdrawn?: Decimal;
+};
 
 /**
  * Notes what became of a payment at the gateway. What is told twice, late, or in another order
@@ -92,10 +112,11 @@ export type ToldOfCharge = { readonly outcome: ChargeOutcome; readonly refunded:
 export async function noteOutcome(
   unit: Unit,
   paymentId: string,
-  { outcome, refunded }: ToldOfCharge,
+  { outcome, refunded, withdrawn }: ToldOfCharge,
 ): Promise<PaymentRow | Refusal> {
   const held = await holdCharge(unit, paymentId);
   if (isRefusal(held)) return held;
+  if (withdrawn !== undefined) return noteWithdrawn(unit, held, withdrawn);
   switch (outcome.status) {
     case 'processing':
       return held.payment;
