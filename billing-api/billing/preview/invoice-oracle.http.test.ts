@@ -4,7 +4,10 @@ import {
   createSeededRandom,
   type SeededRandom,
 } from '../../../load-tests/harness/seeded-random.js';
+import { earlierInvoice } from '../../../load-tests/proofs/pricing-oracle/agreement/earlier-invoice.js';
+import type { EarlierInvoice } from '../../../load-tests/proofs/pricing-oracle/invoice-question.js';
 import { priceInvoice } from '../../../load-tests/proofs/pricing-oracle/invoice.js';
+import { rowAt } from '../../../load-tests/proofs/pricing-oracle/period-ledger.js';
 import { plainSubscription } from '../../../load-tests/proofs/pricing-oracle/plain-subscription.js';
 import type { Subscription } from '../../../load-tests/proofs/pricing-oracle/subscription.js';
 import { test } from '../../testing/billing-test.js';
@@ -120,6 +123,18 @@ function withCoupons(world: World): Subscription {
   return { ...plain, coupons };
 }
 
+/**
+ * The invoice that creation makes of what is charged in advance, as previews count it: the coupons
+ * that it has used are gone. None when that charges nothing.
+ */
+function openingOf(subscription: Subscription): readonly EarlierInvoice[] {
+  const opening = { reference: 'period_start', rowIndex: 0, now: null, earlier: [] } as const;
+  const priced = priceInvoice(subscription, opening);
+  const row = rowAt(subscription, 0);
+  if (row === null || priced.lines.every(({ amount }) => Number(amount) === 0)) return [];
+  return [{ ...earlierInvoice(row, priced), lines: [] }];
+}
+
 async function subscribe(
   api: BillingUnderTest,
   { zone, commitment, lines }: World,
@@ -198,8 +213,9 @@ describe('POST /invoices/preview', () => {
         const ids = { customer: customerId as string, subscription: id };
         const removeTenantTaxes = await associateDrawnTaxes(api, taxes, ids);
         for (const rowIndex of [0, 1]) {
-          const query = { rowIndex, now: null, earlier: [] };
-          const expected = priceInvoice(withCoupons(world), { reference: 'period_end', ...query });
+          const written = withCoupons(world);
+          const query = { rowIndex, now: null, earlier: openingOf(written) };
+          const expected = priceInvoice(written, { reference: 'period_end', ...query });
           const invoice = await api.make('/v1/invoices/preview', {
             subscription_id: id,
             period_start: expected.periodStart,
