@@ -31,7 +31,7 @@ export type PeerCase = {
   readonly invoices: (subscription: Answer) => Promise<readonly string[]>;
   /** What is in the wallets of `acme`, oldest wallet first. */
   readonly credits: () => Promise<readonly string[]>;
-  /** A meter of sums of the event `name`, and what stores events of it. */
+  /** Makes a meter that adds up events of this name; answers it with a way to store such events. */
   readonly meter: (name: string) => Promise<PeerMeter>;
 };
 

@@ -6,7 +6,7 @@ import { JobRunner } from '../../sql/jobs/job-runner.js';
 import { WATCH_BILLING } from '../jobs/watch-billing.js';
 import { billingNeeds, type BilledWorld } from './bill-environment.js';
 
-/** Runs the watch over the billing run once, and answers the faults that it shows then. */
+/** Looks for faults of the billing run once, as is done every minute; answers what was found. */
 export type WatchFaults = () => Promise<readonly string[]>;
 
 /** A watch of its own over the engines of a test. */

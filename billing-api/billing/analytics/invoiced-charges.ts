@@ -15,7 +15,7 @@ import type { InvoicedPeriod } from './invoiced-periods.js';
 export type InvoicedCharge = {
   readonly subtotal: Money;
   readonly discount: Money;
-  /** With the figures of all invoices; null without a commitment of the line. */
+  /** The commitment of the line and what all invoices charged for it; null without one. */
   readonly commitment: CommitmentInfo | null;
   /** Every window that was priced; null where the line is not priced by windows. */
   readonly windows: readonly PricedWindow[] | null;

@@ -74,7 +74,7 @@ function joined(
 
 type Request = Exclude<ReturnType<typeof readLines>, Refusal>;
 
-/** The note that a request repeats; refused when it asks for other lines or amounts. */
+/** The note that the first request with this key made; refused when the lines or amounts differ. */
 async function answerRepeated(
   unit: Unit,
   note: CreditNoteRow,

@@ -124,7 +124,7 @@ export function paymentToDto(row: PaymentRow): PaymentDto {
  */
 export interface CreatePaymentBody {
   destination_type: 'INVOICE' | 'CUSTOMER';
-  /** Of a finalized invoice that is not paid; or of a customer, whose credits it becomes. */
+  /** The id of a finalized invoice not paid yet, or of a customer, who gets it as credits. */
   destination_id: string;
   payment_method_type: PaymentMethod;
   /** More than 0. */

@@ -51,7 +51,7 @@ async function findUnmatched(
 ): Promise<readonly Rejection[]> {
   const found = new Map<string, Rejection>();
   const names = new Set(meters.map(({ eventName }) => eventName));
-  // What a meter without filters counts is never rejected.
+  // A meter without filters counts every event of its name, so none of them is rejected.
   for (const { eventName, filters, ends } of meters) {
     if (filters.length === 0 && ends === null) names.delete(eventName);
   }

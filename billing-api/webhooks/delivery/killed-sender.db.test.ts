@@ -21,7 +21,7 @@ const AFTERWARDS_HOUR = 44;
 /** What was received, at which hour of the turned clock. */
 type Dated = Received & { readonly turnedMs: number; readonly at: number };
 
-/** A receiver that keeps when it was sent what. */
+/** A receiver that notes each message together with the time at which it was sent. */
 async function startDatedReceiver(turned: { ms: number }) {
   const receiver = await startReceiver();
   const [dated, refused]: [Dated[], Dated[]] = [[], []];

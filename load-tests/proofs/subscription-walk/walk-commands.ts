@@ -96,7 +96,7 @@ function dueInstants({ lives, now }: ModelWorld): readonly number[] {
   return [...lives.values()].flatMap(of).filter((at) => at > now);
 }
 
-/** Turns the clock: a while, or to the instant at which something is due, or near it. */
+/** Moves the clock on: by some days, or to an instant at which something is due, or close to it. */
 class Advance extends Step {
   check({ lives }: ModelWorld): boolean {
     return lives.size > 0;

@@ -21,7 +21,7 @@ export type Adjustments<C extends string = string> = {
   /** Of the invoice: coupons apply whose dates overlap it. */
   readonly period: Interval;
   readonly coupons: readonly CouponAssociation[];
-  /** Whether fixed discounts are scaled as the lines are; false when absent. */
+  /** Whether a fixed discount is reduced to the share of time that the lines are charged for. */
   readonly scalesFixedCoupons?: boolean;
   readonly taxes: readonly TaxAssociation[];
   readonly wallets: readonly PrepaidWallet[];

@@ -91,7 +91,7 @@ function drawSteps(random: SeededRandom): readonly number[] {
   return steps;
 }
 
-/** Instants of their own, so that no two events tie; one in four is told of late. */
+/** No two events have the same time, which would leave their order open; one in four comes late. */
 function drawEvents(
   random: SeededRandom,
   { start, steps }: { readonly start: number; readonly steps: readonly number[] },
