@@ -68,7 +68,7 @@ export class Aggregator {
   readonly #server;
   readonly #membership;
   readonly #sharing;
-  readonly #heart: Heart | null;
+  #heart: Heart | null = null;
   readonly #checkpoints;
   readonly #catalog;
   readonly #flushes;
@@ -87,8 +87,6 @@ export class Aggregator {
     this.#server = createOneServer(database, clickhouse);
     this.#membership = createMembership(database, logId, memberId);
     this.#checkpoints = createCheckpointStore(database, { log: logId, memberId });
-    const databaseUrl = database.url;
-    this.#heart = dependencies.startHeart?.({ databaseUrl, log: logId, memberId }) ?? null;
     this.#sharing = new PartitionSharing({
       membership: this.#membership,
       runner: {
@@ -104,7 +102,8 @@ export class Aggregator {
         },
       },
       logger: dependencies.logger,
-      ...{ databaseUrl, logId },
+      databaseUrl: database.url,
+      logId,
     });
     this.#catalog = createCatalogReader(database, () => performance.now());
     this.#flushes = createProcessFlushes({
@@ -152,6 +151,9 @@ export class Aggregator {
         'the log has lost its first records; events are counted from the oldest that it holds',
       );
     }
+    const { memberId } = this.#membership;
+    const beating = { databaseUrl: database.url, log: log.identity.logId, memberId };
+    this.#heart = this.dependencies.startHeart?.(beating) ?? null;
     this.#sharing.start();
     const jobs = createBackfillJobs(database);
     const { signal } = this.#stop;

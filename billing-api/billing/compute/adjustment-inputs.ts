@@ -36,12 +36,13 @@ function successorsOf(
 
 /**
  * A coupon of a subscription with these line items as its invoices are computed with it, whatever
- * became of it since, and on how many of them it was applied.
+ * became of it since.
+ * @param counts on how many invoices coupons were applied, by the id of their association.
  */
 export function couponFrom(
   { association, coupon }: AttachedCoupon,
   lineItems: readonly LineItemRow[],
-  applicationCount: number,
+  counts: ReadonlyMap<string, number>,
 ): CouponAssociation {
   const { start_date: startMs, end_date: end, subscription_line_item_id: lineItemId } = association;
   const successorIds = successorsOf(lineItemId, lineItems, end ?? Infinity);
@@ -51,7 +52,8 @@ export function couponFrom(
     lineItemId,
     ...(successorIds.length === 0 ? {} : { successorIds }),
     validity: { startMs, endMs: end ?? Infinity },
-    applicationCount,
+    // Absent means zero: no invoice has it yet.
+    applicationCount: counts.get(association.id) ?? 0,
   };
 }
 

@@ -36,10 +36,7 @@ export function invoiceInputsOf({
     usage,
     asOfMs: query.now,
     priorCommitments,
-    coupons: coupons.map((coupon) =>
-      // Absent means zero: a coupon that no invoice has was not applied yet.
-      couponFrom(coupon, lineItems, counts.get(coupon.association.id) ?? 0),
-    ),
+    coupons: coupons.map((coupon) => couponFrom(coupon, lineItems, counts)),
     taxes: records.taxes.map(taxFrom),
     wallets,
     dueDays,

@@ -17,6 +17,8 @@ export type CouponsOfRest = {
 
 export const NO_COUPONS: CouponsOfRest = { attached: [], coupons: [] };
 
+/** What is charged for the rest of a period is no further application of its coupons. */
+const NEVER_APPLIED: ReadonlyMap<string, number> = new Map();
 const ALWAYS = { startMs: -Infinity, endMs: Infinity };
 
 /** The coupons that discounted what was charged in advance for the period around an instant. */
@@ -61,6 +63,9 @@ export async function findCouponsOfRest(
     return coupon.cadence === 'forever' && startMs <= atMs && atMs < (endMs ?? Infinity);
   });
   const lineItems = [...related.lineItems, ...added];
-  const coupons = attached.map((one) => ({ ...couponFrom(one, lineItems, 0), validity: ALWAYS }));
+  const coupons = attached.map((one) => ({
+    ...couponFrom(one, lineItems, NEVER_APPLIED),
+    validity: ALWAYS,
+  }));
   return { attached, coupons };
 }

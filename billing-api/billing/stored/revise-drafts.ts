@@ -37,10 +37,7 @@ async function couponsOf(unit: ReadUnit, row: InvoiceRow, subscriptionIds: reado
   const countedOf = (id: string): readonly CouponAssociation[] => {
     const { couponApplicationCounts: counts } = priorOf(id);
     const own = attached.filter(({ association }) => association.subscription_id === id);
-    return own.map((coupon) =>
-      // Absent means zero: no other invoice has it.
-      couponFrom(coupon, lineItems, counts.get(coupon.association.id) ?? 0),
-    );
+    return own.map((coupon) => couponFrom(coupon, lineItems, counts));
   };
   return { attached, countedOf };
 }

@@ -9,6 +9,7 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
+import { startedWorkflowToDto } from '../../declarations/platform/workflow.resource.js';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import type { WriteDependencies } from '../../records/unit.js';
@@ -44,7 +45,6 @@ export class PlanSyncController extends Controller {
     @Path() id: string,
   ): Promise<StartedPlanSyncDto> {
     const workflow = accepted(await startPlanSync(this.dependencies, occasionOf(request), id));
-    const { id: workflow_id, run_id } = workflow;
-    return { plan_id: id, message: 'the sync has begun', run_id, workflow_id };
+    return { plan_id: id, ...startedWorkflowToDto(workflow, 'the sync has begun') };
   }
 }

@@ -2,6 +2,7 @@ import { sql } from 'slonik';
 import { describe, expect, vi } from 'vitest';
 import { z } from 'zod';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
+import { waitingSessions } from '../../../load-tests/harness/waiting-sessions.js';
 import type { Database } from '../../../sql/pool.js';
 import { withSession } from '../../../sql/session.js';
 import type { Answer, BillingUnderTest } from '../../testing/billing-harness.js';
@@ -72,10 +73,7 @@ async function fedVersions(database: Database, id: string): Promise<readonly num
 async function untilWaiting(database: Database, statements: number): Promise<void> {
   await vi.waitFor(
     async () => {
-      const { waiting } = await ownerOf(database).one(sql.type(z.object({ waiting: z.string() }))`
-        SELECT count(*) AS waiting FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock'`);
-      expect(Number(waiting)).toBe(statements);
+      expect(await waitingSessions(ownerOf(database))).toBe(statements);
     },
     { timeout: 30_000, interval: 20 },
   );
