@@ -2,8 +2,10 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, vi } from 'vitest';
 import { z } from 'zod';
+import { withDatabase } from '../load-tests/harness/engines.js';
 import { test } from '../load-tests/harness/fixtures.js';
-import type { ClickHouse } from './client.js';
+import { createClickHouse, type ClickHouse } from './client.js';
+import { startEmbeddedClickHouse } from './embedded.js';
 import { createRequestQueries, QueryTooLarge } from './request-queries.js';
 
 const ENVIRONMENT = { tenantId: 'tenant_a', environmentId: 'env_1' };
@@ -50,18 +52,24 @@ describe('a query of a request', () => {
     await expect(visiting).rejects.toBeInstanceOf(QueryTooLarge);
   });
 
-  test('that lacks memory because of others may be tried again', async ({
-    clickhouse: { client },
-  }) => {
+  test('that lacks memory because of others may be tried again', async ({ directory }) => {
+    // A user's limit of memory is the largest that one of its running queries names, so no other
+    // test may ask this server.
+    const server = await startEmbeddedClickHouse({ directory, port: 0 });
+    const client = createClickHouse(withDatabase(server.url, 'default'));
     const signal = new AbortController().signal;
     const queries = createRequestQueries(client, () => ({ environment: ENVIRONMENT, signal }));
-    // The limit of the user counts all queries of the user together.
     const large = `SELECT length(groupArray(number)) AS rows FROM numbers(200000000)
       SETTINGS max_memory_usage_for_user = 50000000`;
-    await expect(queries.query(large, {}, anything)).rejects.toMatchObject({
-      dependency: 'clickhouse',
-      isRetryable: true,
-    });
+    try {
+      await expect(queries.query(large, {}, anything)).rejects.toMatchObject({
+        dependency: 'clickhouse',
+        isRetryable: true,
+      });
+    } finally {
+      await client.close();
+      await server.stop();
+    }
   });
 
   test('cannot write, whoever the user is', async ({ clickhouse: { client } }) => {
