@@ -78,7 +78,7 @@ describe('a query of a request', () => {
     await expect(queries.query('DROP TABLE events_v1', {}, anything)).rejects.toThrow('(164)');
   });
 
-  test('runs beside one other of its environment, and waits for no other environment', async ({
+  test('runs beside one other of its tenant, and waits for no other tenant', async ({
     clickhouse: { client },
   }) => {
     const name = `many_${Math.random()}`;
@@ -89,11 +89,16 @@ describe('a query of a request', () => {
     const slow = Array.from({ length: 20 }, () => queries.query(slowQuery(name), {}, anything));
     const all = Promise.allSettled(slow);
     await vi.waitFor(async () => expect(await runningQueries(client, name)).toBe(2), 5_000);
+    environment = { ...ENVIRONMENT, environmentId: 'env_2' };
+    const sibling = queries.query('SELECT 1 AS one', {}, anything);
+    const siblingEnded = vi.fn();
+    sibling.then(siblingEnded, () => undefined);
     environment = { tenantId: 'tenant_b', environmentId: 'env_1' };
     const startedAt = performance.now();
     await queries.query('SELECT 1 AS one', {}, anything);
     expect(performance.now() - startedAt).toBeLessThan(2_000);
     expect(await runningQueries(client, name)).toBe(2);
+    expect(siblingEnded).not.toHaveBeenCalled();
     leaving.abort(new Error('the client has left'));
     const ends = await all;
     expect(ends.every(({ status }) => status === 'rejected')).toBe(true);

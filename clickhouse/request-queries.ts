@@ -23,8 +23,8 @@ export class QueryTooLarge extends Error {
 export const QUERY_LIMITS = { seconds: 20, memoryBytes: 750_000_000 } as const;
 
 /**
- * Two statements of one environment at a time use as many threads as there are cores, since one
- * uses half of them (embedded.ts, docs/operations.md 1.3), so a statement of another environment
+ * Two statements of one tenant at a time use as many threads as there are cores, since one
+ * uses half of them (embedded.ts, docs/operations.md 1.3), so a statement of another tenant
  * takes at most half as long again. In all, fewer run than the client has connections.
  */
 const QUEUE: FairQueueLimits = {
@@ -79,7 +79,7 @@ export function queriesFor(clickHouse: ClickHouse, environment: Environment): Cl
 
 /**
  * Queries of requests: each runs for one environment and within limits, ends when its client
- * leaves, and waits in turn with those of other environments.
+ * leaves, and waits in turn with those of other tenants.
  * @param scopeOf the scope of the request at hand.
  * Queries throw QueryTooLarge, NotBegun, the reason of the scope's signal, or as ClickHouse does.
  */
@@ -95,7 +95,7 @@ export function createRequestQueries(
       work(queries).catch((error: unknown) => {
         throw failureOf(error, signal);
       });
-    return queue.run(environmentKey(environment), limited, signal);
+    return queue.run(environment.tenantId, limited, signal);
   };
   return {
     query: (select, parameters, row) => run((queries) => queries.query(select, parameters, row)),

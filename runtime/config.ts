@@ -160,15 +160,15 @@ export const SETTINGS = {
   },
   MINUTEBOOK_INGEST_RATE: {
     schema: rate.default(20_000),
-    means: 'event requests per second and environment before 429; 0 sets no limit',
+    means: 'event requests per second and tenant before 429; 0 sets no limit',
   },
   MINUTEBOOK_HEAVY_RATE: {
     schema: rate.default(100),
-    means: 'heavy requests per second and API key before 429; 0 sets no limit',
+    means: 'heavy requests per second and tenant before 429; 0 sets no limit',
   },
   MINUTEBOOK_DEFAULT_RATE: {
     schema: rate.default(500),
-    means: 'other requests per second and API key before 429; 0 sets no limit',
+    means: 'other requests per second and tenant before 429; 0 sets no limit',
   },
   MINUTEBOOK_FAILED_AUTH_RATE: {
     schema: rate.default(10),

@@ -3,6 +3,7 @@ import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { ownerOf } from '../../load-tests/harness/owner.js';
+import { createId } from '../../runtime/ids.js';
 import { API_KEY, withBillingApi } from '../testing/billing-harness.js';
 import { documentContract } from '../testing/openapi-contract.js';
 import { makeKey, makeSubscription, test } from '../testing/billing-test.js';
@@ -225,7 +226,10 @@ describe('headers', () => {
     expect(missing.headers.get('x-request-id')).toMatch(/^req_/);
   });
 
-  test('count requests per key and refuse the one too many', async ({ database, clickhouse }) => {
+  test('count requests per tenant and refuse the one too many, of any key and environment', async ({
+    database,
+    clickhouse,
+  }) => {
     const engines = {
       database: database.database,
       clickhouse: clickhouse.client,
@@ -252,6 +256,10 @@ describe('headers', () => {
       expect(grouped.headers.get('ratelimit-policy')).toBe('"heavy";q=1;w=1');
       const plain = await api.call('GET', '/v1/invoices/inv_1');
       expect(plain.headers.get('ratelimit-policy')).toBe('"default";q=3;w=1');
+      const environment = { ...api.environment, environmentId: createId('env') };
+      const sibling = await makeKey(database.database, { environment });
+      const ofSibling = { headers: { 'x-api-key': sibling.apiKey } };
+      expect((await api.call('GET', '/v1/meters', ofSibling)).status).toBe(429);
       const { apiKey } = await makeKey(database.database, {});
       const other = await api.call('GET', '/v1/meters', { headers: { 'x-api-key': apiKey } });
       expect(other.status).toBe(200);

@@ -16,7 +16,7 @@ const RETRY_AFTER_SECONDS = 1;
 function failureOfQueue({ reason, retryAfterSeconds }: NotBegun): HttpFailure {
   return reason === 'full'
     ? new HttpFailure(429, 'too_many_requests', {
-        message: 'too many requests of this environment wait already; wait and try again',
+        message: 'too many requests of this tenant wait already; wait and try again',
         retryAfterSeconds,
       })
     : new HttpFailure(503, 'service_unavailable', {

@@ -4,7 +4,7 @@ import { HttpFailure } from './http-failure.js';
 import { isHeavy } from './operations.js';
 import { contextOf } from './request-context.js';
 
-/** Requests per second and key; 0 sets no limit. */
+/** Requests per second and tenant; 0 sets no limit. */
 export type RateLimits = {
   /** For operations of the class `heavy`. */
   readonly heavyPerSecond: number;
@@ -50,15 +50,14 @@ async function consume(
   } catch (rejection) {
     if (!(rejection instanceof RateLimiterRes)) throw rejection;
     setHeaders(response, policy, rejection);
-    const message = `this key may send ${policy.quota} ${policy.name} requests per second; wait and try again`;
+    const message = `this tenant may send ${policy.quota} ${policy.name} requests per second; wait and try again`;
     const retryAfterSeconds = secondsOf(rejection.msBeforeNext);
     return new HttpFailure(429, 'too_many_requests', { message, retryAfterSeconds });
   }
 }
 
 /**
- * Counts requests per API key, or user of a token, in this process (docs/http.md 1.10); mounted
- * behind `authenticate`.
+ * Counts requests per tenant in this process (docs/http.md 1.10); mounted behind `authenticate`.
  * Requests that no operation is declared for count as `default`.
  */
 export function createRateLimit(limits: RateLimits): RequestHandler {
@@ -69,7 +68,7 @@ export function createRateLimit(limits: RateLimits): RequestHandler {
     const policy = policyOf(request);
     const { caller } = contextOf(request);
     const isLimited = caller !== null && policy.quota > 0;
-    const failure = isLimited ? await consume(policy, caller.countedAs, response) : null;
+    const failure = isLimited ? await consume(policy, caller.environment.tenantId, response) : null;
     if (failure !== null) throw failure;
     next();
   };

@@ -13,8 +13,8 @@ export type RequestCaller = {
   readonly isTenantSuspended: boolean;
   /** Null when the caller came with a token. */
   readonly apiKeyId: string | null;
-  /** The name under which requests are counted: a key, or the user of a token. */
-  readonly countedAs: string;
+  /** The line of its tenant in which a heavy request waits: a key, or the user of a token. */
+  readonly queuesAs: string;
   /** A publishable key can only send events. */
   readonly isPublishable: boolean;
   /** False for a token without one: `environment` then only holds the audit trail. */

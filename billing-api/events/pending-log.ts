@@ -1,4 +1,4 @@
-import { environmentKey, type Environment } from '../../contract/environment.js';
+import type { Environment } from '../../contract/environment.js';
 import { decodeRecordParts } from '../../contract/records/record-parts.js';
 import type { EventRecord } from '../../contract/usage-event.js';
 import {
@@ -136,7 +136,7 @@ const isOf = (record: EventRecord, { tenantId, environmentId }: Environment): bo
 
 /**
  * Reads what is pending, one scan at a time, since a reader has one position a partition. The
- * environments take turns.
+ * tenants take turns.
  */
 export function createPendingLog(eventLog: LazyEventLog, limits: ScanLimits = LIMITS): PendingLog {
   const queue = new FairQueue(QUEUE);
@@ -170,7 +170,7 @@ export function createPendingLog(eventLog: LazyEventLog, limits: ScanLimits = LI
       return ranges.reduce((sum, range) => sum + lengthOf(range), 0);
     },
     scan: ({ environment, checkpoints, partition }, show) =>
-      queue.run(environmentKey(environment), async () => {
+      queue.run(environment.tenantId, async () => {
         const reader = await eventLog.reader();
         const ranges =
           partition === null

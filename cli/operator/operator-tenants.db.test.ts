@@ -8,7 +8,7 @@ import { runVerb } from '../../load-tests/harness/run-verb.js';
 import { systemClock } from '../../runtime/clock.js';
 import { createApiKeyDirectory } from '../../sql/api-keys.js';
 import { createOperatorTenant } from './create-tenant.js';
-import { listOperatorTenants, setTenantStatus } from './operator-tenants.js';
+import { listOperatorTenants, setTenantLimits, setTenantStatus } from './operator-tenants.js';
 
 describe('minutebook tenants', () => {
   test('suspends one tenant and no other, lets it go on, and leaves both in the audit trail', async ({
@@ -71,6 +71,42 @@ describe('minutebook tenants', () => {
     const long = createOperatorTenant(owner, 'x'.repeat(256));
     await expect(long).rejects.toThrow(`${refused} have at most 255 characters`);
     expect(await listOperatorTenants(owner)).toEqual([]);
+  });
+
+  test('raises the limits of a tenant that are named, and leaves it in the audit trail', async ({
+    database: { url, database },
+  }) => {
+    const { environment } = await makeKey(database, {});
+    const limits = async (...options: string[]): Promise<string> => {
+      const ran = await runVerb(
+        { DATABASE_URL: url },
+        ...['tenants', 'limits', environment.tenantId],
+        ...options,
+      );
+      expect(ran.status).toBe(0);
+      return ran.said;
+    };
+    const said = (users: number, production: number) =>
+      `users  ${users}\nproduction_environments  ${production}\ndevelopment_environments  2\n`;
+    expect(await limits()).toBe(said(10, 1));
+    expect(await limits('--users', '25')).toBe(said(25, 1));
+    expect(await limits('--production-environments', '3')).toBe(said(25, 3));
+    const owner = await ownerDatabase(url);
+    expect(await setTenantLimits(owner, environment.tenantId, 'defaults')).toMatchObject({
+      users: 10,
+      production_environments: 1,
+    });
+    await expect(setTenantLimits(owner, environment.tenantId, { users: 0 })).rejects.toThrow(
+      'value.users: ',
+    );
+    const entries = await ownerOf(database).any(sql.type(z.unknown())`
+      SELECT action, actor_kind, after -> 'value' -> 'users' AS users FROM audit_entries
+      WHERE entity_id = 'tenant_limits' AND tenant_id = ${environment.tenantId} ORDER BY id`);
+    expect(entries).toEqual([
+      { action: 'updated', actor_kind: 'operator', users: 25 },
+      { action: 'updated', actor_kind: 'operator', users: 25 },
+      { action: 'deleted', actor_kind: 'operator', users: 10 },
+    ]);
   });
 
   test('says that a tenant does not exist', async ({ database: { url } }) => {

@@ -1,4 +1,10 @@
 import { z } from 'zod';
+import {
+  changeSetting,
+  readSetting,
+  resetSetting,
+} from '../../billing-api/platform/settings/setting-operations.js';
+import type { TenantLimits } from '../../billing-api/platform/settings/tenant-limits.js';
 import { recordTenant } from '../../billing-api/platform/tenants/tenant-operations.js';
 import type { TenantRow } from '../../billing-api/declarations/platform/tenant.js';
 import {
@@ -46,4 +52,28 @@ export async function setTenantStatus(
       return after;
     }),
   );
+}
+
+/** What an operator asks of the limits of a tenant: some of them, or the defaults again. */
+export type LimitsChange = Partial<TenantLimits> | 'defaults';
+
+const LIMITS = 'tenant_limits';
+
+/**
+ * Changes what a tenant may have (docs/http.md 2.2) and answers what applies then. Limits that are
+ * not named stay as they are. @throws VerbRefused when there is no such tenant, or a limit is none.
+ */
+export async function setTenantLimits(
+  database: Database,
+  tenantId: string,
+  change: LimitsChange,
+): Promise<Readonly<Record<string, unknown>>> {
+  const occasion = await operatorsOccasion(database, { tenantId });
+  if (change === 'defaults') {
+    return done(await resetSetting(writing(database), occasion, LIMITS)).value;
+  }
+  const now = done(await readSetting(writing(database), occasion, LIMITS)).value;
+  if (Object.keys(change).length === 0) return now;
+  const body = { value: { ...now, ...change } };
+  return done(await changeSetting(writing(database), occasion, { key: LIMITS, body })).value;
 }

@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { formatInstant } from '../../contract/instant.js';
 import { createOperatorTenant } from './create-tenant.js';
-import { listOperatorTenants, setTenantStatus } from './operator-tenants.js';
+import { listOperatorTenants, setTenantLimits, setTenantStatus } from './operator-tenants.js';
 import { withOwnerDatabase } from './owner-database.js';
 
 async function list(): Promise<void> {
@@ -33,11 +33,41 @@ async function setStatus(ids: readonly string[], status: 'active' | 'suspended')
   });
 }
 
+type LimitOptions = {
+  readonly users?: number;
+  readonly productionEnvironments?: number;
+  readonly developmentEnvironments?: number;
+  readonly defaults?: true;
+};
+
+function changeOf(options: LimitOptions) {
+  if (options.defaults === true) return 'defaults';
+  const { users, productionEnvironments: production } = options;
+  const { developmentEnvironments: development } = options;
+  return {
+    ...(users === undefined ? {} : { users }),
+    ...(production === undefined ? {} : { production_environments: production }),
+    ...(development === undefined ? {} : { development_environments: development }),
+  };
+}
+
+async function limits(id: string, options: LimitOptions): Promise<void> {
+  const applies = await withOwnerDatabase((database) =>
+    setTenantLimits(database, id, changeOf(options)),
+  );
+  for (const [name, count] of Object.entries(applies)) console.log(`${name}  ${String(count)}`);
+}
+
+function countOf(text: string): number {
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('must be a whole number.');
+}
+
 /** Adds `minutebook tenants` with its verbs for operators, also while the product runs. */
 export function addTenantsVerb(program: Command): void {
   const verb = program
     .command('tenants')
-    .description('list or make tenants, suspend them or let them go on');
+    .description('list or make tenants, say what they may have, suspend them or let them go on');
   verb.command('list').action(list);
   verb
     .command('create')
@@ -54,4 +84,13 @@ export function addTenantsVerb(program: Command): void {
     .description('let them write again')
     .argument('<ids...>', 'ids as list shows them')
     .action((ids: string[]) => setStatus(ids, 'active'));
+  verb
+    .command('limits')
+    .description('show how many users and environments a tenant may have, or change it')
+    .argument('<id>', 'as list shows it')
+    .option('--users <count>', 'users and service accounts', countOf)
+    .option('--production-environments <count>', 'environments of production', countOf)
+    .option('--development-environments <count>', 'environments of development', countOf)
+    .option('--defaults', 'the defaults apply again')
+    .action(limits);
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { environmentKey, type Environment } from '../../contract/environment.js';
+import type { Environment } from '../../contract/environment.js';
 import { roleAllows, type Permission } from '../../contract/roles.js';
 import {
   FAILED_TOO_OFTEN,
@@ -99,7 +99,7 @@ function admitWithin(caller: EventCaller, rate: RateState | null): Admission {
     const answer = errorAnswer({
       status: 429,
       code: 'too_many_requests',
-      message: 'too many event requests in this environment: wait, or send events in bulk',
+      message: 'too many event requests of this tenant: wait, or send events in bulk',
       retryAfterSeconds: rate.resetSeconds,
     });
     return { kind: 'rejected', answer, rate };
@@ -115,11 +115,11 @@ function admitCaller(
   { rateLimit }: AdmissionDependencies,
 ): Admission {
   if ('kind' in caller) return caller;
-  return admitWithin(caller, rateLimit.take(environmentKey(caller.environment)));
+  return admitWithin(caller, rateLimit.take(caller.environment.tenantId));
 }
 
 /**
- * Admits a request whose API key is valid (docs/http.md 1.2), whose environment is within its quota
+ * Admits a request whose API key is valid (docs/http.md 1.2), whose tenant is within its quota
  * (1.10), and whose caller may write events. A request counts towards the quota before the roles
  * are checked, so that callers who may not write are limited as well. A promise only where the key
  * must be looked up.

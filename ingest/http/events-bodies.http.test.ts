@@ -167,7 +167,9 @@ describe('a client that waits for 100 Continue', () => {
 });
 
 describe('bodies in flight', () => {
-  test('of one environment leave room for those of another', async ({ database }) => {
+  test('of all environments of a tenant together leave room for those of another', async ({
+    database,
+  }) => {
     const ingest = await startTestIngest(database, {
       bodyLimits: { bodyBytesMax: 2 * MIB, smallBytesMax: MIB },
     });
@@ -182,6 +184,8 @@ describe('bodies in flight', () => {
       body: { code: 'service_unavailable', http_status_code: 503 },
       headers: { 'retry-after': '1' },
     });
+    const sibling = { apiKey: await ingest.makeSiblingKey() };
+    expect(await ingest.send(paddedTo(2 * MIB), sibling)).toMatchObject({ status: 503 });
     expect(await ingest.send(EVENT)).toMatchObject({ status: 202 });
     expect(await ingest.send(paddedTo(2 * MIB), other)).toMatchObject({ status: 202 });
     expect(await ingest.send(EVENT, other)).toMatchObject({ status: 202 });

@@ -317,11 +317,12 @@ describe('405 invalid_operation', () => {
 });
 
 describe('429 too_many_requests', () => {
-  test('answers requests above the quota of the environment, with Retry-After', async ({
-    database,
-  }) => {
+  test('answers requests above the quota of the tenant, with Retry-After', async ({ database }) => {
     const ingest = await startTestIngest(database, { requestsPerSecond: 3 });
-    const replies = await Promise.all(Array.from({ length: 8 }, () => ingest.send(single())));
+    const keys = [{}, { apiKey: await ingest.makeSiblingKey() }];
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, (_, at) => ingest.send(single(), keys[at % 2])),
+    );
     const rejected = replies.filter((reply) => reply.status === 429);
     expect(rejected.length).toBeGreaterThanOrEqual(2);
     expect(rejected[0]).toMatchObject({

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { environmentKey, type Environment } from '../../contract/environment.js';
+import type { Environment } from '../../contract/environment.js';
 import type { BodyBudget } from '../../runtime/http/body-budget.js';
 import { discardBody } from '../../runtime/http/read-body.js';
 import { admit, type AdmissionDependencies } from './admit.js';
@@ -40,7 +40,7 @@ function answerAdmitted(
   environment: Environment,
   { budget, answering }: ServeDependencies,
 ): Answer | Promise<Answer | null> {
-  const lease = budget.lease(environmentKey(environment));
+  const lease = budget.lease(environment.tenantId);
   if (lease === null) {
     const message = 'too many requests are being processed: retry in a second';
     return withoutBody(exchange, unavailableAnswer(message));

@@ -3,6 +3,7 @@ import { openPostgresReader } from '../../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../../event-log/postgres/writer.js';
 import { systemClock } from '../../runtime/clock.js';
 import { FailedAuthentication } from '../../runtime/http/failed-authentication.js';
+import { createId } from '../../runtime/ids.js';
 import { createLog } from '../../runtime/log.js';
 import { createMetrics, type Metrics } from '../../runtime/metrics.js';
 import { createReadiness } from '../../runtime/readiness.js';
@@ -39,6 +40,8 @@ export type TestIngest = {
   readonly tenant: FirstTenant;
   /** A key of an environment of another tenant. */
   readonly makeOtherKey: () => Promise<string>;
+  /** A key of another environment of the tenant. */
+  readonly makeSiblingKey: () => Promise<string>;
   readonly connections: () => Promise<number>;
   /** Memory that bodies of event requests hold. */
   readonly bodyBytesHeld: () => Promise<number>;
@@ -138,6 +141,10 @@ export async function startTestIngest(
     metrics,
     tenant,
     makeOtherKey: async () => (await makeKey(database, {})).apiKey,
+    makeSiblingKey: async () => {
+      const environment = { ...tenant.environment, environmentId: createId('env') };
+      return (await makeKey(database, { environment })).apiKey;
+    },
     connections: () => valueOf(metrics, 'minutebook_http_connections'),
     bodyBytesHeld: () => valueOf(metrics, 'minutebook_body_bytes'),
     send: (body, sending = {}) => send(port, body, sending),

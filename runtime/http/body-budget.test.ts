@@ -8,7 +8,7 @@ import {
 } from './body-budget.js';
 
 const BODY = 1_000_000;
-/** Of these an environment that is alone may hold two. */
+/** Of these a tenant that is alone may hold two. */
 const SMALL_TOTAL = 10 * (SMALL + OVERHEAD);
 
 function createBudget(): BodyBudget {
@@ -16,14 +16,14 @@ function createBudget(): BodyBudget {
 }
 
 /** A lease that must be there. */
-function leaseOf(budget: BodyBudget, environment: string): BodyLease {
-  const lease = budget.lease(environment);
-  if (lease === null) throw new Error(`there is no room for ${environment}`);
+function leaseOf(budget: BodyBudget, tenant: string): BodyLease {
+  const lease = budget.lease(tenant);
+  if (lease === null) throw new Error(`there is no room for ${tenant}`);
   return lease;
 }
 
 describe('the budget of bodies in flight', () => {
-  test('has room for the largest body of two environments at once', () => {
+  test('has room for the largest body of two tenants at once', () => {
     const budget = createBudget();
     const [first, second] = [leaseOf(budget, 'a'), leaseOf(budget, 'b')];
     expect(first.grow(BODY)).toBe(true);
@@ -33,7 +33,7 @@ describe('the budget of bodies in flight', () => {
     expect(budget.bytesHeld).toBe(0);
   });
 
-  test('lends one environment half of it, and not a byte more', () => {
+  test('lends one tenant half of it, and not a byte more', () => {
     const budget = createBudget();
     const half = (3 * (BODY + OVERHEAD)) / 2;
     const lease = leaseOf(budget, 'a');
@@ -44,7 +44,7 @@ describe('the budget of bodies in flight', () => {
     expect(budget.bytesHeld).toBe(half);
   });
 
-  test('counts all requests of an environment together', () => {
+  test('counts all requests of a tenant together', () => {
     const budget = createBudget();
     expect(leaseOf(budget, 'a').grow(BODY)).toBe(true);
     expect(leaseOf(budget, 'a').grow(BODY)).toBe(false);
@@ -72,7 +72,7 @@ describe('the budget of bodies in flight', () => {
     expect(budget.bytesHeld).toBe(SMALL + OVERHEAD);
   });
 
-  test('serves small bodies of one more environment after ten that take all they can', () => {
+  test('serves small bodies of one more tenant after ten that take all they can', () => {
     const budget = createBudget();
     for (let index = 0; index < 10; index += 1) {
       const large = leaseOf(budget, `large-${index}`);
@@ -98,19 +98,19 @@ describe('the budget of bodies in flight', () => {
   });
 
   const step = fc.record({
-    environment: fc.constantFrom('a', 'b', 'c'),
+    tenant: fc.constantFrom('a', 'b', 'c'),
     grow: fc.array(fc.nat(800_000), { maxLength: 3 }),
     isHeld: fc.boolean(),
     isTwice: fc.boolean(),
   });
 
-  test('always serves an environment that holds nothing, and is empty when all is released', () => {
+  test('always serves a tenant that holds nothing, and is empty when all is released', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const budget = createBudget();
         const closers: (() => void)[] = [];
-        for (const { environment, grow, isHeld, isTwice } of steps) {
-          const lease = budget.lease(environment);
+        for (const { tenant, grow, isHeld, isTwice } of steps) {
+          const lease = budget.lease(tenant);
           if (lease === null) continue;
           for (const bytes of grow) lease.grow(bytes);
           const newcomer = leaseOf(budget, 'newcomer');

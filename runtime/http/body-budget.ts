@@ -17,10 +17,10 @@ export type BodyLease = {
   readonly hold: () => () => void;
 };
 
-/** Bytes that are shared out among environments: each may hold a share of what it leaves free. */
+/** Bytes that are shared out among tenants: each may hold a share of what it leaves free. */
 class SharedBytes {
   #held = 0;
-  readonly #byEnvironment = new Map<string, number>();
+  readonly #byTenant = new Map<string, number>();
 
   constructor(
     private readonly bytesMax: number,
@@ -31,24 +31,24 @@ class SharedBytes {
     return this.#held;
   }
 
-  take(environment: string, bytes: number): boolean {
-    const own = (this.#byEnvironment.get(environment) ?? 0) + bytes;
+  take(tenant: string, bytes: number): boolean {
+    const own = (this.#byTenant.get(tenant) ?? 0) + bytes;
     if (own > this.share * (this.bytesMax - this.#held - bytes)) return false;
-    this.#byEnvironment.set(environment, own);
+    this.#byTenant.set(tenant, own);
     this.#held += bytes;
     return true;
   }
 
-  giveBack(environment: string, bytes: number): void {
-    const left = (this.#byEnvironment.get(environment) ?? 0) - bytes;
-    if (left > 0) this.#byEnvironment.set(environment, left);
-    else this.#byEnvironment.delete(environment);
+  giveBack(tenant: string, bytes: number): void {
+    const left = (this.#byTenant.get(tenant) ?? 0) - bytes;
+    if (left > 0) this.#byTenant.set(tenant, left);
+    else this.#byTenant.delete(tenant);
     this.#held -= bytes;
   }
 }
 
 export type BodyBudgetLimits = {
-  /** The largest body: there is room for one of this size from each of two environments. */
+  /** The largest body: there is room for one of this size from each of two tenants. */
   readonly bodyBytesMax: number;
   /** Memory for small bodies only. */
   readonly smallBytesMax: number;
@@ -57,17 +57,17 @@ export type BodyBudgetLimits = {
 /** The second of two largest bodies must leave as much free as it takes. */
 const BODIES_IN_FLIGHT = 3;
 const LARGE_SHARE = 1;
-/** Smaller, so that after many environments that take all they can the next one has room. */
+/** Smaller, so that after many tenants that take all they can the next one has room. */
 const SMALL_SHARE = 1 / 4;
 
 /**
  * Bounds the inflated bytes of all request bodies in memory, from their arrival until their answer.
  * Without the bound a few dozen simultaneous uploads would exhaust the memory.
  *
- * An environment never holds more of it than it leaves free: alone half, the next one half of what
- * is left then, and so on. So no environment can take everything, and there is always room for one
- * that holds nothing yet. Small bodies have memory of their own, of which an environment holds at
- * most a quarter of what it leaves free; beyond that they take of the other. A request without room
+ * A tenant never holds more of it than it leaves free: alone half, the next one half of what is
+ * left then, and so on. So no tenant can take everything, and there is always room for one that
+ * holds nothing yet. Small bodies have memory of their own, of which a tenant holds at most a
+ * quarter of what it leaves free; beyond that they take of the other. A request without room
  * is answered 503.
  */
 export class BodyBudget {
@@ -87,7 +87,7 @@ export class BodyBudget {
   }
 
   /** A lease with the fixed memory of a request; `null` when there is no room for it. */
-  lease(environment: string): BodyLease | null {
+  lease(tenant: string): BodyLease | null {
     let pool = this.#small;
     let held = 0;
     let holds = 0;
@@ -96,18 +96,18 @@ export class BodyBudget {
       const wanted = held + bytes;
       if (pool === this.#small) {
         const isSmall = wanted <= SMALL_BODY_BYTES_MAX + REQUEST_OVERHEAD_BYTES;
-        if (!isSmall || !pool.take(environment, bytes)) {
-          if (!this.#large.take(environment, wanted)) return false;
-          pool.giveBack(environment, held);
+        if (!isSmall || !pool.take(tenant, bytes)) {
+          if (!this.#large.take(tenant, wanted)) return false;
+          pool.giveBack(tenant, held);
           pool = this.#large;
         }
-      } else if (!pool.take(environment, bytes)) return false;
+      } else if (!pool.take(tenant, bytes)) return false;
       held = wanted;
       return true;
     };
     const giveBack = (): void => {
       if (!isReleased || holds > 0) return;
-      pool.giveBack(environment, held);
+      pool.giveBack(tenant, held);
       held = 0;
     };
     const release = (): void => {

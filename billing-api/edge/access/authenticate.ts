@@ -58,7 +58,7 @@ async function callerOfKey(apiKeys: ApiKeyDirectory, apiKey: string) {
   return {
     ...caller,
     apiKeyId: secretId,
-    countedAs: secretId,
+    queuesAs: secretId,
     isPublishable: keyType === 'publishable_key',
     hasChosenEnvironment: true,
   };
@@ -100,7 +100,7 @@ async function callerOfToken(
     roles: user.roles,
     isTenantSuspended: user.isTenantSuspended,
     apiKeyId: null,
-    countedAs: userId,
+    queuesAs: userId,
     isPublishable: false,
     hasChosenEnvironment: wanted !== null,
   };

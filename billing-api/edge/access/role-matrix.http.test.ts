@@ -10,6 +10,7 @@ import { makeKey, test } from '../../testing/billing-test.js';
 import { KEYED_OPERATIONS, sideBySide } from '../../testing/isolation-world.js';
 import { bearer, userWith } from '../../testing/sign-in.js';
 import type { Operation } from '../operation-table.js';
+import { setTenantLimits } from '../../testing/set-tenant-limits.js';
 
 /** Every operation for every kind of caller, on a machine that may be busy. */
 const GENEROUS = { timeout: 600_000 };
@@ -112,8 +113,7 @@ describe('every operation', () => {
     'is as open to a token as to a key of the same user',
     GENEROUS,
     async ({ api, database }) => {
-      const raised = { body: { value: { users: 100 } } };
-      await api.call('PUT', '/v1/settings/tenant_limits', raised);
+      await setTenantLimits(database.database, api.environment, { users: 100 });
       for (const [roles, may] of ROLES) {
         const { id, token } = await userWith(api, [], `${roles.join('-')}x@example.com`);
         await ownerOf(database.database).query(sql.type(z.unknown())`

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, vi } from 'vitest';
+import { createId } from '../../../runtime/ids.js';
 import { API_KEY, withBillingApi, type BillingUnderTest } from '../../testing/billing-harness.js';
 import { makeKey, test } from '../../testing/billing-test.js';
 
@@ -65,12 +66,17 @@ describe('a body that stalls', () => {
 });
 
 describe('bodies in flight', () => {
-  test('of one environment leave room for those of another', async ({ database, clickhouse }) => {
+  test('of all environments of a tenant together leave room for those of another', async ({
+    database,
+    clickhouse,
+  }) => {
     const engines = { database: database.database, clickhouse: clickhouse.client };
     const bodyLimits = { bodyBytesMax: MIB, smallBytesMax: MIB };
     await withBillingApi({ ...engines, bodyLimits }, async (api) => {
       const { apiKey } = await makeKey(database.database, {});
       const other = { 'x-api-key': apiKey };
+      const environment = { ...api.environment, environmentId: createId('env') };
+      const sibling = await makeKey(database.database, { environment });
       const waiting = await open(api);
       waiting.socket.write(head([`content-length: ${MIB}`]) + ' '.repeat(MIB - 1));
       await vi.waitFor(async () => expect(await bytesHeld(api)).toBeGreaterThan(MIB - 1), WAIT);
@@ -78,6 +84,8 @@ describe('bodies in flight', () => {
       const refused = await api.call('POST', '/v1/plans', { raw });
       expect([refused.status, refused.body.code]).toEqual([503, 'service_unavailable']);
       expect(refused.headers.get('retry-after')).toBe('1');
+      const ofSibling = { raw, headers: { 'x-api-key': sibling.apiKey } };
+      expect((await api.call('POST', '/v1/plans', ofSibling)).status).toBe(503);
       expect((await api.call('POST', '/v1/plans', { body: { name: 'Pro' } })).status).toBe(201);
       expect((await api.call('POST', '/v1/plans', { raw, headers: other })).status).toBe(201);
       waiting.socket.destroy();

@@ -1,4 +1,3 @@
-import { environmentKey } from '../../../contract/environment.js';
 import type { Request, RequestHandler, Response } from 'express';
 import { checkJsonLimits } from '../../../contract/check-json-limits.js';
 import {
@@ -34,7 +33,7 @@ function tooLarge(): HttpFailure {
 }
 
 function noRoom(): HttpFailure {
-  const message = 'too many request bodies of this environment are being read: retry in a second';
+  const message = 'too many request bodies of this tenant are being read: retry in a second';
   return new HttpFailure(503, 'service_unavailable', { message, retryAfterSeconds: 1 });
 }
 
@@ -93,8 +92,7 @@ function failureOf(kind: Exclude<BodyOutcome['kind'], 'body' | 'gone'>): HttpFai
 function leaseFor(request: Request, response: Response, budget: BodyBudget): BodyLease {
   const { caller } = contextOf(request);
   // Whoever signs up or in shares one part of the memory with all others who do.
-  const environment = caller?.environment ?? { tenantId: '', environmentId: '' };
-  const lease = budget.lease(environmentKey(environment));
+  const lease = budget.lease(caller?.environment.tenantId ?? '');
   if (lease === null) throw noRoom();
   whenAnswered(response, lease.release);
   return lease;

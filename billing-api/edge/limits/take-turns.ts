@@ -1,4 +1,3 @@
-import { environmentKey } from '../../../contract/environment.js';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { FairQueue, NotBegun, type FairQueueLimits } from '../../../runtime/fair-queue.js';
 import { HttpFailure } from '../http-failure.js';
@@ -6,7 +5,7 @@ import { isHeavy } from '../operations.js';
 import { contextOf, requestCallerOf } from '../request-context.js';
 import { whenAnswered } from './when-answered.js';
 
-/** Of one environment (docs/http.md 1.10). */
+/** Of one tenant (docs/http.md 1.10). */
 const LIMITS: FairQueueLimits = {
   runningMax: 8,
   runningPerKeyMax: 8,
@@ -17,23 +16,23 @@ const LIMITS: FairQueueLimits = {
 const RETRY_AFTER_SECONDS = 1;
 
 function refused(): HttpFailure {
-  const message = `more than ${LIMITS.runningMax} heavy requests of this environment run at once; wait and try again`;
+  const message = `more than ${LIMITS.runningMax} heavy requests of this tenant run at once; wait and try again`;
   const retryAfterSeconds = RETRY_AFTER_SECONDS;
   return new HttpFailure(429, 'too_many_requests', { message, retryAfterSeconds });
 }
 
-/** The queues of all environments that have a request in one. */
+/** The queues of all tenants that have a request in one. */
 class HeavyQueues {
   readonly #queues = new Map<string, FairQueue>();
 
-  queueOf(environment: string): FairQueue {
-    const known = this.#queues.get(environment) ?? new FairQueue(LIMITS);
-    this.#queues.set(environment, known);
+  queueOf(tenantId: string): FairQueue {
+    const known = this.#queues.get(tenantId) ?? new FairQueue(LIMITS);
+    this.#queues.set(tenantId, known);
     return known;
   }
 
-  forgetIfIdle(environment: string): void {
-    if (this.#queues.get(environment)?.isIdle === true) this.#queues.delete(environment);
+  forgetIfIdle(tenantId: string): void {
+    if (this.#queues.get(tenantId)?.isIdle === true) this.#queues.delete(tenantId);
   }
 }
 
@@ -91,10 +90,10 @@ async function whenItsTurn(
 }
 
 /**
- * Bounds how many heavy requests of an environment, and how many large pages of a tenant, run at
- * once; mounted behind everything that can refuse a request, so that only work waits. A turn ends
- * with the answer; for a client that left, when its work has ended, because the databases may still
- * be working for it until then.
+ * Bounds how many heavy requests and how many large pages of a tenant run at once; mounted behind
+ * everything that can refuse a request, so that only work waits. A turn ends with the answer; for a
+ * client that left, when its work has ended, because the databases may still be working for it
+ * until then.
  */
 export function createTurns(): RequestHandler {
   const heavy = new HeavyQueues();
@@ -102,10 +101,10 @@ export function createTurns(): RequestHandler {
   return async (request, response, next) => {
     const { caller } = contextOf(request);
     if (isHeavy(request)) {
-      const { environment, countedAs } = requestCallerOf(request);
-      const name = environmentKey(environment);
-      const turn = { queue: heavy.queueOf(name), key: countedAs, refused };
-      await whenItsTurn(turn, response, next).finally(() => heavy.forgetIfIdle(name));
+      const { environment, queuesAs } = requestCallerOf(request);
+      const { tenantId } = environment;
+      const turn = { queue: heavy.queueOf(tenantId), key: queuesAs, refused };
+      await whenItsTurn(turn, response, next).finally(() => heavy.forgetIfIdle(tenantId));
     } else if (caller !== null && isLargePage(request)) {
       const { tenantId } = caller.environment;
       await whenItsTurn({ queue: pages, key: tenantId, refused: pageRefused }, response, next);

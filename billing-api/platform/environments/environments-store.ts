@@ -21,6 +21,6 @@ async function countEnvironments({ tx }: Unit, type: EnvironmentType): Promise<n
 export async function limitRefusal(unit: Unit, type: EnvironmentType): Promise<Refusal | null> {
   const max = limitsOf(await lockOwnTenant(unit))[`${type}_environments`];
   if ((await countEnvironments(unit, type)) < max) return null;
-  const message = `the tenant may have ${max} of type ${type}: raise the setting tenant_limits`;
+  const message = `the tenant may have ${max} of type ${type}: ask the operator of the installation for a higher limit`;
   return new Refusal('invalid_operation', message);
 }

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { expectRefusals, makeKey, test } from '../../testing/billing-test.js';
 import { bearer, userWith } from '../../testing/sign-in.js';
+import { setTenantLimits } from '../../testing/set-tenant-limits.js';
 
 const PATH = '/v1/environments';
 const STAGING = { name: 'Staging', type: 'development' };
@@ -30,17 +31,19 @@ describe('POST /environments', () => {
     expect(own.status).toBe(200);
   });
 
-  test('beyond the limits of the tenant is 400, also for several at once', async ({ api }) => {
+  test('beyond the limits of the tenant is 400, also for several at once', async ({
+    api,
+    database,
+  }) => {
     const production = await api.call('POST', PATH, { body: { ...STAGING, type: 'production' } });
     expect([production.status, production.body.message]).toEqual([
       400,
-      'the tenant may have 1 of type production: raise the setting tenant_limits',
+      'the tenant may have 1 of type production: ask the operator of the installation for a higher limit',
     ]);
     const create = () => api.call('POST', PATH, { body: STAGING });
     const answers = await Promise.all([create(), create(), create(), create()]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 400, 400]);
-    const value = { development_environments: 3 };
-    await api.call('PUT', '/v1/settings/tenant_limits', { body: { value } });
+    await setTenantLimits(database.database, api.environment, { development_environments: 3 });
     expect([(await create()).status, (await create()).status]).toEqual([201, 400]);
   });
 

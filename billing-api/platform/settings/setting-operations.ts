@@ -1,6 +1,6 @@
 import type { ZodIssue } from 'zod';
 import type { Occasion } from '../../records/occasion.js';
-import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import {
   readUnit,
   writeUnit,
@@ -9,7 +9,12 @@ import {
   type WriteDependencies,
 } from '../../records/unit.js';
 import { settingNamed } from './setting-definitions.js';
-import { findSetting, replaceSetting, type StoredSetting } from './settings-store.js';
+import {
+  findSetting,
+  isOperatorsSetting,
+  replaceSetting,
+  type StoredSetting,
+} from './settings-store.js';
 
 export interface SettingDto {
   /** @example "invoice_config" */
@@ -33,6 +38,14 @@ function problemOf(issue: ZodIssue): readonly [member: string, problem: string] 
 
 function settingToDto(key: string, stored: StoredSetting | null): SettingDto {
   return { key, value: { ...settingNamed(key)?.defaults, ...stored } };
+}
+
+/** Why the occasion may not write a setting; null when it may. */
+function writeRefusal({ actor }: Occasion, key: string): Refusal | null {
+  if (settingNamed(key) === null) return notFound('setting', key);
+  if (!isOperatorsSetting(key) || actor.kind === 'operator') return null;
+  const message = `${key} is set by the operator of the installation: ask there for higher limits`;
+  return new Refusal('permission_denied', message);
 }
 
 /** GET /settings/{key}. */
@@ -68,15 +81,16 @@ async function storeSetting(
   return after;
 }
 
-/** PUT /settings/{key}. */
+/** PUT /settings/{key}; an operator also writes what a tenant may have. */
 export async function changeSetting(
   dependencies: WriteDependencies,
   occasion: Occasion,
   { key, body }: { readonly key: string; readonly body: ChangeSettingBody },
 ): Promise<SettingDto | Refusal> {
-  const definition = settingNamed(key);
-  if (definition === null) return notFound('setting', key);
-  const read = definition.schema.safeParse(body.value);
+  const refusal = writeRefusal(occasion, key);
+  if (refusal !== null) return refusal;
+  const read = settingNamed(key)?.schema.safeParse(body.value);
+  if (read === undefined) return notFound('setting', key);
   if (!read.success) return invalid(Object.fromEntries(read.error.issues.map(problemOf)));
   return writeUnit(dependencies, occasion, (unit) => storeSetting(unit, key, read.data));
 }
@@ -87,7 +101,8 @@ export async function resetSetting(
   occasion: Occasion,
   key: string,
 ): Promise<SettingDto | Refusal> {
-  if (settingNamed(key) === null) return notFound('setting', key);
+  const refusal = writeRefusal(occasion, key);
+  if (refusal !== null) return refusal;
   const reset = await writeUnit(dependencies, occasion, (unit) => storeSetting(unit, key, null));
   return isRefusal(reset) ? reset : settingToDto(key, null);
 }

@@ -15,6 +15,11 @@ const settingRow = z.object({ value: z.record(z.unknown()) });
 /** The limits belong to the tenant: they count its users and environments. */
 const OF_TENANT = 'tenant_limits';
 
+/** Whether only an operator sets it: what a tenant may have is not for the tenant to say. */
+export function isOperatorsSetting(key: string): boolean {
+  return key === OF_TENANT;
+}
+
 /** What is stored of a setting; null when its defaults apply. */
 export async function findSetting(unit: ReadUnit, key: string): Promise<StoredSetting | null> {
   if (key === OF_TENANT) return (await readOwnTenant(unit)).limits;

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { makeKey, test } from '../../testing/billing-test.js';
+import { setTenantLimits } from '../../testing/set-tenant-limits.js';
 
 const DEFAULTS = {
   invoice_config: {
@@ -98,9 +99,6 @@ describe('a setting', () => {
       ['wallet_bonus', { slabs: [slab, { ...slab, threshold: '1.0' }] }, 'value.slabs'],
       ['wallet_bonus', { slabs: Array.from({ length: 101 }, () => slab) }, 'value.slabs'],
       ['event_rejected', { enabled: null }, 'value.enabled'],
-      ['tenant_limits', { users: 0 }, 'value.users'],
-      ['tenant_limits', { users: 10_001 }, 'value.users'],
-      ['tenant_limits', { development_environments: 101 }, 'value.development_environments'],
     ];
     for (const [key, value, member] of cases) {
       const { status, body } = await put(api, key, value);
@@ -124,7 +122,7 @@ describe('a setting', () => {
     const near = await makeKey(database.database, { environment: sibling });
     const far = await makeKey(database.database, {});
     await put(api, 'event_rejected', { enabled: true });
-    await put(api, 'tenant_limits', { users: 20 });
+    await setTenantLimits(database.database, api.environment, { users: 20 });
     const seenBy = async (apiKey: string): Promise<unknown[]> => {
       const headers = { 'x-api-key': apiKey };
       const rejected = await api.call('GET', '/v1/settings/event_rejected', { headers });
@@ -133,7 +131,22 @@ describe('a setting', () => {
     };
     expect(await seenBy(near.apiKey)).toEqual([false, 20]);
     expect(await seenBy(far.apiKey)).toEqual([false, 10]);
-    await api.call('DELETE', '/v1/settings/tenant_limits');
-    expect(await seenBy(near.apiKey)).toEqual([false, 10]);
+  });
+
+  test('of what a tenant may have is written by no super_admin of it', async ({ api }) => {
+    const raised = { users: 10_000, production_environments: 100 };
+    for (const { status, body } of [
+      await put(api, 'tenant_limits', raised),
+      await put(api, 'tenant_limits', { users: 0 }),
+      await api.call('DELETE', '/v1/settings/tenant_limits'),
+    ]) {
+      expect([status, body.code, body.message]).toEqual([
+        403,
+        'permission_denied',
+        'tenant_limits is set by the operator of the installation: ask there for higher limits',
+      ]);
+    }
+    const { body } = await api.call('GET', '/v1/settings/tenant_limits');
+    expect(body.value).toEqual(DEFAULTS.tenant_limits);
   });
 });

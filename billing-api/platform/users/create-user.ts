@@ -38,7 +38,7 @@ async function storeUser(
 ): Promise<UserWithTenant | Refusal> {
   const { users } = limitsOf(await lockOwnTenant(unit));
   if ((await countUsers(unit)) >= users) {
-    const message = `the tenant may have ${users} users and service accounts: delete one, or raise the setting tenant_limits`;
+    const message = `the tenant may have ${users} users and service accounts: delete one, or ask the operator of the installation for a higher limit`;
     return new Refusal('invalid_operation', message);
   }
   const row = await createRecord(unit, USERS, user);

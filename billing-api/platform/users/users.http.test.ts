@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import type { Answer, BillingUnderTest } from '../../testing/billing-harness.js';
 import { expectRefusals, makeKey, test } from '../../testing/billing-test.js';
 import { bearer, logInWith, userWith } from '../../testing/sign-in.js';
+import { setTenantLimits } from '../../testing/set-tenant-limits.js';
 
 const KIM = { type: 'user', email: 'Kim@Example.com', name: 'Kim', roles: ['all_reader'] };
 const BOT = { type: 'service_account', name: 'Gateway', roles: ['event_ingestor'] };
@@ -102,6 +103,7 @@ describe('POST /users', () => {
 
   test('of the tenth and the eleventh at once lets one in; a raised limit counts at once', async ({
     api,
+    database,
   }) => {
     const make = (at: number) =>
       api.call('POST', '/v1/users', { body: { ...KIM, email: `u${at}@example.com` } });
@@ -111,10 +113,9 @@ describe('POST /users', () => {
     const refused = answers.find(({ status }) => status === 400);
     expect([refused?.body.code, refused?.body.message]).toEqual([
       'invalid_operation',
-      'the tenant may have 10 users and service accounts: delete one, or raise the setting tenant_limits',
+      'the tenant may have 10 users and service accounts: delete one, or ask the operator of the installation for a higher limit',
     ]);
-    const limits = { body: { value: { users: 11 } } };
-    expect((await api.call('PUT', '/v1/settings/tenant_limits', limits)).status).toBe(200);
+    await setTenantLimits(database.database, api.environment, { users: 11 });
     expect((await make(13)).status).toBe(201);
     expect((await make(14)).status).toBe(400);
   });

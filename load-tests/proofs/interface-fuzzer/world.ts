@@ -120,12 +120,15 @@ async function fillEnvironment(
   return { apiKey, names, secrets: [...names.all, marker], isOfSameTenant };
 }
 
+const FIRST_TENANT = sql.fragment`SELECT id FROM tenants ORDER BY created_at, id LIMIT 1`;
+
 /** The environment that asks; its tenant may have many users and environments. */
 export async function fillOwnEnvironment(product: FuzzedProduct): Promise<FilledEnvironment> {
   const asking = { apiKey: product.apiKey, isOfSameTenant: false };
   const own = await fillEnvironment(product, asking, OWN);
-  const value = { users: 10_000, development_environments: 100 };
-  await ask(product, '/settings/tenant_limits', { method: 'PUT', body: { value } });
+  const limits = JSON.stringify({ users: 10_000, development_environments: 100 });
+  await ownerOf({ url: product.ownerDatabaseUrl }).query(sql.type(z.unknown())`
+    UPDATE tenants SET limits = ${limits}::jsonb WHERE id = (${FIRST_TENANT})`);
   // The ids of the account's tenant are not those of the environment that asks.
   await namePlatform((path, body) => post(product, path, body), own.names);
   return own;
@@ -134,8 +137,7 @@ export async function fillOwnEnvironment(product: FuzzedProduct): Promise<Filled
 /** A key of a new environment: of a new tenant, or of the first one. */
 async function makeForeignKey(product: FuzzedProduct, isSameTenant: boolean) {
   const owner = { url: product.ownerDatabaseUrl };
-  const first = await ownerOf(owner).one(sql.type(z.object({ id: z.string() }))`
-    SELECT id FROM tenants ORDER BY created_at, id LIMIT 1`);
+  const first = await ownerOf(owner).one(sql.type(z.object({ id: z.string() }))`${FIRST_TENANT}`);
   const tenantId = isSameTenant ? first.id : createId('tenant');
   // Without the marker, since a tenant is told the ids of all its environments.
   const environment = { tenantId, environmentId: createId('env') };
