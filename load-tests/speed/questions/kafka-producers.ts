@@ -1,0 +1,188 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { tableLines } from '../../../cli/demo/tables.js';
+import { loadRdKafka } from '../../../event-log/kafka/rdkafka.js';
+import { openKafkaTopic } from '../../../event-log/kafka/topic.js';
+import { makeCluster } from '../../proofs/faults/engines/fault-engines.js';
+import { medianOf } from '../median.js';
+import { cpuSecondsOf, productProcesses } from '../processes.js';
+import { WAYS, type Produced, type Stretch, type Way } from '../producers/ways.js';
+import { writeResults } from './write-results.js';
+
+/**
+ * What a single event costs on three brokers, each record on all of them, by the producer of the
+ * product and by node-rdkafka: CPU of the process that writes and of each broker, in turns, so that
+ * what else the machine does falls on all alike (docs/architecture.md, D-021).
+ * `npm run measure -- kafka-producers [--rounds 5] [--seconds 8] [--rates 500,2000,6000]`.
+ */
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '8' },
+    rates: { type: 'string', default: '500,2000,6000' },
+    ways: { type: 'string', default: Object.keys(WAYS).join(';') },
+  },
+});
+const BROKERS = 3;
+const TOPIC = 'measured.singles';
+const PARTITIONS = 12;
+const PAUSE_MS = 1_000;
+const WARM_PER_SECOND = 4_000;
+const WARM_SECONDS = 6;
+/** How much more node-rdkafka may cost without the product's own producer being kept. */
+const MORE_MAX = 1.25;
+const PROGRAM = fileURLToPath(new URL('../producers/produce-singles.js', import.meta.url));
+
+type Writer = { readonly way: Way; readonly child: ChildProcess };
+/** Microseconds of CPU a single. */
+type Cost = {
+  readonly way: string;
+  readonly perSecond: number;
+  readonly writer: number;
+  readonly brokers: readonly number[];
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+};
+
+async function startWriter(way: Way, brokers: string): Promise<Writer> {
+  const child = fork(PROGRAM, [brokers, TOPIC, way]);
+  await once(child, 'message');
+  return { way, child };
+}
+
+async function run({ child }: Writer, stretch: Stretch): Promise<Produced> {
+  const answer = once(child, 'message');
+  child.send(stretch);
+  const [produced] = (await answer) as [Produced];
+  if (produced.failed > 0) throw new Error(`${produced.failed} singles were not acknowledged`);
+  return produced;
+}
+
+const brokerPids = async (): Promise<readonly number[]> =>
+  (await productProcesses(process.pid))
+    .filter(({ part }) => part === 'kafka')
+    .map(({ pid }) => pid);
+
+async function brokerSeconds(pids: readonly number[]): Promise<readonly number[]> {
+  return Promise.all(
+    pids.map(async (pid) => (await cpuSecondsOf([{ pid, part: 'kafka' }])).get('kafka') ?? 0),
+  );
+}
+
+/** CPU seconds that each broker uses in a second without records. */
+async function idleOf(pids: readonly number[], seconds: number): Promise<readonly number[]> {
+  const before = await brokerSeconds(pids);
+  await delay(seconds * 1_000);
+  const after = await brokerSeconds(pids);
+  return after.map((used, index) => (used - (before[index] ?? 0)) / seconds);
+}
+
+async function measure(
+  writer: Writer,
+  stretch: Stretch,
+  pids: readonly number[],
+): Promise<Cost & { readonly seconds: number }> {
+  const before = await brokerSeconds(pids);
+  const startedAt = performance.now();
+  const produced = await run(writer, stretch);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const after = await brokerSeconds(pids);
+  const perThousand = (used: number): number => (used * 1_000_000) / produced.appended;
+  return {
+    way: writer.way,
+    perSecond: stretch.perSecond,
+    seconds,
+    writer: perThousand(produced.cpuSeconds),
+    brokers: after.map((used, index) => perThousand(used - (before[index] ?? 0))),
+    p50Ms: produced.p50Ms,
+    p99Ms: produced.p99Ms,
+  };
+}
+
+/** Each writer at each rate, one after the other. */
+async function measureRound(
+  writers: readonly Writer[],
+  pids: readonly number[],
+): Promise<readonly Cost[]> {
+  const costs: Cost[] = [];
+  for (const perSecond of values.rates.split(',').map(Number)) {
+    for (const writer of writers) {
+      const cost = await measure(writer, { perSecond, seconds: Number(values.seconds) }, pids);
+      costs.push(cost);
+      const parts = [cost.writer, ...cost.brokers].map(figure).join(' + ');
+      console.log(`${perSecond}/s ${writer.way}: ${parts} = ${figure(totalOf(cost))}`);
+      await delay(PAUSE_MS);
+    }
+  }
+  return costs;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
+const totalOf = ({ writer, brokers }: Cost): number => writer + sum(brokers);
+const figure = (value: number): string => value.toFixed(1);
+
+function rowOf(way: string, perSecond: number, costs: readonly Cost[]): readonly string[] {
+  const own = costs.filter((cost) => cost.way === way && cost.perSecond === perSecond);
+  const median = (of: (cost: Cost) => number): number => medianOf(own.map(of));
+  const ours = costs.filter((cost) => cost.way === Object.keys(WAYS)[0]);
+  const ratios = own.map((cost, round) => {
+    const beside = ours.filter((other) => other.perSecond === perSecond)[round];
+    return beside === undefined ? Number.NaN : totalOf(cost) / totalOf(beside);
+  });
+  return [
+    String(perSecond),
+    way,
+    figure(median((cost) => cost.writer)),
+    ...Array.from({ length: BROKERS }, (_none, at) =>
+      figure(median(({ brokers }) => brokers[at] ?? Number.NaN)),
+    ),
+    figure(median(totalOf)),
+    `${medianOf(ratios).toFixed(2)} (${Math.min(...ratios).toFixed(2)}..${Math.max(...ratios).toFixed(2)})`,
+    `${figure(median(({ p50Ms }) => p50Ms))} / ${figure(median(({ p99Ms }) => p99Ms))}`,
+  ];
+}
+
+const directory = await mkdtemp(join(tmpdir(), 'minutebook-producers-'));
+const cluster = await makeCluster(directory, BROKERS);
+const writers: Writer[] = [];
+try {
+  await cluster.start(1);
+  const security = { tls: null, sasl: null };
+  const place = { brokers: cluster.brokers, topic: TOPIC, security };
+  await openKafkaTopic(await loadRdKafka(), {
+    ...place,
+    ...{ partitionCount: PARTITIONS, replicas: BROKERS },
+  });
+  const ways = Object.keys(WAYS).filter((way): way is Way => values.ways.split(';').includes(way));
+  for (const way of ways) writers.push(await startWriter(way, cluster.brokers));
+  const pids = await brokerPids();
+  if (pids.length !== BROKERS) throw new Error(`${pids.length} brokers run`);
+  for (const writer of writers) {
+    await run(writer, { perSecond: WARM_PER_SECOND, seconds: WARM_SECONDS });
+  }
+  const costs: Cost[] = [];
+  const idle: number[] = [];
+  for (let round = 0; round < Number(values.rounds); round += 1) {
+    idle.push(sum(await idleOf(pids, Number(values.seconds))));
+    costs.push(...(await measureRound(round % 2 === 0 ? writers : writers.toReversed(), pids)));
+  }
+  const rows = values.rates
+    .split(',')
+    .flatMap((rate) => writers.map(({ way }) => rowOf(way, Number(rate), costs)));
+  const names = Array.from({ length: BROKERS }, (_none, index) => `broker ${index + 1}`);
+  const head = ['a second', 'CPU µs a single', 'writer', ...names, 'all', 'of ours', 'p50/p99 ms'];
+  for (const line of tableLines(head, rows)) console.log(line);
+  console.log(`idle brokers together: ${figure(medianOf(idle) * 1_000)} ms of CPU a second`);
+  console.log(`node-rdkafka writes when it costs less than ${MORE_MAX} of ours`);
+  await writeResults('kafka-producers', { seconds: values.seconds, costs, idle });
+} finally {
+  for (const { child } of writers) child.disconnect();
+  await cluster.stop();
+  await rm(directory, { recursive: true, force: true });
+}
