@@ -17,7 +17,7 @@ type AdminClient = typeof kafkaClient;
 /** A request over an open connection. */
 type Ask<T> = (connection: kafkaClient.Connection, client: AdminClient) => Promise<T>;
 
-export const CLIENT_ID = 'minutebook';
+const CLIENT_ID = 'minutebook';
 
 /** The addresses in `host:port,host:port`. An IPv6 address stands in brackets. */
 export function brokerAddresses(
@@ -31,7 +31,7 @@ export function brokerAddresses(
 }
 
 /** The answer also when it reports errors: they stand in it, beside what they are about. */
-export async function answerOf<T>(answer: Promise<T>, client: AdminClient): Promise<T> {
+async function answerOf<T>(answer: Promise<T>, client: AdminClient): Promise<T> {
   try {
     return await answer;
   } catch (error) {
@@ -47,7 +47,7 @@ type Address = ReturnType<typeof brokerAddresses>[number];
  * Closes a connection at once and stops its timers. It does not wait for the broker to agree, since
  * a broker that hangs never would.
  */
-export function endConnection(connection: kafkaClient.Connection): void {
+function endConnection(connection: kafkaClient.Connection): void {
   connection.close(() => undefined);
   // A connection to an address that could not be used never got a socket.
   (connection.socket as typeof connection.socket | undefined)?.destroy();

@@ -14,8 +14,6 @@ export type TopicDescription = {
     readonly replicas: number;
     /** Whether every partition has a leader. A new topic needs a moment until it has. */
     readonly isReady: boolean;
-    /** Where the leader of each partition is reached, as `host:port`; null for one without. */
-    readonly leaders: readonly (string | null)[];
   } | null;
 };
 
@@ -24,24 +22,6 @@ type TopicAccess = BrokerAccess & { readonly topic: string };
 /** The id of a topic as it stands in log ids, which is how the tools of Kafka print it. */
 export function topicIdOf(uuid: string): string {
   return Buffer.from(uuid.replaceAll('-', ''), 'hex').toString('base64url');
-}
-
-type Partition = { readonly partitionIndex: number; readonly leaderId: number };
-type Broker = { readonly nodeId: number; readonly host: string; readonly port: number };
-
-function leadersOf(
-  partitions: readonly Partition[],
-  brokers: readonly Broker[],
-): readonly (string | null)[] {
-  const textOf = (host: string): string => (host.includes(':') ? `[${host}]` : host);
-  const addressOf = new Map(
-    brokers.map(({ nodeId, host, port }) => [nodeId, `${textOf(host)}:${port}`]),
-  );
-  const leaders: (string | null)[] = partitions.map(() => null);
-  for (const { partitionIndex, leaderId } of partitions) {
-    leaders[partitionIndex] = addressOf.get(leaderId) ?? null;
-  }
-  return leaders;
 }
 
 /**
@@ -67,7 +47,6 @@ export async function describeTopic(at: TopicAccess, timeoutMs: number): Promise
       partitionCount: partitions.length,
       replicas: Math.min(...partitions.map(({ replicaNodes }) => replicaNodes.length)),
       isReady: error === 0 && partitions.every(({ leaderId }) => leaderId >= 0),
-      leaders: leadersOf(partitions, answer.brokers),
     },
   };
 }

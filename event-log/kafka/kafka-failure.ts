@@ -2,26 +2,12 @@ import { codeOf, DependencyError, messageOf } from '../../runtime/failure.js';
 
 /** The codes of librdkafka (negative) and of the Kafka protocol that are treated specially. */
 export const KAFKA_ERROR = {
-  corruptMessage: 2,
+  fatal: -150,
   unknownTopic: 3,
   noLeader: 5,
   notLeader: 6,
-  requestTimedOut: 7,
-  replicaNotAvailable: 9,
   recordTooLarge: 10,
-  networkException: 13,
-  coordinatorLoading: 14,
-  notEnoughReplicas: 19,
-  notEnoughReplicasAfterAppend: 20,
-  illegalSaslState: 34,
   topicExists: 36,
-  outOfOrderSequence: 45,
-  duplicateSequence: 46,
-  invalidProducerEpoch: 47,
-  storageError: 56,
-  unknownProducerId: 59,
-  fencedLeaderEpoch: 74,
-  unknownLeaderEpoch: 75,
 } as const;
 
 /**

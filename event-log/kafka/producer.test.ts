@@ -1,424 +1,273 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { DependencyError } from '../../runtime/failure.js';
 import type { AppendRequest } from '../event-log.js';
-import {
-  createSteeredProducer,
-  INTERVAL_MS,
-  LONGEST_MS,
-  never,
-  pass,
-  record,
-  RETRY_MS,
-  soon,
-  stateOf,
-  TIMEOUT_MS,
-} from '../testing/steered-producer.js';
-import type { ProducerId } from './produce-cluster.js';
-import { KafkaLogWriter } from './writer.js';
+import { Producer, type ProducerOptions } from './producer.js';
+import { producerSettings, producerTopicSettings } from './settings.js';
+import type { DeliveryReport, RdKafkaError, RdKafkaProducer } from './rdkafka.js';
 
-const MEBIBYTE = 1024 * 1024;
+const errorOf = (code: number, message: string): RdKafkaError =>
+  Object.assign(new Error(message), { code });
+const FATAL = errorOf(-150, 'fenced');
+const TIMEOUT_MS = 1_000;
+const TURN_MS = 4;
+const record = (value: string, partition = 0): AppendRequest => ({ partition, key: 'k', value });
+const anotherTopic = (): DependencyError =>
+  new DependencyError('its id changed', { dependency: 'event-log', isRetryable: false });
 
-/** Stands for as many records as a test names; only the first can be looked at. */
-function countlessRecords(count: number): readonly AppendRequest[] {
-  const only = record(0, 'many');
-  const records = [only];
-  records.length = count;
-  records.map = () => [];
-  records[Symbol.iterator] = () => [only][Symbol.iterator]();
-  return records;
+type Listener = (error: RdKafkaError | null, report: DeliveryReport) => void;
+
+/** The driver's producer, whose reports the test gives, or never gives. */
+class FakeDriver {
+  produced: { readonly value: string; readonly opaque: unknown }[] = [];
+  report: Listener = () => undefined;
+  fail: (error: RdKafkaError) => void = () => undefined;
+  refusal: RdKafkaError | null = null;
+  isDisconnected = false;
+
+  produce(...given: readonly unknown[]): void {
+    if (this.refusal instanceof Error) throw this.refusal;
+    this.produced.push({ value: String(given[2]), opaque: given[5] });
+  }
+
+  /** Acknowledges what was produced, at offsets from this one on. */
+  acknowledge(firstOffset: number): void {
+    const reported = this.produced;
+    this.produced = [];
+    for (const [index, { opaque }] of reported.entries()) {
+      this.report(null, { opaque, offset: firstOffset + index });
+    }
+  }
+
+  poll(): void {
+    if (this.isDisconnected) throw new Error('Producer not connected');
+  }
+
+  disconnect(_timeoutMs: number, done: () => void): void {
+    this.isDisconnected = true;
+    done();
+  }
+
+  on(event: 'delivery-report' | 'event.error', listener: Listener): void {
+    if (event === 'delivery-report') this.report = listener;
+    else this.fail = (error) => listener(error, {});
+  }
+}
+
+function open(replaced: Partial<ProducerOptions> = {}) {
+  const [driver, successor] = [new FakeDriver(), new FakeDriver()];
+  const asProducer = (fake: FakeDriver): RdKafkaProducer => fake as unknown as RdKafkaProducer;
+  const checkLog = vi.fn(() => Promise.resolve());
+  const producer = new Producer(asProducer(driver), {
+    ...{ topic: 't', produceTimeoutMs: TIMEOUT_MS, turnMs: TURN_MS, checkLog },
+    connect: () => Promise.resolve(asProducer(successor)),
+    ...replaced,
+  });
+  return { producer, driver, successor, checkLog };
+}
+
+const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
+
+/** What has become of the work so far. */
+async function stateOf(work: Promise<void>): Promise<string> {
+  const settled = work.then(
+    () => 'done',
+    () => 'failed',
+  );
+  return Promise.race([settled, pass(0).then(() => 'open')]);
 }
 
 beforeEach(() => {
-  vi.useFakeTimers();
+  vi.useFakeTimers({
+    toFake: [
+      ...(['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] as const),
+      ...(['setImmediate', 'clearImmediate', 'performance'] as const),
+    ],
+  });
 });
 afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('requests', () => {
-  test('the partitions of a broker share a request, and those of another have their own', async () => {
-    const { append, requests, lines } = createSteeredProducer();
-    const appends = [append(0, ['x']), append(1, ['y', 'z']), append(2, ['w'])];
-    await soon();
-    expect(lines()).toEqual(['a 1: 0/0=x 1/0=y+z', 'b 1: 2/0=w']);
-    for (const { answer } of requests) answer();
-    await Promise.all(appends);
-  });
-
-  test('a broker that hangs does not hold up another one', async () => {
-    const { append, requests } = createSteeredProducer();
-    const hung = append(0, ['hung']);
-    for (const value of ['x', 'y', 'z']) {
-      const other = append(2, [value]);
-      await pass(INTERVAL_MS);
-      requests.at(-1)?.answer();
-      await other;
-    }
-    expect(requests.map(({ at }) => at).toSorted()).toEqual(['a', 'b', 'b', 'b']);
-    expect(await stateOf(hung)).toBe('open');
-  });
-
-  test('what comes while a request is under way forms the next one', async () => {
-    const { append, requests, lines } = createSteeredProducer();
-    const first = append(0, ['1']);
-    await soon();
-    const values = ['2'];
-    const next = [append(1, values)];
-    await pass(10 * INTERVAL_MS);
-    values.push('3');
-    requests[0]?.answer();
-    await first;
-    next.push(append(0, ['4']));
-    await pass(INTERVAL_MS);
-    requests[1]?.answer();
-    await pass(INTERVAL_MS);
-    requests[2]?.answer();
-    await Promise.all(next);
-    expect(lines().join(' ')).toMatch(/^a 1: 0\/0=1 a 1: 1\/0=2\+3 .*0\/1=4$/);
-  });
-
-  test('begin at the interval, so that more records share one', async () => {
-    const { append, requests, lines } = createSteeredProducer();
-    const first = append(0, ['1']);
-    await soon();
-    requests[0]?.answer();
-    await first;
-    const values = ['2'];
-    void append(1, values);
-    await pass(INTERVAL_MS - 2);
-    values.push('3');
-    expect(requests).toHaveLength(1);
-    await pass(2);
-    expect(lines()[1]).toBe('a 1: 1/0=2+3');
-  });
-
-  test('stay below what a broker takes', async () => {
-    const { append, requests, lines } = createSteeredProducer();
-    const appends = [0, 1].map((partition) => append(partition, ['x'.repeat(20 * MEBIBYTE)]));
-    await soon();
-    requests[0]?.answer();
-    await pass(INTERVAL_MS);
-    requests[1]?.answer();
-    await Promise.all(appends);
-    expect(lines()).toEqual(['a 1: 0/0=long', 'a 1: 1/0=long']);
-  });
-
-  test('a broker that hangs when it is asked for an id does not hold up another one', async () => {
-    const asked: ((error: Error) => void)[] = [];
-    let ids = 0n;
-    const { append, answerAfter } = createSteeredProducer({
-      newProducerId: (at) =>
-        at === 'a'
-          ? new Promise((_resolve, reject) => asked.push(reject))
-          : Promise.resolve({ producerId: (ids += 1n), producerEpoch: 0 }),
-      disconnect: (from) => {
-        if (from === 'a') for (const fail of asked) fail(new Error('disconnected'));
-      },
-    });
-    answerAfter(1);
-    for (let round = 0; round < 4; round += 1) {
-      const hung = append(0, ['hung']);
-      const other = append(2, ['x']);
-      await pass(LONGEST_MS);
-      expect([await stateOf(hung), await stateOf(other)]).toEqual([
-        round === 0 ? 'failed' : 'done',
-        'done',
-      ]);
-    }
-    expect(asked.length).toBeGreaterThan(0);
-  });
-
-  test('partitions that are busy share requests', async () => {
-    const { producer, requests, lead, answerAfter } = createSteeredProducer();
-    lead(['a', 'a', 'a', 'a']);
-    answerAfter(10);
-    const writer = new KafkaLogWriter({ logId: 'log', partitionCount: 4 }, producer, {
-      ...{ produceTimeoutMs: TIMEOUT_MS, mergeValues: (values) => values.join() },
-    });
-    const appends: Promise<void>[] = [];
-    for (let ms = 0; ms < 500; ms += 1) {
-      for (let partition = 0; partition < 4; partition += 1) {
-        const isNext = (ms + partition) % 2 === 0;
-        if (isNext) appends.push(writer.append([record(partition, String(ms))]));
-      }
-      await pass(1);
-    }
-    const sizes = requests.map(({ batches }) => batches.length);
-    expect(sizes.length).toBeGreaterThan(30);
-    expect(new Set(sizes.slice(10))).toEqual(new Set([4]));
-    await pass(50);
-    await Promise.all(appends);
-  });
-});
-
-describe('sequence numbers', () => {
-  test('an unknown outcome is sent again under the same id and number', async () => {
-    const { append, requests, lines } = createSteeredProducer();
-    const appended = append(0, ['x', 'y']);
-    await soon();
-    requests[0]?.fail(new Error('connection lost'));
-    await pass(RETRY_MS - 1);
-    expect(requests).toHaveLength(1);
-    await pass(2);
-    expect(await stateOf(appended)).toBe('open');
-    requests[1]?.answer();
-    await appended;
-    expect(lines()).toEqual(['a 1: 0/0=x+y', 'a 1: 0/0=x+y']);
-  });
-
-  test.for([2, 3, 5, 6, 7, 9, 13, 14, 19, 20, 34, 56, 74, 75])(
-    'so is the passing failure %i',
-    async (code) => {
-      const { append, requests, lines } = createSteeredProducer();
-      const appends = [append(0, ['x']), append(1, ['y'])];
-      await soon();
-      requests[0]?.answer({ 0: code });
-      await appends[1];
-      await pass(RETRY_MS + 1);
-      requests[1]?.answer();
-      await appends[0];
-      expect(lines()).toEqual(['a 1: 0/0=x 1/0=y', 'a 1: 0/0=x']);
-    },
-  );
-
-  test('go on by the number of records, of each partition by itself', async () => {
-    const { append, requests, lines } = createSteeredProducer();
-    for (const [partition, values] of [
-      [0, ['u', 'v', 'w']],
-      [0, ['x']],
-      [1, ['y']],
-      [0, ['z']],
-    ] as const) {
-      const appended = append(partition, values);
-      await pass(INTERVAL_MS);
-      requests.at(-1)?.answer();
-      await appended;
-    }
-    expect(lines()).toEqual(['a 1: 0/0=u+v+w', 'a 1: 0/3=x', 'a 1: 1/0=y', 'a 1: 0/4=z']);
-  });
-
-  test('begin again at 0 after 2^31 - 1', async () => {
-    const { producer, append, requests, lines } = createSteeredProducer();
-    const many = producer.deliver(countlessRecords(2 ** 31 - 1));
-    await soon();
-    requests[0]?.answer();
-    await many;
-    for (const values of [['x', 'y'], ['z']]) {
-      const appended = append(0, values);
-      await pass(INTERVAL_MS);
-      requests.at(-1)?.answer();
-      await appended;
-    }
-    expect(lines().slice(1)).toEqual(['a 1: 0/2147483647=x+y', 'a 1: 0/1=z']);
-  });
-
-  test.for([45, 46, 47, 59])('code %i takes a new id and goes on', async (code) => {
-    const { append, requests, lines } = createSteeredProducer();
-    const appends = [append(0, ['x']), append(2, ['y'])];
-    await soon();
-    requests[0]?.answer({ 0: code });
-    requests[1]?.answer();
-    await appends[1];
-    await pass(RETRY_MS + 1);
-    requests[2]?.answer();
-    await appends[0];
-    void append(2, ['z']);
-    await pass(INTERVAL_MS);
-    expect(lines()).toEqual(['a 1: 0/0=x', 'b 1: 2/0=y', 'a 2: 0/0=x', 'b 2: 2/0=z']);
-  });
-
-  test('an acknowledgement whose offset is not above the last one is not believed', async () => {
-    const { append, requests, lines } = createSteeredProducer();
-    const first = append(0, ['x']);
-    await soon();
-    requests[0]?.answer({}, { 0: 7 });
-    await first;
-    const next = append(0, ['y']);
-    for (const offset of [7, 6]) {
-      await pass(RETRY_MS + INTERVAL_MS);
-      requests.at(-1)?.answer({}, { 0: offset });
-      expect(await stateOf(next)).toBe('open');
-    }
-    await pass(RETRY_MS + INTERVAL_MS);
-    requests.at(-1)?.answer({}, { 0: 8 });
-    await next;
-    expect(lines()).toEqual(['a 1: 0/0=x', 'a 1: 0/1=y', 'a 2: 0/0=y', 'a 3: 0/0=y']);
-  });
-});
-
-describe('a batch that is given up', () => {
-  test('leaves its id, so that the next one of any partition has a new one', async () => {
-    const { append, requests, lines } = createSteeredProducer();
-    const stored = append(2, ['stored']);
-    const overdue = append(0, ['overdue']);
-    await soon();
-    requests.find(({ at }) => at === 'b')?.answer();
-    await stored;
-    await pass(LONGEST_MS);
-    await expect(overdue).rejects.toMatchObject({ isRetryable: true });
-    void append(0, ['x']);
-    await pass(RETRY_MS);
-    void append(2, ['y']);
-    await pass(INTERVAL_MS);
-    expect(lines().slice(2)).toEqual(['a 2: 0/0=x', 'b 2: 2/0=y']);
-  });
-
-  test('leaves others their id, under which they may be stored already', async () => {
-    const { append, requests, lines } = createSteeredProducer();
-    void append(0, ['overdue']);
-    await pass(TIMEOUT_MS / 2);
-    const other = append(2, ['x']);
-    await pass(TIMEOUT_MS / 2);
-    requests[1]?.fail(new Error('connection lost'));
-    await pass(100 + RETRY_MS);
-    requests[2]?.answer();
-    await other;
-    expect(lines()).toEqual(['a 1: 0/0=overdue', 'b 1: 2/0=x', 'b 1: 2/0=x']);
-  });
-
-  test('before it had a number takes none, which its successor gets', async () => {
-    const ids: ((id: ProducerId) => void)[] = [];
-    const { append, requests, lines } = createSteeredProducer({
-      newProducerId: () => new Promise((resolve) => ids.push(resolve)),
-    });
-    const overdue = append(0, ['overdue']);
-    await pass(LONGEST_MS);
-    expect(await stateOf(overdue)).toBe('failed');
-    const next = append(0, ['next']);
-    for (const give of ids) give({ producerId: 7n, producerEpoch: 0 });
-    await pass(RETRY_MS);
-    expect(lines()).toEqual(['a 7: 0/0=next']);
-    requests[0]?.answer();
-    await next;
-  });
-
-  test('and is answered later does not touch its successor', async () => {
-    const { producer, append, requests, lines } = createSteeredProducer({
-      disconnect: () => undefined,
-    });
-    void append(0, ['overdue']);
-    await pass(LONGEST_MS);
-    const next = producer.deliver([record(0, 'next')]);
-    requests[0]?.answer();
-    await pass(INTERVAL_MS);
-    expect(lines()).toEqual(['a 1: 0/0=overdue', 'a 2: 0/0=next']);
-    requests[1]?.answer();
-    await next;
-  });
-
-  test('ends the connection, so that what waits for the broker goes on', async () => {
-    const { append, requests, disconnected } = createSteeredProducer();
-    void append(0, ['overdue']);
-    await pass(TIMEOUT_MS - 100);
-    const next = append(1, ['next']);
-    await pass(200 + RETRY_MS);
-    expect(disconnected).toContain('a');
-    requests[1]?.answer();
-    await next;
-  });
-});
-
 describe('a delivery', () => {
-  test.for([
-    ['leaders', { leaders: never<never> }],
-    ['a new id', { newProducerId: never<never> }],
-    ['a request', { produce: never<never>, disconnect: () => undefined }],
-    ['anything in time', { leaders: () => Promise.reject(new Error('no broker answers')) }],
-  ] as const)('ends in time when no broker answers %s', async ([, replaced]) => {
-    const { producer } = createSteeredProducer(replaced);
-    for (const value of ['first', 'second']) {
-      const begunMs = performance.now();
-      const delivered = [0, 2].map((partition) => producer.deliver([record(partition, value)]));
-      const failed = Promise.all(
-        delivered.map((one) => expect(one).rejects.toMatchObject({ isRetryable: true })),
-      );
-      await pass(LONGEST_MS);
-      await failed;
-      expect(performance.now() - begunMs).toBeLessThanOrEqual(LONGEST_MS);
-    }
+  test('resolves when all of its records are acknowledged, and not before', async () => {
+    const { producer, driver } = open();
+    const delivered = producer.deliver([record('a'), record('b')]);
+    expect(driver.produced.map(({ value }) => value)).toEqual(['a', 'b']);
+    const [first] = driver.produced;
+    driver.report(null, { opaque: first?.opaque, offset: 0 });
+    expect(await stateOf(delivered)).toBe('open');
+    driver.report(null, { opaque: driver.produced[1]?.opaque, offset: 1 });
+    expect(await stateOf(delivered)).toBe('done');
   });
 
-  test('of too large a record fails at once, and alone', async () => {
-    const { append, requests } = createSteeredProducer();
-    const appends = [append(0, ['large']), append(1, ['small'])];
-    await soon();
-    requests[0]?.answer({ 0: 10 });
-    await expect(appends[0]).rejects.toMatchObject({
-      isRetryable: false,
-      message: expect.stringContaining('max.message.bytes'),
+  test('fails within its time when no report comes', async () => {
+    const { producer } = open();
+    const delivered = producer.deliver([record('a')]);
+    const failed = expect(delivered).rejects.toMatchObject({ isRetryable: true });
+    await pass(TIMEOUT_MS - 10);
+    expect(await stateOf(delivered)).toBe('open');
+    await pass(20);
+    await failed;
+  });
+
+  test('fails with the reason of the driver, and at once when its queue is full', async () => {
+    const { producer, driver } = open();
+    const timedOut = producer.deliver([record('a')]);
+    const failed = expect(timedOut).rejects.toThrow('Local: Message timed out');
+    driver.report(errorOf(-192, 'Local: Message timed out'), {
+      opaque: driver.produced[0]?.opaque,
     });
-    await appends[1];
-    await pass(RETRY_MS);
-    expect(requests).toHaveLength(1);
+    await failed;
+    driver.refusal = errorOf(-184, 'Local: Queue full');
+    await expect(producer.deliver([record('b')])).rejects.toMatchObject({
+      ...{ name: 'DependencyError', isRetryable: true },
+      message: expect.stringContaining('Queue full'),
+    });
   });
 
-  test('fails when the producer is closed, whether it was sent or not', async () => {
-    const { producer, append } = createSteeredProducer();
-    const sent = append(0, ['sent']);
-    await soon();
-    const waiting = append(1, ['waiting']);
+  test('names the limit of the topic when a record is too large, which no retry overcomes', async () => {
+    const { producer, driver } = open();
+    const delivered = producer.deliver([record('a')]);
+    const failed = expect(delivered).rejects.toMatchObject({
+      ...{ isRetryable: false, message: expect.stringContaining('max.message.bytes') },
+    });
+    driver.report(errorOf(10, 'too large'), { opaque: driver.produced[0]?.opaque });
+    await failed;
+  });
+
+  test('tells what keeps brokers from being used instead of a time-out', async () => {
+    const refused = new DependencyError('KAFKA_SASL_PASSWORD', {
+      ...{ dependency: 'event-log', isRetryable: false },
+    });
+    const { producer } = open({ checkLog: () => Promise.reject(refused) });
+    const failed = expect(producer.deliver([record('a')])).rejects.toThrow('KAFKA_SASL_PASSWORD');
+    await pass(TIMEOUT_MS + 10);
+    await failed;
+  });
+
+  test('that is under way at the end of the program fails, and later ones do', async () => {
+    const { producer } = open();
+    const failed = expect(producer.deliver([record('a')])).rejects.toThrow('closed');
     await producer.close();
-    const all = [sent, waiting, producer.deliver([record(2, 'later')])];
-    expect(await Promise.all(all.map(stateOf))).toEqual(['failed', 'failed', 'failed']);
-    for (const one of all) await expect(one).rejects.toThrow('closed');
-    await pass(10 * TIMEOUT_MS);
-    expect(vi.getTimerCount()).toBe(0);
+    await failed;
+    await expect(producer.deliver([record('b')])).rejects.toThrow('closed');
+  });
+});
+
+describe('a topic that was made anew', () => {
+  test('acknowledges nothing: its offset does not rise, and what follows is refused', async () => {
+    const { producer, driver, checkLog } = open();
+    const first = producer.deliver([record('a')]);
+    driver.acknowledge(7);
+    await first;
+    checkLog.mockRejectedValue(anotherTopic());
+    const second = expect(producer.deliver([record('b')])).rejects.toThrow('its id changed');
+    driver.acknowledge(0);
+    await second;
+    await expect(producer.deliver([record('c')])).rejects.toThrow('its id changed');
+    expect(driver.produced).toEqual([]);
   });
 
-  test.for(['newProducerId', 'produce'] as const)(
-    'fails at once when a lasting failure ends %s',
-    async (call) => {
-      const refused = new DependencyError('the broker cannot be used', {
-        ...{ dependency: 'event-log', isRetryable: false },
-      });
-      const { append } = createSteeredProducer({ [call]: () => Promise.reject(refused) });
-      const appended = append(0, ['x']);
-      await pass(INTERVAL_MS);
-      expect(await stateOf(appended)).toBe('failed');
-      await expect(appended).rejects.toBe(refused);
-    },
-  );
+  test('is noticed within a minute when nobody had written to its partition', async () => {
+    const { producer, driver, checkLog } = open();
+    checkLog.mockRejectedValue(anotherTopic());
+    await pass(60_010);
+    const first = producer.deliver([record('a')]);
+    driver.acknowledge(0);
+    await first;
+    await expect(producer.deliver([record('b')])).rejects.toThrow('its id changed');
+  });
+
+  test('is no reason to refuse once the brokers say that it is the log', async () => {
+    const { producer, driver } = open();
+    const first = producer.deliver([record('a')]);
+    driver.acknowledge(7);
+    await first;
+    const doubted = expect(producer.deliver([record('b')])).rejects.toMatchObject({
+      ...{ isRetryable: true, message: expect.stringContaining('an offset that it had before') },
+    });
+    driver.acknowledge(7);
+    await doubted;
+    const next = producer.deliver([record('c')]);
+    await pass(1);
+    driver.acknowledge(8);
+    await next;
+  });
+
+  test('a report without an offset is not believed', async () => {
+    const { producer, driver } = open();
+    const failed = expect(producer.deliver([record('a')])).rejects.toMatchObject({
+      isRetryable: true,
+    });
+    driver.report(null, { opaque: driver.produced[0]?.opaque, offset: -1_001 });
+    await failed;
+  });
+});
+
+describe('a producer that fails for good', () => {
+  test('is replaced: what it held fails, and later deliveries go on', async () => {
+    const { producer, driver, successor } = open();
+    const held = [producer.deliver([record('a')]), producer.deliver([record('b', 1)])];
+    const failed = Promise.all(
+      held.map((delivered) => expect(delivered).rejects.toThrow('failed for good')),
+    );
+    driver.fail(FATAL);
+    await failed;
+    const later = producer.deliver([record('c')]);
+    expect(successor.produced.map(({ value }) => value)).toEqual(['c']);
+    successor.acknowledge(0);
+    await later;
+  });
+
+  test('is replaced when it refuses a record, too', async () => {
+    const { producer, driver, successor } = open();
+    driver.refusal = FATAL;
+    await expect(producer.deliver([record('a')])).rejects.toThrow('fenced');
+    const later = producer.deliver([record('b')]);
+    successor.acknowledge(0);
+    await later;
+  });
+
+  test('leaves deliveries their time when no other can be had', async () => {
+    const { producer, driver } = open({ connect: () => Promise.reject(new Error('no broker')) });
+    const delivered = producer.deliver([record('a')]);
+    const failed = expect(delivered).rejects.toThrow('no acknowledgement came in time');
+    driver.fail(FATAL);
+    await pass(TIMEOUT_MS + 10);
+    await failed;
+  });
+});
+
+describe('the settings of the driver', () => {
+  test('acknowledge what all replicas in sync have, once and in order, within the time of an append', () => {
+    const access = { brokers: 'b:9092', security: {} };
+    expect(producerSettings(access, 10_000)).toMatchObject({
+      ...{ 'enable.idempotence': true, dr_cb: true, 'linger.ms': 0 },
+      'socket.timeout.ms': 3_500,
+    });
+    expect(producerTopicSettings(10_000)).toEqual({
+      ...{ acks: 'all', 'request.timeout.ms': 2_500, 'message.timeout.ms': 8_500 },
+    });
+    expect(producerTopicSettings(1_000)).toMatchObject({ 'message.timeout.ms': 1_000 });
+  });
 });
 
 describe('a turn', () => {
-  test('comes after the close, too', async () => {
-    const { producer } = createSteeredProducer();
-    await producer.close();
-    expect(await stateOf(producer.turn(0))).toBe('done');
+  test('comes some milliseconds after it was first asked for', async () => {
+    const { producer } = open();
+    const turn = producer.turn();
+    await pass(TURN_MS - 1);
+    expect(await stateOf(turn)).toBe('open');
+    await pass(1);
+    expect(await stateOf(turn)).toBe('done');
   });
 
-  /** A producer whose id was given up, so that the next request needs another one. */
-  async function createWithoutId() {
-    const asked: string[] = [];
-    const { producer, append } = createSteeredProducer({
-      newProducerId: (at) => {
-        asked.push(at);
-        return Promise.resolve({ producerId: BigInt(asked.length), producerEpoch: 0 });
-      },
-    });
-    void append(0, ['overdue']);
-    await pass(LONGEST_MS + RETRY_MS);
-    return { producer, asked };
-  }
-
-  test('with nothing to send asks for no id', async () => {
-    const { producer, asked } = await createWithoutId();
-    const before = asked.length;
-    const turn = producer.turn(1).then(() => producer.deliver([]));
-    await pass(RETRY_MS);
-    await turn;
-    expect(asked).toHaveLength(before);
-  });
-
-  test('in which the producer is closed asks for no id', async () => {
-    const { producer, asked } = await createWithoutId();
-    const before = asked.length;
-    const turn = producer.turn(1).then(() => {
-      void producer.deliver([record(1, 'x')]).catch(() => undefined);
-      return producer.close();
-    });
-    await pass(RETRY_MS);
-    await turn;
-    expect(asked).toHaveLength(before);
+  test('is the same for all partitions that come meanwhile', async () => {
+    const { producer } = open();
+    const turns = [producer.turn(), producer.turn()];
+    expect(turns[0]).toBe(turns[1]);
+    await pass(TURN_MS);
+    await turns[0];
+    expect(producer.turn()).not.toBe(turns[0]);
   });
 });

@@ -1,80 +1,83 @@
-import { assertThat, type DependencyError } from '../../runtime/failure.js';
+import { codeOf, type DependencyError } from '../../runtime/failure.js';
 import type { AppendRequest } from '../event-log.js';
 import { logOutage } from '../group-commit.js';
 import { KAFKA_ERROR, kafkaFailureOf } from './kafka-failure.js';
-import { Leaders } from './leaders.js';
-import type { Leader, ProduceAnswer, ProduceCluster } from './produce-cluster.js';
-import { failureOfCode, outcomeOf } from './produce-outcome.js';
-import { oneRequest, ProducerBatch, type Identity } from './producer-batch.js';
+import type { RdKafkaProducer } from './rdkafka.js';
 
 export type ProducerOptions = {
+  readonly topic: string;
   /** After this time the records of a call fail, even if they may still become durable. */
   readonly produceTimeoutMs: number;
-  /** How long after the beginning of one request the next may be sent to the same broker. */
-  readonly intervalMs?: number;
-  readonly retryMs?: number;
+  /** @throws DependencyError when no broker can be reached. */
+  readonly connect: () => Promise<RdKafkaProducer>;
+  /**
+   * Asks the brokers whether the topic is the log still.
+   * @throws DependencyError when they do not answer; not retryable when it is another topic, or
+   *   they refuse us.
+   */
+  readonly checkLog: () => Promise<void>;
+  /** How long records wait for others. */
+  readonly turnMs?: number;
 };
 
 /**
- * The records of many single events then travel in one request, which costs a broker about as much
- * as one record (docs/architecture.md, D-021).
+ * Single events of a partition that come within this time are one record, and one request to its
+ * leader (docs/architecture.md, D-021).
  */
-const INTERVAL_MS = 4;
-/** A failed request is repeated, and leaders are asked for again, after this time. */
-const RETRY_MS = 100;
-/** Late records are looked for at this interval. */
-const SWEEP_MS = 100;
+const TURN_MS = 8;
+/** Delivery reports come by polling: at this interval while some are due, else only errors do. */
+const BUSY_POLL_MS = 2;
+const IDLE_POLL_MS = 200;
+/** That the topic is the log is asked anew now and then, so that one made anew is noticed. */
+const CHECK_INTERVAL_MS = 60_000;
+const CLOSE_TIMEOUT_MS = 2_000;
 
-const NO_ANSWER = { code: null, baseOffset: -1 } as const;
-
-type Lane = { readonly leader: Leader; isBusy: boolean; nextAtMs: number };
+/** A record whose delivery report is due. */
+class Delivery {
+  constructor(
+    readonly partition: number,
+    readonly deadlineMs: number,
+    readonly settle: (failure: DependencyError | null) => void,
+  ) {}
+}
 
 /**
- * An idempotent producer that sends what waits for all partitions of a broker in one request, and
- * one request at a time to each broker. A batch whose outcome is unknown is sent again with the
- * same producer id and numbers, so that the log has it once. After a batch was given up, an id that
- * was never used takes over: else the broker could take other records under the same numbers for
- * the ones that it has, and acknowledge them without storing them.
+ * Hands records to the driver's idempotent producer, which repeats and orders them, and waits for
+ * their delivery reports. A producer that has failed for good is replaced. Every delivery ends,
+ * also when its report never comes.
  */
 export class Producer {
-  /** By partition, which has one batch at a time; oldest first. */
-  readonly #open = new Map<number, ProducerBatch>();
-  /** Partitions with records that no request has taken yet. */
-  readonly #turns = new Map<number, () => void>();
-  readonly #lanes = new Map<Leader, Lane>();
-  readonly #leaders: Leaders;
-  readonly #retryMs: number;
-  #identity: Identity | null = null;
-  /** By broker, since one that hangs must not hold up what others can answer. */
-  readonly #identifying = new Map<Leader, Promise<Identity>>();
-  /** The offset of the batch that was acknowledged last, by partition. */
+  #producer: RdKafkaProducer;
+  readonly #open = new Set<Delivery>();
+  /** The offset of the record that was acknowledged last, by partition. */
   readonly #storedAt = new Map<number, number>();
-  #planned: NodeJS.Immediate | null = null;
-  #wake: { readonly timer: NodeJS.Timeout; readonly atMs: number } | null = null;
-  #sweep: NodeJS.Timeout | null = null;
+  readonly #idlePoll: NodeJS.Timeout;
+  #busyPoll: NodeJS.Timeout | null = null;
+  #turn: Promise<void> | null = null;
+  #checking: Promise<void> | null = null;
+  #checkedAtMs = performance.now();
+  /** Nothing is written before the brokers have said that the topic is the log. */
+  #isDoubted = false;
   #isClosed = false;
+  #isReopening = false;
 
   constructor(
-    private readonly cluster: ProduceCluster,
+    producer: RdKafkaProducer,
     private readonly options: ProducerOptions,
   ) {
-    this.#retryMs = options.retryMs ?? RETRY_MS;
-    this.#leaders = new Leaders(cluster, this.#retryMs, {
-      onAnswer: () => this.#followLeaders(),
-      onFailure: (failure) => this.#withoutLeaders(failure),
-    });
+    this.#producer = this.#attach(producer);
+    this.#idlePoll = setInterval(() => this.#collect(), IDLE_POLL_MS).unref();
   }
 
-  /**
-   * Resolves when a request is about to be sent to the leader of the partition: what is delivered
-   * at once then is part of it. So records wait for each other no longer than for the broker.
-   */
-  turn(partition: number): Promise<void> {
-    if (this.#isClosed) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#turns.set(partition, resolve);
-      this.#plan();
+  /** Resolves some milliseconds after the first call: what came meanwhile is to be delivered. */
+  turn(): Promise<void> {
+    this.#turn ??= new Promise((resolve) => {
+      setTimeout(() => {
+        this.#turn = null;
+        resolve();
+      }, this.options.turnMs ?? TURN_MS);
     });
+    return this.#turn;
   }
 
   /**
@@ -84,255 +87,169 @@ export class Producer {
    * @throws DependencyError when they were not acknowledged in time; the log may have them
    *   nevertheless.
    */
-  deliver(
+  async deliver(
     records: readonly AppendRequest[],
     deadlineMs = performance.now() + this.options.produceTimeoutMs,
   ): Promise<void> {
-    const [first] = records;
-    if (first === undefined) return Promise.resolve();
-    const { partition } = first;
-    assertThat(!this.#open.has(partition), `partition ${partition} has a batch under way`);
-    if (this.#isClosed) return Promise.reject(closedFailure());
-    return new Promise((resolve, reject) => {
-      const batch = new ProducerBatch(records, deadlineMs, (failure) => {
-        this.#open.delete(partition);
-        if (failure === null) resolve();
-        else reject(failure);
-      });
-      this.#open.set(partition, batch);
-      this.#sweep ??= setInterval(() => this.#failLate(), SWEEP_MS);
-      this.#plan();
-    });
+    if (this.#isClosed) throw closedFailure();
+    if (this.#isDoubted) await this.#check();
+    else if (performance.now() - this.#checkedAtMs > CHECK_INTERVAL_MS) {
+      // What it finds is told to the next call.
+      this.#check().catch(() => undefined);
+    }
+    try {
+      await Promise.all(records.map((record) => this.#deliverOne(record, deadlineMs)));
+    } catch (error) {
+      throw await this.#reasonOf(kafkaFailureOf(error, describeFailure(error)));
+    }
   }
 
+  /** @throws DependencyError when no broker answers. */
   ping(): Promise<void> {
-    return this.cluster.ping();
+    return this.#check();
   }
 
   /** Ends what is under way; nobody waits for records any more. */
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.#isClosed = true;
-    if (this.#sweep !== null) clearInterval(this.#sweep);
-    if (this.#wake !== null) clearTimeout(this.#wake.timer);
-    this.#leaders.close();
-    for (const batch of [...this.#open.values()]) batch.settle(closedFailure());
-    for (const partition of [...this.#turns.keys()]) this.#grant(partition);
-    this.cluster.close();
-    return Promise.resolve();
+    await closeProducer(this.#producer, CLOSE_TIMEOUT_MS);
+    clearInterval(this.#idlePoll);
+    if (this.#busyPoll !== null) clearInterval(this.#busyPoll);
+    this.#fail([...this.#open], closedFailure());
   }
 
-  /** Records that come in one turn of the event loop share a request. */
-  #plan(): void {
-    this.#planned ??= setImmediate(() => this.#dispatch());
+  #deliverOne({ partition, key, value }: AppendRequest, deadlineMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const delivery = new Delivery(partition, deadlineMs, (failure) => {
+        this.#open.delete(delivery);
+        if (failure === null) resolve();
+        else reject(failure);
+      });
+      this.#open.add(delivery);
+      try {
+        const [bytes, keyBytes] = [Buffer.from(value), Buffer.from(key)];
+        this.#producer.produce(this.options.topic, partition, bytes, keyBytes, null, delivery);
+      } catch (error) {
+        if (codeOf(error) === String(KAFKA_ERROR.fatal)) void this.#reopen();
+        delivery.settle(kafkaFailureOf(error, describeFailure(error)));
+      }
+      this.#busyPoll ??= setInterval(() => this.#collect(), BUSY_POLL_MS);
+    });
   }
 
-  #grant(partition: number): void {
-    const grant = this.#turns.get(partition);
-    this.#turns.delete(partition);
-    grant?.();
-  }
-
-  /** Sends what can be sent now, and comes back when more can. */
-  #dispatch(): void {
-    this.#planned = null;
-    if (this.#isClosed || (this.#open.size === 0 && this.#turns.size === 0)) return;
-    const nowMs = performance.now();
-    let nextAtMs = Number.POSITIVE_INFINITY;
-    for (const leader of this.#dueLeaders(nowMs)) {
-      const lane = this.#laneOf(leader);
-      if (lane.isBusy) continue;
-      if (lane.nextAtMs > nowMs) nextAtMs = Math.min(nextAtMs, lane.nextAtMs);
-      else this.#begin(lane);
-    }
-    for (const { notBeforeMs } of this.#open.values()) {
-      if (notBeforeMs > nowMs) nextAtMs = Math.min(nextAtMs, notBeforeMs);
-    }
-    this.#leaders.refresh();
-    if (nextAtMs !== Number.POSITIVE_INFINITY) this.#dispatchAt(nextAtMs);
-  }
-
-  #dispatchAt(atMs: number): void {
-    if (this.#wake !== null && this.#wake.atMs <= atMs) return;
-    if (this.#wake !== null) clearTimeout(this.#wake.timer);
-    const waitMs = Math.ceil(atMs - performance.now());
-    const timer = setTimeout(() => {
-      this.#wake = null;
-      this.#dispatch();
-    }, waitMs);
-    this.#wake = { timer, atMs };
-  }
-
-  /** The brokers to which something may be sent. What has no leader now waits as a batch. */
-  #dueLeaders(nowMs: number): ReadonlySet<Leader> {
-    const due = new Set<Leader>();
-    for (const batch of this.#open.values()) {
-      const leader = this.#leaders.of(batch.partition);
-      if (leader !== null && batch.isDue(nowMs)) due.add(leader);
-    }
-    for (const partition of [...this.#turns.keys()]) {
-      const leader = this.#leaders.of(partition);
-      if (leader === null) this.#grant(partition);
-      else due.add(leader);
-    }
-    return due;
-  }
-
-  #laneOf(leader: Leader): Lane {
-    const known = this.#lanes.get(leader);
-    if (known !== undefined) return known;
-    const lane = { leader, isBusy: false, nextAtMs: 0 };
-    this.#lanes.set(leader, lane);
-    return lane;
-  }
-
-  /** Lets the partitions of a broker deliver what they have, then sends it. */
-  #begin(lane: Lane): void {
-    lane.isBusy = true;
-    lane.nextAtMs = performance.now() + (this.options.intervalMs ?? INTERVAL_MS);
-    for (const partition of [...this.#turns.keys()]) {
-      if (this.#leaders.of(partition) === lane.leader) this.#grant(partition);
-    }
-    setImmediate(() => void this.#send(lane));
-  }
-
-  #batchesFor(leader: Leader): readonly ProducerBatch[] {
-    const nowMs = performance.now();
-    const due = [...this.#open.values()].filter(
-      (batch) => batch.isDue(nowMs) && this.#leaders.of(batch.partition) === leader,
-    );
-    return oneRequest(due, this.#identity);
-  }
-
-  /** Never rejects. */
-  async #send(lane: Lane): Promise<void> {
-    const batches = this.#batchesFor(lane.leader);
-    for (const batch of batches) batch.sentTo = lane.leader;
-    try {
-      if (batches.length > 0) await this.#produce(lane.leader, batches);
-    } catch (error) {
-      this.cluster.disconnect(lane.leader);
-      const failure = kafkaFailureOf(error, 'a record was not acknowledged');
-      for (const batch of batches) this.#failed(batch, failure);
-    }
-    for (const batch of batches) batch.sentTo = null;
-    lane.isBusy = false;
-    // Not at once, so that partitions whose batches have ended can ask for their next turn before.
-    this.#plan();
-  }
-
-  async #produce(leader: Leader, batches: readonly ProducerBatch[]): Promise<void> {
-    const identity = batches[0]?.identity ?? (await this.#identify(leader));
-    // One that was given up meanwhile must not take a number that its successor gets, too.
-    const open = batches.filter((batch) => this.#isOpen(batch));
-    if (open.length === 0) return;
-    const numbered = open.map((batch) => batch.numbered(identity));
-    const answers = await this.cluster.produce(leader, identity, numbered);
-    for (const batch of open) this.#answered(batch, answers.get(batch.partition) ?? null);
-  }
-
-  #identify(at: Leader): Promise<Identity> {
-    if (this.#identity !== null) return Promise.resolve(this.#identity);
-    const asking =
-      this.#identifying.get(at) ??
-      this.cluster
-        .newProducerId(at)
-        .then((id) => (this.#identity ??= { ...id, next: new Map<number, number>() }))
-        .finally(() => this.#identifying.delete(at));
-    this.#identifying.set(at, asking);
-    return asking;
-  }
-
-  #isOpen(batch: ProducerBatch): boolean {
-    return this.#open.get(batch.partition) === batch;
-  }
-
-  #answered(batch: ProducerBatch, answer: ProduceAnswer | null): void {
-    const { code, baseOffset } = answer ?? NO_ANSWER;
-    if (code === KAFKA_ERROR.unknownTopic) this.#leaders.forget();
-    if (!this.#isOpen(batch)) return;
-    const outcome = outcomeOf(code);
-    if (outcome === 'stored') this.#stored(batch, baseOffset);
-    else if (outcome === 'refused') this.#giveUp(batch, failureOfCode(code));
-    else {
-      if (outcome === 'renumber') this.#forget(batch);
-      this.#retryLater(batch, failureOfCode(code));
-    }
+  #attach(producer: RdKafkaProducer): RdKafkaProducer {
+    producer.on('delivery-report', (error, { opaque, offset = -1 }) => {
+      if (!(opaque instanceof Delivery)) return;
+      if (error) opaque.settle(kafkaFailureOf(error, describeFailure(error)));
+      else this.#stored(opaque, offset);
+    });
+    producer.on('event.error', (error) => {
+      if (error.code === KAFKA_ERROR.fatal && producer === this.#producer) void this.#reopen();
+    });
+    return producer;
   }
 
   /**
-   * Offsets of a log only rise. One that does not is of a topic that was made anew, or of other
-   * records that the broker took for these: they are not in the log.
+   * Offsets of a log only rise. One that does not is of a topic that was made anew, which is
+   * another log: its records would never be read.
    */
-  #stored(batch: ProducerBatch, baseOffset: number): void {
-    const { partition } = batch;
-    if (baseOffset <= (this.#storedAt.get(partition) ?? -1)) {
-      this.#leaders.forget();
-      this.#forget(batch);
-      this.#retryLater(batch, logOutage('the broker answers with an offset that it had before'));
+  #stored(delivery: Delivery, offset: number): void {
+    if (offset <= (this.#storedAt.get(delivery.partition) ?? -1)) {
+      this.#isDoubted = true;
+      delivery.settle(logOutage('the broker answers with an offset that it had before'));
       return;
     }
-    this.#storedAt.set(partition, baseOffset);
-    batch.countUp();
-    batch.settle(null);
+    this.#storedAt.set(delivery.partition, offset);
+    delivery.settle(null);
   }
 
-  #failed(batch: ProducerBatch, failure: DependencyError): void {
-    if (!this.#isOpen(batch)) return;
-    if (failure.isRetryable) this.#retryLater(batch, failure);
-    else this.#giveUp(batch, failure);
+  /** Calls that come while the brokers are asked share the answer. */
+  #check(): Promise<void> {
+    this.#checking ??= this.#askBrokers().finally(() => {
+      this.#checking = null;
+    });
+    return this.#checking;
   }
 
-  #retryLater(batch: ProducerBatch, failure: DependencyError): void {
-    this.#leaders.doubt();
-    batch.lastFailure = failure;
-    batch.notBeforeMs = performance.now() + this.#retryMs;
+  async #askBrokers(): Promise<void> {
+    this.#checkedAtMs = performance.now();
+    try {
+      await this.options.checkLog();
+      this.#isDoubted = false;
+    } catch (error) {
+      const failure = kafkaFailureOf(error, 'no broker answers');
+      if (!failure.isRetryable) this.#isDoubted = true;
+      throw failure;
+    }
   }
 
-  /** Nothing else may be sent under the numbers of this batch. */
-  #forget(batch: ProducerBatch): void {
-    if (batch.identity === this.#identity) this.#identity = null;
-    batch.forgetNumbers();
+  /** What no retry can overcome, such as a login that is refused, is told instead of a time-out. */
+  async #reasonOf(failure: DependencyError): Promise<DependencyError> {
+    if (!failure.isRetryable || this.#isClosed) return failure;
+    const found = await this.#check().then(
+      () => null,
+      (error: unknown) => kafkaFailureOf(error, 'no broker answers'),
+    );
+    return found?.isRetryable === false ? found : failure;
   }
 
-  #giveUp(batch: ProducerBatch, failure: DependencyError): void {
-    this.#forget(batch);
-    batch.settle(failure);
+  #fail(deliveries: readonly Delivery[], failure: DependencyError): void {
+    for (const delivery of deliveries) delivery.settle(failure);
   }
 
-  #failLate(): void {
+  #collect(): void {
+    try {
+      this.#producer.poll();
+    } catch {
+      // The driver throws only while it disconnects; `close` settles the remaining deliveries.
+    }
     const nowMs = performance.now();
-    for (const batch of [...this.#open.values()]) {
-      if (batch.deadlineMs > nowMs) continue;
-      this.#giveUp(batch, batch.lastFailure ?? logOutage('no acknowledgement came in time'));
-      if (batch.sentTo === null) continue;
-      // Else what waits for this broker would wait for the answer.
-      this.cluster.disconnect(batch.sentTo);
-      this.#leaders.doubt();
-    }
-    if (this.#open.size > 0 || this.#sweep === null) return;
-    clearInterval(this.#sweep);
-    this.#sweep = null;
+    const late = [...this.#open].filter(({ deadlineMs }) => deadlineMs <= nowMs);
+    this.#fail(late, logOutage('no acknowledgement came in time'));
+    if (this.#open.size > 0 || this.#busyPoll === null) return;
+    clearInterval(this.#busyPoll);
+    this.#busyPoll = null;
   }
 
-  /** What is on its way to a broker that does not lead any more is sent to the one that does. */
-  #followLeaders(): void {
-    for (const { partition, sentTo } of this.#open.values()) {
-      const leader = this.#leaders.of(partition);
-      if (sentTo !== null && leader !== null && leader !== sentTo) this.cluster.disconnect(sentTo);
+  /**
+   * After a fatal error an idempotent producer is unusable. What it holds and does not report as
+   * failed is failed here, because nobody polls it afterwards.
+   */
+  async #reopen(): Promise<void> {
+    if (this.#isReopening || this.#isClosed) return;
+    this.#isReopening = true;
+    try {
+      const fresh = await this.options.connect();
+      const [old, held] = [this.#producer, [...this.#open]];
+      this.#producer = this.#attach(fresh);
+      await closeProducer(old, CLOSE_TIMEOUT_MS);
+      this.#fail(held, logOutage('the producer failed for good before the acknowledgement'));
+    } catch {
+      // The brokers are away; the next record that fails tries again.
+    } finally {
+      this.#isReopening = false;
     }
-    this.#plan();
   }
+}
 
-  /** What no retry can overcome, such as a login that is refused, is told at once. */
-  #withoutLeaders(failure: DependencyError): void {
-    for (const batch of [...this.#open.values()]) {
-      if (failure.isRetryable) batch.lastFailure = failure;
-      else this.#giveUp(batch, failure);
-    }
-    this.#plan();
-  }
+function describeFailure(error: unknown): string {
+  return codeOf(error) === String(KAFKA_ERROR.recordTooLarge)
+    ? 'a record is larger than max.message.bytes of the topic allows'
+    : 'a record was not acknowledged';
 }
 
 export function closedFailure(): DependencyError {
   return logOutage('the writer is closed');
+}
+
+/** Waits for the outstanding records, then disconnects. */
+function closeProducer(producer: RdKafkaProducer, timeoutMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    try {
+      producer.disconnect(timeoutMs, resolve);
+    } catch {
+      // It was not connected any more.
+      resolve();
+    }
+  });
 }

@@ -27,8 +27,9 @@ type Client = {
   on(event: 'event.error', listener: (error: RdKafkaError) => void): void;
 };
 
-/** Only tests write with the driver, as another program would. */
-type RdKafkaProducer = Client & {
+export type DeliveryReport = { readonly opaque?: unknown; readonly offset?: number };
+
+export type RdKafkaProducer = Client & {
   produce(
     topic: string,
     partition: number,
@@ -37,7 +38,12 @@ type RdKafkaProducer = Client & {
     timestamp: number | null,
     opaque: unknown,
   ): void;
+  poll(): void;
   disconnect(timeoutMs: number, done: () => void): void;
+  on(
+    event: 'delivery-report',
+    listener: (error: RdKafkaError | null, report: DeliveryReport) => void,
+  ): void;
 };
 
 export type RdKafkaConsumer = Client & {

@@ -1,3 +1,18 @@
+import { MESSAGE_BYTES_WANTED } from './topic-problems.js';
+
+/** The driver reports a time-out of a record up to this much later. */
+const TIMEOUT_SLACK_MS = 1_500;
+const PRODUCE_TIMEOUT_MIN_MS = 1_000;
+/**
+ * A broker answers within this part of the time of an append, whether all replicas have the records
+ * or not, so that one that is late or hangs leaves time to send them again.
+ */
+const ANSWERS_PER_APPEND = 4;
+/** The answer may be on its way this much longer. */
+const ANSWER_SLACK_MS = 1_000;
+/** The writer bounds what waits, too; this holds for what it has handed over. */
+const QUEUE_KBYTES = 128 * 1024;
+const QUEUE_RECORDS = 100_000;
 /** What the driver fetches ahead, for all partitions of a reader together: a third of a second. */
 const PREFETCH_KBYTES = 4 * 1024;
 /** Of each partition in one answer, as it was compressed: unpacked it is several times as much. */
@@ -32,6 +47,39 @@ function connection({ brokers, security }: DriverAccess, clientId: string): Sett
     'topic.metadata.refresh.interval.ms': 60_000,
     // Errors report what happens to brokers; log lines of the driver would not be JSON.
     log_level: 0,
+  };
+}
+
+/**
+ * Settings of the producer. A retry of the driver neither duplicates nor reorders records, and the
+ * memory of the driver is bounded.
+ */
+export function producerSettings(access: DriverAccess, produceTimeoutMs: number): Settings {
+  return {
+    ...connection(access, 'minutebook-ingest'),
+    'enable.idempotence': true,
+    'allow.auto.create.topics': false,
+    'message.max.bytes': MESSAGE_BYTES_WANTED,
+    'queue.buffering.max.kbytes': QUEUE_KBYTES,
+    'queue.buffering.max.messages': QUEUE_RECORDS,
+    'socket.timeout.ms': Math.ceil(produceTimeoutMs / ANSWERS_PER_APPEND) + ANSWER_SLACK_MS,
+    // Records have waited for each other already (D-021).
+    'linger.ms': 0,
+    'compression.codec': 'lz4',
+    dr_cb: true,
+  };
+}
+
+/**
+ * Topic settings of the producer, which the driver ignores among the settings above. A record is
+ * acknowledged only when all in-sync replicas have it, and a record that cannot be stored fails
+ * before the caller's own time-out.
+ */
+export function producerTopicSettings(produceTimeoutMs: number): Settings {
+  return {
+    acks: 'all',
+    'request.timeout.ms': Math.ceil(produceTimeoutMs / ANSWERS_PER_APPEND),
+    'message.timeout.ms': Math.max(PRODUCE_TIMEOUT_MIN_MS, produceTimeoutMs - TIMEOUT_SLACK_MS),
   };
 }
 

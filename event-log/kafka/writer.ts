@@ -6,10 +6,13 @@ import {
 } from '../event-log.js';
 import { byPartition } from '../by-partition.js';
 import { bytesOf, GroupCommit, logOutage, type QueueUsage } from '../group-commit.js';
-import { BrokerConnections } from './broker-connections.js';
+import { describeTopic } from './describe-topic.js';
+import { kafkaFailureOf } from './kafka-failure.js';
 import { closedFailure, Producer } from './producer.js';
-import { loadRdKafka } from './rdkafka.js';
-import { openKafkaTopic, type KafkaTopic } from './topic.js';
+import { loadRdKafka, type RdKafka, type RdKafkaProducer } from './rdkafka.js';
+import { driverSecurity } from './security.js';
+import { producerSettings, producerTopicSettings } from './settings.js';
+import { assertSameLog, openKafkaTopic, type KafkaTopic } from './topic.js';
 
 /** How the log is opened for writing. */
 export type KafkaWriterOptions = KafkaTopic & {
@@ -30,6 +33,8 @@ const BATCH_BYTES_MAX = 900 * 1024;
 /** What ingest may hold in memory while the log is slow. Beyond it, ingest answers 503. */
 const QUEUE_BYTES_MAX = 64 * 1024 * 1024;
 const QUEUE_RECORDS_MAX = 100_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+const ASK_TIMEOUT_MS = 2_000;
 
 function batchesOf(records: readonly AppendRequest[]): readonly (readonly AppendRequest[])[] {
   const batches: AppendRequest[][] = [];
@@ -48,8 +53,7 @@ function batchesOf(records: readonly AppendRequest[]): readonly (readonly Append
 
 /**
  * Each partition sends one group of records at a time, and what comes meanwhile forms its next
- * group. One request carries the groups of all partitions that a broker leads; a request to one
- * broker does not wait for an answer of another.
+ * group: partitions do not wait for each other, and few requests reach the brokers.
  */
 export class KafkaLogWriter implements EventLogWriter {
   readonly #waiting: QueueUsage = { records: 0, bytes: 0 };
@@ -72,10 +76,10 @@ export class KafkaLogWriter implements EventLogWriter {
     const commit = (records: readonly AppendRequest[]): Promise<void> => this.#commit(records);
     this.#partitions = Array.from(
       { length: identity.partitionCount },
-      (_none, partition) =>
+      () =>
         new GroupCommit(commit, limits, {
           usage: this.#waiting,
-          turn: () => this.producer.turn(partition),
+          turn: () => this.producer.turn(),
         }),
     );
   }
@@ -146,6 +150,24 @@ export class KafkaLogWriter implements EventLogWriter {
   }
 }
 
+async function connectProducer(
+  rdkafka: RdKafka,
+  options: KafkaWriterOptions,
+): Promise<RdKafkaProducer> {
+  const { brokers, produceTimeoutMs } = options;
+  const security = driverSecurity(options.security, rdkafka.features);
+  const producer = new rdkafka.Producer(
+    producerSettings({ brokers, security }, produceTimeoutMs),
+    producerTopicSettings(produceTimeoutMs),
+  );
+  return new Promise((resolve, reject) => {
+    producer.connect({ timeout: CONNECT_TIMEOUT_MS }, (error) => {
+      if (error) reject(kafkaFailureOf(error, 'the producer could not connect'));
+      else resolve(producer);
+    });
+  });
+}
+
 /**
  * Opens the log in Kafka for writing, and creates its topic when there is none.
  * @throws ConfigError when the driver is missing or the topic cannot serve as the log.
@@ -154,9 +176,14 @@ export class KafkaLogWriter implements EventLogWriter {
 export async function openKafkaWriter(options: KafkaWriterOptions): Promise<EventLogWriter> {
   const rdkafka = await loadRdKafka();
   const identity = await openKafkaTopic(rdkafka, options);
-  const { logId } = identity;
-  // Loaded when it is needed, because that takes time and memory (D-017).
-  const client = await import('@platformatic/kafka');
-  const connections = new BrokerConnections(client, { ...options, logId });
-  return new KafkaLogWriter(identity, new Producer(connections, options), options);
+  const connect = (): Promise<RdKafkaProducer> => connectProducer(rdkafka, options);
+  const { topic, produceTimeoutMs } = options;
+  const checkLog = async (): Promise<void> => {
+    const found = await describeTopic(options, ASK_TIMEOUT_MS);
+    // A broker that has just started may not know it yet.
+    if (found.topic === null) throw logOutage(`the brokers do not know the topic ${topic}`);
+    assertSameLog(identity.logId, found);
+  };
+  const producer = new Producer(await connect(), { topic, produceTimeoutMs, connect, checkLog });
+  return new KafkaLogWriter(identity, producer, options);
 }

@@ -1,37 +1,15 @@
 import { mergeRecords } from '../../../contract/records/record-parts.js';
 import { recordsOfEvents } from '../../../contract/records-of-events.js';
 import type { AppendRequest, EventLogWriter } from '../../../event-log/event-log.js';
-import { loadRdKafka } from '../../../event-log/kafka/rdkafka.js';
-import { openKafkaTopic } from '../../../event-log/kafka/topic.js';
-import { KafkaLogWriter, openKafkaWriter } from '../../../event-log/kafka/writer.js';
-import { assertPresent } from '../../../runtime/failure.js';
-import { openDriverProducer } from './driver-producer.js';
-import { WAYS, type Produced, type Stretch, type Way } from './ways.js';
+import { openKafkaWriter } from '../../../event-log/kafka/writer.js';
+import type { Produced, Stretch } from './stretch.js';
 
-// A process that appends single events in the way that its arguments name, and tells their cost.
+// A process that appends single events as ingest does, and tells what they cost it.
 
 const PRODUCE_TIMEOUT_MS = 10_000;
 const TICK_MS = 1;
 const TIMESTAMP_MS = Date.UTC(2026, 10, 27);
 const environment = { tenantId: 'tenant_1', environmentId: 'env_1' };
-
-async function openWriter(way: Way, brokers: string, topic: string): Promise<EventLogWriter> {
-  const settings = WAYS[way];
-  const security = { tls: null, sasl: null };
-  const place = { brokers, topic, security, replicas: 3, produceTimeoutMs: PRODUCE_TIMEOUT_MS };
-  if (settings === null) return openKafkaWriter({ ...place, mergeValues: mergeRecords });
-  const identity = await openKafkaTopic(await loadRdKafka(), place);
-  const producer = await openDriverProducer({ ...place, ...settings });
-  if (settings.isMerged) {
-    return new KafkaLogWriter(identity, producer, { ...place, mergeValues: mergeRecords });
-  }
-  return {
-    identity,
-    append: (records: readonly AppendRequest[]) => producer.deliver(records),
-    ping: producer.ping,
-    close: producer.close,
-  };
-}
 
 let made = 0;
 
@@ -86,14 +64,11 @@ async function produce(writer: EventLogWriter, { perSecond, seconds }: Stretch):
   return { appended: tookMs.length, failed, cpuSeconds, p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
-/** The product's own when no name is given, which is how it is measured beside other builds. */
-function wayOf(name = 'product, one request a broker'): Way {
-  const found = Object.keys(WAYS).find((way): way is Way => way === name);
-  return assertPresent(found, `a way named ${name}`);
-}
-
-const [brokers = '', topic = '', name] = process.argv.slice(2);
-const writer = await openWriter(wayOf(name), brokers, topic);
+const [brokers = '', topic = ''] = process.argv.slice(2);
+const writer = await openKafkaWriter({
+  ...{ brokers, topic, replicas: 3, produceTimeoutMs: PRODUCE_TIMEOUT_MS },
+  mergeValues: mergeRecords,
+});
 process.on('message', (stretch: Stretch) => {
   void produce(writer, stretch).then((produced) => process.send?.(produced));
 });

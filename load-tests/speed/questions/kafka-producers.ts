@@ -2,47 +2,46 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { tableLines } from '../../../cli/demo/tables.js';
 import { loadRdKafka } from '../../../event-log/kafka/rdkafka.js';
 import { openKafkaTopic } from '../../../event-log/kafka/topic.js';
+import { projectRoot } from '../../../runtime/project.js';
 import { makeCluster } from '../../proofs/faults/engines/fault-engines.js';
 import { medianOf } from '../median.js';
 import { cpuSecondsOf, productProcesses } from '../processes.js';
-import { WAYS, type Produced, type Stretch, type Way } from '../producers/ways.js';
+import type { Produced, Stretch } from '../producers/stretch.js';
 import { writeResults } from './write-results.js';
 
 /**
- * What a single event costs on three brokers, each record on all of them, by the producer of the
- * product and by node-rdkafka: CPU of the process that writes and of each broker, in turns, so that
- * what else the machine does falls on all alike (docs/architecture.md, D-021).
- * `npm run measure -- kafka-producers [--rounds 5] [--seconds 8] [--rates 500,2000,6000]`.
+ * What a single event costs on three brokers, each record on all of them: CPU of the process that
+ * writes and of each broker. Each argument is the folder of a build; they are compared with the
+ * first in short turns, so that what else the machine does falls on all alike (D-021).
+ * `npm run measure -- kafka-producers [BUILD …] [--rounds 10] [--seconds 3] [--rates 1000,4000]`.
  */
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '8' },
-    rates: { type: 'string', default: '500,2000,6000' },
-    ways: { type: 'string', default: Object.keys(WAYS).join(';') },
+    rounds: { type: 'string', default: '10' },
+    seconds: { type: 'string', default: '3' },
+    rates: { type: 'string', default: '1000,4000' },
   },
 });
+const BUILDS = positionals.length === 0 ? [projectRoot] : positionals.map((path) => resolve(path));
 const BROKERS = 3;
 const TOPIC = 'measured.singles';
 const PARTITIONS = 12;
 const PAUSE_MS = 1_000;
 const WARM_PER_SECOND = 4_000;
 const WARM_SECONDS = 6;
-/** How much more node-rdkafka may cost without the product's own producer being kept. */
-const MORE_MAX = 1.25;
-const PROGRAM = fileURLToPath(new URL('../producers/produce-singles.js', import.meta.url));
+const PROGRAM = join('dist', 'load-tests', 'speed', 'producers', 'produce-singles.js');
 
-type Writer = { readonly way: Way; readonly child: ChildProcess };
+type Writer = { readonly build: string; readonly child: ChildProcess };
 /** Microseconds of CPU a single. */
 type Cost = {
-  readonly way: string;
+  readonly build: string;
   readonly perSecond: number;
   readonly writer: number;
   readonly brokers: readonly number[];
@@ -50,10 +49,10 @@ type Cost = {
   readonly p99Ms: number;
 };
 
-async function startWriter(way: Way, brokers: string): Promise<Writer> {
-  const child = fork(PROGRAM, [brokers, TOPIC, way]);
+async function startWriter(build: string, brokers: string): Promise<Writer> {
+  const child = fork(join(build, PROGRAM), [brokers, TOPIC], { cwd: build });
   await once(child, 'message');
-  return { way, child };
+  return { build, child };
 }
 
 async function run({ child }: Writer, stretch: Stretch): Promise<Produced> {
@@ -95,7 +94,7 @@ async function measure(
   const after = await brokerSeconds(pids);
   const perThousand = (used: number): number => (used * 1_000_000) / produced.appended;
   return {
-    way: writer.way,
+    build: writer.build,
     perSecond: stretch.perSecond,
     seconds,
     writer: perThousand(produced.cpuSeconds),
@@ -116,7 +115,7 @@ async function measureRound(
       const cost = await measure(writer, { perSecond, seconds: Number(values.seconds) }, pids);
       costs.push(cost);
       const parts = [cost.writer, ...cost.brokers].map(figure).join(' + ');
-      console.log(`${perSecond}/s ${writer.way}: ${parts} = ${figure(totalOf(cost))}`);
+      console.log(`${perSecond}/s ${writer.build}: ${parts} = ${figure(totalOf(cost))}`);
       await delay(PAUSE_MS);
     }
   }
@@ -127,17 +126,17 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) =>
 const totalOf = ({ writer, brokers }: Cost): number => writer + sum(brokers);
 const figure = (value: number): string => value.toFixed(1);
 
-function rowOf(way: string, perSecond: number, costs: readonly Cost[]): readonly string[] {
-  const own = costs.filter((cost) => cost.way === way && cost.perSecond === perSecond);
+function rowOf(build: string, perSecond: number, costs: readonly Cost[]): readonly string[] {
+  const own = costs.filter((cost) => cost.build === build && cost.perSecond === perSecond);
   const median = (of: (cost: Cost) => number): number => medianOf(own.map(of));
-  const ours = costs.filter((cost) => cost.way === Object.keys(WAYS)[0]);
+  const first = costs.filter((cost) => cost.build === BUILDS[0]);
   const ratios = own.map((cost, round) => {
-    const beside = ours.filter((other) => other.perSecond === perSecond)[round];
+    const beside = first.filter((other) => other.perSecond === perSecond)[round];
     return beside === undefined ? Number.NaN : totalOf(cost) / totalOf(beside);
   });
   return [
     String(perSecond),
-    way,
+    build,
     figure(median((cost) => cost.writer)),
     ...Array.from({ length: BROKERS }, (_none, at) =>
       figure(median(({ brokers }) => brokers[at] ?? Number.NaN)),
@@ -159,8 +158,7 @@ try {
     ...place,
     ...{ partitionCount: PARTITIONS, replicas: BROKERS },
   });
-  const ways = Object.keys(WAYS).filter((way): way is Way => values.ways.split(';').includes(way));
-  for (const way of ways) writers.push(await startWriter(way, cluster.brokers));
+  for (const build of BUILDS) writers.push(await startWriter(build, cluster.brokers));
   const pids = await brokerPids();
   if (pids.length !== BROKERS) throw new Error(`${pids.length} brokers run`);
   for (const writer of writers) {
@@ -174,12 +172,11 @@ try {
   }
   const rows = values.rates
     .split(',')
-    .flatMap((rate) => writers.map(({ way }) => rowOf(way, Number(rate), costs)));
+    .flatMap((rate) => BUILDS.map((build) => rowOf(build, Number(rate), costs)));
   const names = Array.from({ length: BROKERS }, (_none, index) => `broker ${index + 1}`);
-  const head = ['a second', 'CPU µs a single', 'writer', ...names, 'all', 'of ours', 'p50/p99 ms'];
+  const head = ['a second', 'CPU µs a single', 'writer', ...names, 'all', 'of first', 'p50/p99 ms'];
   for (const line of tableLines(head, rows)) console.log(line);
   console.log(`idle brokers together: ${figure(medianOf(idle) * 1_000)} ms of CPU a second`);
-  console.log(`node-rdkafka writes when it costs less than ${MORE_MAX} of ours`);
   await writeResults('kafka-producers', { seconds: values.seconds, costs, idle });
 } finally {
   for (const { child } of writers) child.disconnect();

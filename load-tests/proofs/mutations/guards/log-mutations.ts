@@ -51,38 +51,48 @@ const TOPICS: readonly GuardMutation[] = [
   ),
 ];
 
-/** The rules of D-021. */
+/** What the driver's producer does not do by itself. */
 const PRODUCERS: readonly GuardMutation[] = [
   guardMutation('a delivery under way is left open when the producer is closed', PRODUCER_TEST, [
     PRODUCER,
-    'for (const batch of [...this.#open.values()]) batch.settle(closedFailure());',
+    'this.#fail([...this.#open], closedFailure());',
     '',
   ]),
-  guardMutation('a batch that is given up leaves its numbers to the next one', PRODUCER_TEST, [
+  guardMutation('a report that never comes leaves its delivery open', PRODUCER_TEST, [
     PRODUCER,
-    `    this.#forget(batch);
-    batch.settle(failure);`,
-    '    batch.settle(failure);',
-  ]),
-  guardMutation('a batch of unknown outcome is sent again under other numbers', PRODUCER_TEST, [
-    PRODUCER,
-    'if (failure.isRetryable) this.#retryLater(batch, failure);\n    else this.#giveUp',
-    'if (failure.isRetryable) (this.#forget(batch), this.#retryLater(batch, failure));\n    else this.#giveUp',
+    'deadlineMs <= nowMs',
+    'deadlineMs <= 0',
   ]),
   guardMutation('an acknowledged offset that does not rise is believed', PRODUCER_TEST, [
     PRODUCER,
-    'baseOffset <= (this.#storedAt.get(partition) ?? -1)',
-    'baseOffset < 0',
+    'offset <= (this.#storedAt.get(delivery.partition) ?? -1)',
+    'offset === Infinity',
   ]),
-  guardMutation(
-    'an answer to a batch that was given up is taken for one to its successor',
-    PRODUCER_TEST,
-    [
-      PRODUCER,
-      'return this.#open.get(batch.partition) === batch;',
-      'return this.#open.has(batch.partition);',
-    ],
-  ),
+  guardMutation('records are written to a topic that may be another log', PRODUCER_TEST, [
+    PRODUCER,
+    'if (this.#isDoubted) await this.#check();',
+    'if (this.#isClosed) await this.#check();',
+  ]),
+  guardMutation('whether the topic is the log is asked once only', PRODUCER_TEST, [
+    PRODUCER,
+    'performance.now() - this.#checkedAtMs > CHECK_INTERVAL_MS',
+    'this.#checkedAtMs === 0',
+  ]),
+  guardMutation('a producer that has failed for good is kept', PRODUCER_TEST, [
+    PRODUCER,
+    'if (this.#isReopening || this.#isClosed) return;',
+    'return;',
+  ]),
+  guardMutation('a record counts as acknowledged when its leader alone has it', PRODUCER_TEST, [
+    'event-log/kafka/settings.ts',
+    "acks: 'all',",
+    "acks: '1',",
+  ]),
+  guardMutation('a retry of the driver may store a record twice or out of order', PRODUCER_TEST, [
+    'event-log/kafka/settings.ts',
+    "'enable.idempotence': true,",
+    "'enable.idempotence': false,",
+  ]),
 ];
 
 /** Guards of the log in Kafka. */
