@@ -381,6 +381,29 @@ describe('the aggregator', () => {
     }, WAIT);
   });
 
+  test('counts once what something between it and ClickHouse sends again', async ({ world }) => {
+    const insertText = world.clickhouse.insertText.bind(world.clickhouse);
+    vi.spyOn(world.clickhouse, 'insertText').mockImplementation(async (insert) => {
+      await insertText(insert);
+      return insertText(insert);
+    });
+    await createMeter(world.database, '[]');
+    const first = await world.startAggregator(() => null);
+    await send(world.writer, [eventOf('a'), eventOf('b'), eventOf('c'), eventOf('a')]);
+    const counted = { events: 3, ids: 3, usage: 3, duplicates: 1 };
+    await vi.waitFor(async () => {
+      expect(await totals(world.clickhouse)).toEqual(counted);
+    }, WAIT);
+    await first.close();
+    const second = await world.startAggregator();
+    await send(world.writer, [eventOf('d')]);
+    await vi.waitFor(async () => {
+      expect(await totals(world.clickhouse)).toEqual({ ...counted, events: 4, ids: 4, usage: 4 });
+    }, WAIT);
+    expect([...second.halted]).toEqual([]);
+    expect(await wrongMarkers(world.clickhouse)).toEqual([]);
+  });
+
   test('says that ClickHouse refuses the inserts, and goes on when it takes them', async ({
     world,
   }) => {

@@ -18,6 +18,8 @@ const IDLE_SOCKET_MS = 2_500;
 const CONNECTIONS_MAX = 16;
 /** FUNCTION_THROW_IF_VALUE_IS_NON_ZERO: the gate refused the insert. */
 const THROW_IF = '395';
+/** INSERT_WAS_DEDUPLICATED: `refuseRepeat` refused the insert. */
+const REPEATED = '389';
 
 /**
  * Values of the `{name:Type}` placeholders; the server reads each as its declared type. One value's
@@ -45,8 +47,19 @@ export type RowsQuery = {
   readonly settings: ClickHouseSettings;
 };
 
-/** `fenced`: throwIf in the statement refused, nothing was written. */
-export type InsertOutcome = { readonly outcome: 'inserted' } | { readonly outcome: 'fenced' };
+/**
+ * `fenced`: throwIf in the statement refused, nothing was written. `repeated`: nothing either, since
+ * the same insert was applied before (`refuseRepeat`).
+ */
+export type InsertOutcome = { readonly outcome: 'inserted' | 'fenced' | 'repeated' };
+
+/**
+ * A condition on an insert: it is refused when this scalar SELECT finds any of its rows. A proxy
+ * that repeats a request whose answer it has lost then changes nothing.
+ */
+export function refuseRepeat(select: string): string {
+  return `throwIf((${select}) > 0, 'these rows are there already', toInt16(${REPEATED})) = 0`;
+}
 
 const LINE_END = 10;
 
@@ -227,7 +240,8 @@ export class ClickHouse {
 
   /**
    * Inserts rows that are already encoded, as one block. `inserted` is certain: the server wrote
-   * them (and synced them where the table asks for it). `fenced` is certain too: nothing written.
+   * them (and synced them where the table asks for it). `fenced` and `repeated` are certain too: this
+   * request wrote nothing.
    * @throws DependencyError when the outcome is unknown or the server refused for another reason;
    * AssertionFailed, before anything is sent, for more rows than one block holds.
    */
@@ -250,7 +264,9 @@ export class ClickHouse {
       await drainEmpty(result.stream);
       return { outcome: 'inserted' };
     } catch (error) {
-      if (serverCodeOf(error) === THROW_IF) return { outcome: 'fenced' };
+      const code = serverCodeOf(error);
+      if (code === THROW_IF) return { outcome: 'fenced' };
+      if (code === REPEATED) return { outcome: 'repeated' };
       throw clickHouseOutage(error);
     }
   }

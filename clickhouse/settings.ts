@@ -68,6 +68,8 @@ const AS_SENT = {
   // Since 26.2 these two decide, and are on by default.
   deduplicate_insert: 'disable',
   deduplicate_insert_select: 'disable',
+  // An insert that was applied before is refused by a code of its own.
+  allow_custom_error_code_in_throwif: 1,
 } as const;
 
 /** The settings of an insert as one block. Not every server knows all of them. */

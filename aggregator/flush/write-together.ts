@@ -40,6 +40,16 @@ const REFUSED_TOGETHER: Unknown = {
   ),
 };
 
+/** What stands in the tables is asked after a new take only, when nothing of it can still change. */
+const REPEATED: Unknown = {
+  outcome: { kind: 'unknown' },
+  cause: new DependencyError(
+    'an insert was refused, since its rows are there already: what is between this process and ' +
+      'ClickHouse must not repeat requests (docs/operations.md 8.1)',
+    { dependency: 'clickhouse', isRetryable: true },
+  ),
+};
+
 async function insertOnce(
   { clickhouse }: Stores,
   table: BatchTable,
@@ -48,6 +58,7 @@ async function insertOnce(
   try {
     const { outcome } = await insertBatches(clickhouse, table, batches);
     if (outcome === 'inserted') return INSERTED;
+    if (outcome === 'repeated') return REPEATED;
     if (batches.length > 1) return REFUSED_TOGETHER;
     return { outcome: { kind: 'fenced' }, cause: null };
   } catch (error) {

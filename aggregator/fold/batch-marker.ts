@@ -27,6 +27,13 @@ export const NO_ENVIRONMENT: Environment = { tenantId: '', environmentId: '' };
 /** Not a meter's: its rows reach to the last column that these rows need. */
 const ALL_COLUMNS = { ...COUNT_EVENTS, type: 'MIN' } as const;
 
+/**
+ * Finds markers by the sorting key of their table, without a scan; source and group belong to the
+ * key, too.
+ */
+export const IS_MARKER_ROW = `tenant_id = '' AND environment_id = '' AND customer_key = ''
+  AND meter_id = '#batch' AND generation = 0 AND minute = toDateTime64(0, 0, 'UTC')`;
+
 /** The marker of a batch. Merged, it tells how many offsets and batches were written, and where. */
 export function markerRow(range: BatchRange): UsageMinute {
   return {

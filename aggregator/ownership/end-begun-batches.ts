@@ -130,7 +130,7 @@ async function complete(stores: BatchStores, { checkpoint }: Taken, ending: Endi
     const toWrite = [{ epoch: checkpoint.epoch, batch: { range, encoded } }];
     for (const table of missing) {
       const { outcome } = await insertBatches(stores.clickhouse, table, toWrite);
-      if (outcome === 'fenced') return;
+      if (outcome !== 'inserted') return;
     }
   }
   const { logId, partition, start, end } = range;

@@ -64,7 +64,7 @@ export type Presence = {
 };
 
 export type Inspection = {
-  /** Event and id rows at or above the end of the intent, or of the finished batches. */
+  /** Event rows, id rows and markers beyond the end of the intent, or of the finished batches. */
   readonly rowsBeyond: number;
   /** What the tables hold of the last finished batch; null when there was none. */
   readonly lastBatch: Presence | null;

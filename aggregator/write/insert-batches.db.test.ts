@@ -73,6 +73,31 @@ describe('an insert of several partitions', () => {
     },
   );
 
+  test('is refused when it comes again under the same epochs', async ({
+    clickhouse: { client },
+  }) => {
+    const batches = [batchOf(0, 1), batchOf(1, 2)];
+    const writers = batches.map(
+      ({ batch }) => new UsageWriter(client, 'log', batch.range.partition),
+    );
+    for (const [index, writer] of writers.entries()) await writer.raiseGate(index + 1);
+    for (const table of ['events', 'ids', 'usage'] as const) {
+      expect(await insertBatches(client, table, batches)).toEqual({ outcome: 'inserted' });
+      expect(await insertBatches(client, table, batches)).toEqual({ outcome: 'repeated' });
+    }
+    // Usage is there for one of them only: the other is refused with it.
+    const next = {
+      ...batchOf(1, 2).batch,
+      range: { ...batchOf(1, 2).batch.range, start: 1, end: 2 },
+    };
+    const mixed = [batchOf(0, 1), { epoch: 2, batch: next }];
+    expect(await insertBatches(client, 'usage', mixed)).toEqual({ outcome: 'repeated' });
+    for (const [index, writer] of writers.entries()) {
+      const { range } = batches[index]?.batch ?? next;
+      expect(await writer.presence(range, 9)).toEqual({ events: 1, ids: 1, marker: 1 });
+    }
+  });
+
   test.for([1, 12, 3])(
     'is ended by the drain of partition %i',
     async (partition, { clickhouse }) => {

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { ClickHouse, InsertOutcome } from '../../clickhouse/client.js';
+import { z } from 'zod';
+import type { ClickHouse, InsertOutcome, QueryParameters } from '../../clickhouse/client.js';
 import { DAY_MS } from '../../contract/instant.js';
-import type { BatchTable } from '../fold/batch-tables.js';
+import { sourceOf } from '../fold/batch-marker.js';
+import { TABLES, type BatchTable } from '../fold/batch-tables.js';
 import type { Batch } from '../protocol/state.js';
 import { insertStatement } from './insert-statements.js';
 
@@ -30,6 +32,33 @@ export function queryMarkOf(partition: number): string {
 function queryIdOf(logId: string, batches: readonly BatchToWrite<EncodedRange>[]): string {
   const marks = batches.map(({ epoch, batch }) => `${queryMarkOf(batch.range.partition)}${epoch}`);
   return `${queryPrefixOf(logId)}${marks.join('')},:${randomUUID()}`;
+}
+
+const FIRST_ROW_OF: Readonly<Partial<Record<BatchTable, readonly string[]>>> = {
+  events: [
+    ...['appended_at', 'tenant_id', 'environment_id', 'event_name', 'customer_key', 'timestamp'],
+    ...['log_id', 'log_partition', 'log_offset', 'record_index'],
+  ],
+  ids: ['appended_at', 'log_id', 'log_partition', 'id_hash', 'log_offset'],
+};
+
+const encodedRow = z.array(z.unknown());
+const parameterValue = z.union([z.string(), z.number()]);
+
+/** By these the statement finds out whether the same insert was applied before. */
+function firstRow(table: BatchTable, { encoded }: EncodedRange): QueryParameters {
+  const names = FIRST_ROW_OF[table] ?? [];
+  if (names.length === 0) return {};
+  const { bytes } = encoded[table];
+  const line = bytes.subarray(0, bytes.indexOf('\n')).toString();
+  const row = encodedRow.parse(JSON.parse(line));
+  const { columns } = TABLES[table];
+  return Object.fromEntries(
+    names.map((wanted) => {
+      const index = columns.findIndex(({ name }) => name === wanted);
+      return [`first_${wanted}`, parameterValue.parse(row[index])];
+    }),
+  );
 }
 
 /** How much one insert may hold. */
@@ -72,7 +101,8 @@ export function divideBatches(
 /**
  * Sends one insert with the rows of these batches, of different partitions, all of which are
  * written or none. Its gate is the epoch of every one of them. It is never sent twice under the
- * same epochs: after an unknown outcome the partitions are taken again.
+ * same epochs: after an unknown outcome the partitions are taken again. Should something between
+ * repeat the request all the same, the statement refuses it.
  * @throws DependencyError when the outcome is unknown.
  */
 export function insertBatches(
@@ -80,13 +110,17 @@ export function insertBatches(
   table: BatchTable,
   batches: readonly BatchToWrite<EncodedRange>[],
 ): Promise<InsertOutcome> {
-  const logId = batches[0]?.batch.range.logId ?? '';
+  const [first] = batches;
+  const logId = first?.batch.range.logId ?? '';
   return clickhouse.insertText({
     query: insertStatement(table),
     parameters: {
       gate_log_id: logId,
       gate_partitions: batches.map(({ batch }) => batch.range.partition),
       gate_epochs: batches.map(({ epoch }) => epoch),
+      gate_sources: batches.map(({ batch }) => sourceOf(batch.range)),
+      gate_starts: batches.map(({ batch }) => batch.range.start),
+      ...(first === undefined ? {} : firstRow(table, first.batch)),
     },
     body: batches.map(({ batch }) => batch.encoded[table].bytes),
     queryId: queryIdOf(logId, batches),

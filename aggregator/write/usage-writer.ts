@@ -5,7 +5,12 @@ import { endQueries } from '../../clickhouse/end-queries.js';
 import { IS_TIED } from '../../clickhouse/server-facts.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
-import { singleMarkerGroupOf, sourceOf, timesWritten } from '../fold/batch-marker.js';
+import {
+  IS_MARKER_ROW,
+  singleMarkerGroupOf,
+  sourceOf,
+  timesWritten,
+} from '../fold/batch-marker.js';
 import type { BatchRange } from '../fold/batch-tables.js';
 import type { Checkpoint, Inspection, Presence } from '../protocol/state.js';
 import { appendedFromMs, IN_MONTHS } from './appended-from.js';
@@ -24,10 +29,10 @@ const OF_PARTITION = 'log_id = {log_id:String} AND log_partition = {log_partitio
 const BEYOND = `${OF_PARTITION} AND ${IN_MONTHS} AND log_offset >= {beyond:UInt64}`;
 const IN_RANGE = `${OF_PARTITION} AND ${IN_MONTHS}
   AND log_offset >= {start:UInt64} AND log_offset < {end:UInt64}`;
-/** The whole sorting key is given, so the markers are found without a scan. */
-const IS_MARKER = `tenant_id = '' AND environment_id = '' AND customer_key = ''
-  AND meter_id = '#batch' AND generation = 0 AND minute = toDateTime64(0, 0, 'UTC')
+const IS_MARKER = `${IS_MARKER_ROW}
   AND source = {marker_source:String} AND group_key IN ('', {single_group:String})`;
+const IS_MERGED_MARKER = `${IS_MARKER_ROW}
+  AND source = {marker_source:String} AND group_key = ''`;
 
 const IS_OF_PARTITION = `startsWith(query_id, {prefix:String})
   AND position(query_id, {mark:String}) > 0`;
@@ -38,6 +43,7 @@ const IS_OF_PARTITION = `startsWith(query_id, {prefix:String})
  */
 export class UsageWriter {
   readonly #ofPartition;
+  readonly #markers;
 
   constructor(
     private readonly clickhouse: ClickHouse,
@@ -45,6 +51,7 @@ export class UsageWriter {
     private readonly partition: number,
   ) {
     this.#ofPartition = { log_id: logId, log_partition: partition };
+    this.#markers = { marker_source: sourceOf({ logId, partition }) };
   }
 
   /** Rows that one insert can write as one block. */
@@ -78,15 +85,25 @@ export class UsageWriter {
     await endQueries(this.clickhouse, { condition: IS_OF_PARTITION, parameters });
   }
 
+  /** Up to where usage is written; 0 for nowhere. */
+  markerEnd(): Promise<number> {
+    const select = `SELECT toInt64(ifNull(max(value_max), 0)) AS found FROM usage_minute_v1
+      WHERE ${IS_MERGED_MARKER}`;
+    return this.#count(select, this.#markers);
+  }
+
   /** ClickHouse's part of the inspection at take. */
   async inspect(checkpoint: Checkpoint): Promise<Pick<Inspection, 'rowsBeyond' | 'lastBatch'>> {
     const beyond = checkpoint.intent?.end ?? checkpoint.nextOffset;
     const { lastBatch, nextOffset: end } = checkpoint;
     const appendedAtMs = lastBatch?.appendedAtMs ?? null;
     const select = `SELECT (SELECT count() FROM events_v1 WHERE ${BEYOND}) +
-      (SELECT count() FROM event_ids_v1 WHERE ${BEYOND}) AS found`;
+      (SELECT count() FROM event_ids_v1 WHERE ${BEYOND}) +
+      (SELECT count() FROM usage_minute_v1
+        WHERE ${IS_MERGED_MARKER} AND value_max > {beyond:UInt64}) AS found`;
     const months = { appended_from: appendedFromMs(appendedAtMs) };
-    const rowsBeyond = await this.#count(select, { ...this.#ofPartition, ...months, beyond });
+    const of = { ...this.#ofPartition, ...this.#markers, ...months };
+    const rowsBeyond = await this.#count(select, { ...of, beyond });
     if (lastBatch === null) return { rowsBeyond, lastBatch: null };
     const { logId, partition } = this;
     const range = { logId, partition, start: lastBatch.start, end };
@@ -107,10 +124,10 @@ export class UsageWriter {
       FROM usage_minute_v1 WHERE ${IS_MARKER}`;
     const parameters = {
       ...this.#ofPartition,
+      ...this.#markers,
       appended_from: appendedFromMs(appendedAtMs),
       start: range.start,
       end: range.end,
-      marker_source: sourceOf(range),
       single_group: singleMarkerGroupOf(range),
     };
     const [row] = await this.clickhouse.query(select, parameters, presenceRow);

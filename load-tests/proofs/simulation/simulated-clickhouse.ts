@@ -228,13 +228,14 @@ export function inspectionOf(
 ): Inspection {
   const { intent, nextOffset, lastBatch } = checkpoint;
   const beyond = { start: intent?.end ?? nextOffset, end: Number.POSITIVE_INFINITY };
-  const { events, ids } = partition.tables;
+  const { events, ids, usage } = partition.tables;
+  const markers = usage.filter(({ end }) => end > beyond.start).length;
   const presence =
     lastBatch === null
       ? null
       : presenceOf(facts, partition, { start: lastBatch.start, end: nextOffset });
   return {
-    rowsBeyond: countRows(facts, events, beyond) + countRows(facts, ids, beyond),
+    rowsBeyond: countRows(facts, events, beyond) + countRows(facts, ids, beyond) + markers,
     lastBatch: presence,
     rawEventsBeginMs: null,
     logStart: partition.logStart,

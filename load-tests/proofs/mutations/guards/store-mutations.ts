@@ -44,6 +44,11 @@ export const STORE_MUTATIONS: readonly GuardMutation[] = [
 `,
     '',
   ]),
+  guardMutation(
+    'an insert that something between repeats is applied twice',
+    'aggregator/write/insert-batches.db.test.ts',
+    [CLIENT, '`throwIf((${select}) > 0,', '`throwIf((${select}) < 0,'],
+  ),
   guardMutation('the inspection reads every month', WRITER_TEST, [
     APPENDED_FROM,
     'return Math.max(0, (Math.floor(appendedAtMs / DAY_MS) - 1) * DAY_MS);',
