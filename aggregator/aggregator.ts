@@ -7,6 +7,7 @@ import type { Log } from '../runtime/log.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { useLogToCount } from '../sql/log-in-use.js';
 import type { Database } from '../sql/pool.js';
+import { asynchronousStandbys } from '../sql/standbys.js';
 import { systemClock } from '../runtime/clock.js';
 import { startJobs } from '../sql/jobs/start-jobs.js';
 import { createBackfillJobs } from './backfill/backfill-jobs.js';
@@ -136,6 +137,9 @@ export class Aggregator {
     // Absent means none: only a log in Kafka has any of these.
     const { unusedPartitions = 0, warnings = [] } = log.identity;
     for (const warning of warnings) logger.warn({ warning }, 'the log should be changed');
+    const warning = await asynchronousStandbys(database);
+    if (warning !== null)
+      logger.warn({ warning }, 'the replication of PostgreSQL should be changed');
     if (unusedPartitions > 0) {
       logger.warn(
         { unusedPartitions },

@@ -48,8 +48,8 @@ export type RowsQuery = {
 };
 
 /**
- * `fenced`: throwIf in the statement refused, nothing was written. `repeated`: nothing either, since
- * the same insert was applied before (`refuseRepeat`).
+ * `fenced`: throwIf in the statement refused, nothing was written. `repeated`: this request wrote
+ * nothing, since the same insert was applied before (`refuseRepeat`).
  */
 export type InsertOutcome = { readonly outcome: 'inserted' | 'fenced' | 'repeated' };
 
@@ -240,8 +240,8 @@ export class ClickHouse {
 
   /**
    * Inserts rows that are already encoded, as one block. `inserted` is certain: the server wrote
-   * them (and synced them where the table asks for it). `fenced` and `repeated` are certain too: this
-   * request wrote nothing.
+   * them (and synced them where the table asks for it). `fenced` and `repeated` are certain too:
+   * this request wrote nothing.
    * @throws DependencyError when the outcome is unknown or the server refused for another reason;
    * AssertionFailed, before anything is sent, for more rows than one block holds.
    */

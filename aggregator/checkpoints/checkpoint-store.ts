@@ -32,7 +32,8 @@ const listPreviousLogs = statement(
   'list-previous-logs',
   z.object({ log: z.string(), partition_count: integerColumn }),
 );
-const takeBegunBatch = statement('take-begun-batch', checkpointRow);
+const takeForOperator = statement('take-for-operator', checkpointRow);
+const takeOverBatches = statement('take-over-batches', writtenRow);
 const awaitIntents = statement('await-intents', z.unknown());
 const intendBatches = statement('intend-batches', writtenRow);
 const finishBatches = statement('finish-batches', writtenRow);
@@ -115,10 +116,18 @@ export function createCheckpointStore(database: Database, { log, memberId }: Hol
       const row = await slonik.maybeOne(takeCheckpoint({ ...at(partition), memberId, gate }));
       return row === null ? null : checkpointFromRow(row);
     },
-    /** Raises the epoch of a partition with a begun batch; null when that is finished by now. */
-    takeBegun: async (partition: number, gate: number): Promise<Checkpoint | null> => {
-      const row = await slonik.maybeOne(takeBegunBatch({ ...at(partition), gate }));
+    /** Raises the epoch, whoever owns the partition; null when no aggregator has seen it yet. */
+    takeForOperator: async (partition: number, gate: number): Promise<Checkpoint | null> => {
+      const row = await slonik.maybeOne(takeForOperator({ ...at(partition), gate }));
       return row === null ? null : checkpointFromRow(row);
+    },
+    /**
+     * Moves a checkpoint that was set back behind what is written, as one finished batch; false
+     * when another has taken the partition, or a meter has come since the last known intent.
+     */
+    takeOver: async ({ partition, epoch, start, end, rows, appendedAtMs }: WrittenBatch) => {
+      const batch = { partition, epoch, start, endOffset: end, rows, appendedAtMs };
+      return (await slonik.maybeOne(takeOverBatches({ log, ...batch }))) !== null;
     },
     /** The instant before whose append raw events may have been removed; null for none. */
     rawEventsBegin: (): Promise<InstantMs | null> => readRawEventsBegin(database),

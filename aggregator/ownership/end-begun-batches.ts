@@ -32,8 +32,9 @@ export type BatchStores = {
   readonly memberId: string;
 };
 
+type PartitionOfLog = { readonly log: string; readonly partition: number };
 /** A partition with a batch that was begun and not finished. */
-export type BegunBatch = { readonly log: string; readonly partition: number };
+export type BegunBatch = PartitionOfLog;
 
 /** Records `[from, to)` of a batch that nobody can count any more. */
 type LostRecords = { readonly from: number; readonly to: number };
@@ -90,7 +91,7 @@ async function recordLoss(
   return { environment: NO_ENVIRONMENT, hourMs, eventCount: to - from };
 }
 
-type Taken = { readonly writer: UsageWriter; readonly checkpoint: Checkpoint };
+export type Taken = { readonly writer: UsageWriter; readonly checkpoint: Checkpoint };
 type Ending = {
   readonly range: BatchRange;
   readonly intent: Intent;
@@ -108,14 +109,14 @@ async function encodeStored(
   return encodeStoredBatch(stores.clickhouse, range, { meters, losses: accepted });
 }
 
-/** Fences whoever owned the partition; null when it is another's by now, or there is no intent. */
-async function take(
+/** Fences whoever owned the partition; null when it is another's by now. */
+export async function takeForOperator(
   { clickhouse, database, memberId }: BatchStores,
-  { log, partition }: BegunBatch,
+  { log, partition }: PartitionOfLog,
 ): Promise<Taken | null> {
   const writer = new UsageWriter(clickhouse, log, partition);
   const checkpoints = createCheckpointStore(database, { log, memberId });
-  const checkpoint = await checkpoints.takeBegun(partition, await writer.gate());
+  const checkpoint = await checkpoints.takeForOperator(partition, await writer.gate());
   if (checkpoint === null) return null;
   if ((await writer.raiseGate(checkpoint.epoch)) > checkpoint.epoch) return null;
   await writer.drain();
@@ -148,7 +149,7 @@ async function endBatch(
   begun: BegunBatch,
   whenEmpty: WhenEmpty,
 ): Promise<void> {
-  const taken = await take(stores, begun);
+  const taken = await takeForOperator(stores, begun);
   const intent = taken?.checkpoint.intent ?? null;
   if (taken === null || intent === null) return;
   const { log: logId, partition } = begun;

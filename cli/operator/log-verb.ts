@@ -8,6 +8,7 @@ import { endRenewedBatches, hasRenewedBatches } from './end-renewed-batches.js';
 import { withLogStores } from './log-stores.js';
 import { withOwnerDatabase } from './owner-database.js';
 import { renewPostgresLog } from './postgres-log.js';
+import { takeOver } from './take-over.js';
 
 /** `minutebook log renew`. */
 async function renew(): Promise<void> {
@@ -62,16 +63,30 @@ async function accept(partition: number): Promise<void> {
   );
 }
 
+/** `minutebook log take-over`. */
+async function takeOverAll(): Promise<void> {
+  const done = await withLogStores(takeOver);
+  for (const [partition, { from, to, events }] of done) {
+    console.log(
+      `Partition ${partition} goes on at record ${to} instead of ${from}: the batches between them, ` +
+        `with ${events} events, are complete.`,
+    );
+  }
+  console.log(
+    done.size > 0 ? 'Start the aggregators.' : 'Nothing is written beyond any checkpoint.',
+  );
+}
+
 function partitionFrom(text: string): number {
   if (/^\d{1,4}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('must be the number of a partition');
 }
 
-/** Adds `minutebook log close|renew|accept-gap` for operators, while the programs are stopped. */
+/** Adds `minutebook log …` for operators, while the programs are stopped. */
 export function addLogVerb(program: Command): void {
   const verb = program
     .command('log')
-    .description('end the event log, give it a new id, or go on behind a gap');
+    .description('end the event log, give it a new id, or go on behind a gap or a lost checkpoint');
   verb
     .command('close')
     .description('check that all of it is counted, before another log takes its place')
@@ -86,4 +101,8 @@ export function addLogVerb(program: Command): void {
     .description('go on behind records that the log lost before they were counted')
     .argument('<partition>', 'its number, as the aggregator names it', partitionFrom)
     .action(accept);
+  verb
+    .command('take-over')
+    .description('go on behind batches that ClickHouse holds and PostgreSQL has lost')
+    .action(takeOverAll);
 }

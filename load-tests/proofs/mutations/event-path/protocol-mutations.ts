@@ -7,6 +7,16 @@ const CLIENT = 'dist/clickhouse/client.js';
 const MARKER = 'dist/aggregator/fold/batch-marker.js';
 const ENCODE = 'dist/aggregator/fold/encode-rows.js';
 
+/**
+ * Beside a rule that keeps batches from being written twice: that what is there is refused, too
+ * (write/insert-statements.ts). The rule must hold without it.
+ */
+const REPEATS_TAKEN = {
+  path: CLIENT,
+  from: '`throwIf((${select}) > 0,',
+  to: '`throwIf((${select}) < 0,',
+} as const;
+
 /** Each mutation breaks one rule of docs/architecture.md 3.1. */
 export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
   {
@@ -67,6 +77,7 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
         from: 'WHERE throwIf((SELECT',
         to: 'WHERE throwIf(0 AND (SELECT',
       },
+      REPEATS_TAKEN,
     ],
   },
   {
@@ -78,6 +89,7 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
         from: 'WHERE throwIf((SELECT',
         to: 'WHERE throwIf(0 AND (SELECT',
       },
+      REPEATS_TAKEN,
     ],
   },
   {
@@ -103,6 +115,7 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
         from: 'presence: await writer.presence(range, appendedAtMs)',
         to: 'presence: { events: 0, ids: 0, marker: 0 }',
       },
+      REPEATS_TAKEN,
     ],
   },
   {
@@ -115,6 +128,7 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
             return FIRST_STEP;`,
         to: `            return insertNext(state.checkpoint, state.batch, state.remaining);`,
       },
+      REPEATS_TAKEN,
     ],
   },
   {
@@ -158,7 +172,10 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
   {
     name: 'a batch whose usage is written is taken for missing, since its marker has merged',
     scenario: 'consumer killed between every two steps',
-    edits: [{ path: MARKER, from: 'if (end <= range.start)', to: 'if (end <= range.end)' }],
+    edits: [
+      { path: MARKER, from: 'if (end <= range.start)', to: 'if (end <= range.end)' },
+      REPEATS_TAKEN,
+    ],
   },
   {
     name: 'a batch without usage is taken for written, since earlier batches have markers',
