@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ClickHouseError } from '@clickhouse/client';
 import { sql } from 'slonik';
 import { describe, expect, vi } from 'vitest';
 import { z } from 'zod';
@@ -8,7 +7,6 @@ import { renewPostgresLogId } from '../event-log/postgres/identity.js';
 import { openPostgresReader } from '../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../event-log/postgres/writer.js';
 import { ownerOf } from '../load-tests/harness/owner.js';
-import { DependencyError } from '../runtime/failure.js';
 import { integerColumn } from '../sql/columns.js';
 import { FOLD_VERSION } from './fold/fold-version.js';
 import { createCheckpointStore } from './checkpoints/checkpoint-store.js';
@@ -378,53 +376,6 @@ describe('the aggregator', () => {
     isLow = false;
     await vi.waitFor(() => {
       expect([...third.halted]).toEqual([]);
-    }, WAIT);
-  });
-
-  test('counts once what something between it and ClickHouse sends again', async ({ world }) => {
-    const insertText = world.clickhouse.insertText.bind(world.clickhouse);
-    vi.spyOn(world.clickhouse, 'insertText').mockImplementation(async (insert) => {
-      await insertText(insert);
-      return insertText(insert);
-    });
-    await createMeter(world.database, '[]');
-    const first = await world.startAggregator(() => null);
-    await send(world.writer, [eventOf('a'), eventOf('b'), eventOf('c'), eventOf('a')]);
-    const counted = { events: 3, ids: 3, usage: 3, duplicates: 1 };
-    await vi.waitFor(async () => {
-      expect(await totals(world.clickhouse)).toEqual(counted);
-    }, WAIT);
-    await first.close();
-    const second = await world.startAggregator();
-    await send(world.writer, [eventOf('d')]);
-    await vi.waitFor(async () => {
-      expect(await totals(world.clickhouse)).toEqual({ ...counted, events: 4, ids: 4, usage: 4 });
-    }, WAIT);
-    expect([...second.halted]).toEqual([]);
-    expect(await wrongMarkers(world.clickhouse)).toEqual([]);
-  });
-
-  test('says that ClickHouse refuses the inserts, and goes on when it takes them', async ({
-    world,
-  }) => {
-    const refusal = new DependencyError('ClickHouse (497): not enough privileges', {
-      ...{ dependency: 'clickhouse', isRetryable: false },
-      cause: new ClickHouseError({ message: 'not enough privileges', code: '497' }),
-    });
-    let isRefusing = true;
-    const insertText = world.clickhouse.insertText.bind(world.clickhouse);
-    vi.spyOn(world.clickhouse, 'insertText').mockImplementation((insert) =>
-      isRefusing ? Promise.reject(refusal) : insertText(insert),
-    );
-    const aggregator = await world.startAggregator(() => null);
-    await send(world.writer, [eventOf('a')]);
-    await vi.waitFor(() => {
-      expect([...aggregator.halted.values()]).toEqual(['insert_refused']);
-    }, WAIT);
-    isRefusing = false;
-    await vi.waitFor(async () => {
-      expect((await totals(world.clickhouse)).events).toBe(1);
-      expect([...aggregator.halted]).toEqual([]);
     }, WAIT);
   });
 });

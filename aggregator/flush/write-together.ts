@@ -1,3 +1,4 @@
+import { hasWrittenNothing } from '../../clickhouse/clickhouse-failure.js';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import { DependencyError } from '../../runtime/failure.js';
 import { BATCH_TABLES, type BatchTable } from '../fold/batch-tables.js';
@@ -40,7 +41,7 @@ const REFUSED_TOGETHER: Unknown = {
   ),
 };
 
-/** What stands in the tables is asked after a new take only, when nothing of it can still change. */
+/** What the tables hold is asked after a new take only, when nothing can change it any more. */
 const REPEATED: Unknown = {
   outcome: { kind: 'unknown' },
   cause: new DependencyError(
@@ -62,16 +63,23 @@ async function insertOnce(
     if (batches.length > 1) return REFUSED_TOGETHER;
     return { outcome: { kind: 'fenced' }, cause: null };
   } catch (error) {
-    return unknownAfter(error);
+    const { outcome, cause } = unknownAfter(error);
+    if (!hasWrittenNothing(cause)) return { outcome, cause };
+    return { outcome: { kind: 'not_written', tables: [table] }, cause };
   }
 }
 
-const SEVERITY = ['inserted', 'fenced', 'unknown'];
+const SEVERITY = ['inserted', 'not_written', 'fenced', 'unknown'];
 
-/** The less certain of the outcomes of two inserts. */
+/** The less certain of the outcomes of two inserts of a batch; refused tables are added up. */
 export function lessCertain<P extends Performance>(one: P, other: P): P {
   const [rank, otherRank] = [one, other].map(({ outcome }) => SEVERITY.indexOf(outcome.kind));
-  return (rank ?? 0) >= (otherRank ?? 0) ? one : other;
+  const worse = (rank ?? 0) >= (otherRank ?? 0) ? one : other;
+  if (worse.outcome.kind !== 'not_written') return worse;
+  const tables = [one, other].flatMap(({ outcome }) =>
+    outcome.kind === 'not_written' ? outcome.tables : [],
+  );
+  return { ...worse, outcome: { kind: 'not_written', tables } };
 }
 
 /** Sends the inserts of all tables side by side, and waits until the last has ended. */

@@ -167,19 +167,24 @@ type Progress = {
   readonly refusals: Refusals;
 };
 
-/** How often in a row ClickHouse refused inserts with one code that no retry overcomes. */
-type Refusals = { readonly code: string | null; readonly count: number };
-const NO_REFUSALS: Refusals = { code: null, count: 0 };
+/** How often in a row ClickHouse refused inserts with one code. */
+type Refusals = { readonly code: string | null; readonly count: number; readonly most: number };
+const NO_REFUSALS: Refusals = { code: null, count: 0, most: Number.POSITIVE_INFINITY };
 /** With the pauses between them some 20 s: longer than a server takes to be reconfigured. */
-const REFUSALS_MAX = 8;
+const LASTING_REFUSALS_MAX = 8;
+/** Some two minutes, for what may pass: too many parts, which are merged, or no memory. */
+const PASSING_REFUSALS_MAX = 30;
+/** So often an insert of several partitions is sent again, then each of them goes its own way. */
+const REFUSALS_TOGETHER = 2;
 
 /** Counts an insert that the server refused, such as one with a setting that it does not know. */
-function countRefusal(known: Refusals, command: Command, cause: unknown): Refusals {
-  if (command.kind !== 'insert') return known;
-  const isLasting = cause instanceof DependencyError && !cause.isRetryable;
-  const code = isLasting ? serverCodeOf(cause.cause) : null;
-  if (code === null) return NO_REFUSALS;
-  return { code, count: code === known.code ? known.count + 1 : 1 };
+function countRefusal(known: Refusals, { outcome, cause }: Performance): Refusals {
+  const isRefusal = cause instanceof DependencyError;
+  const isCounted = isRefusal && (!cause.isRetryable || outcome.kind === 'not_written');
+  const code = isCounted ? serverCodeOf(cause.cause) : null;
+  if (code === null || !isRefusal) return NO_REFUSALS;
+  const most = cause.isRetryable ? PASSING_REFUSALS_MAX : LASTING_REFUSALS_MAX;
+  return { code, count: code === known.code ? known.count + 1 : 1, most };
 }
 
 function startsBatch(command: Command): boolean {
@@ -190,8 +195,9 @@ function startsBatch(command: Command): boolean {
 async function goOnAfterUnknown(
   run: PartitionRun,
   settings: MachineSettings,
-  { at, cause }: { readonly at: Place; readonly cause: Performance['cause'] },
+  { at, performed }: { readonly at: Place; readonly performed: Performance },
 ): Promise<void> {
+  const { cause } = performed;
   const { progress } = at;
   const { state, command } = progress.step;
   // Without a cause nothing failed: the partition is being given up.
@@ -205,8 +211,30 @@ async function goOnAfterUnknown(
   }
   await waitBeforeRetry(run, progress.failures);
   const step = nextStep(settings, state, { kind: 'unknown' });
-  const refusals = countRefusal(progress.refusals, command, cause);
+  const known = progress.refusals;
+  const refusals = command.kind === 'insert' ? countRefusal(known, performed) : known;
   at.progress = { ...progress, step, failures: progress.failures + 1, refusals };
+}
+
+/**
+ * After an insert that the server refused before it wrote: waits, and sends it again. When the
+ * partition is given up meanwhile, its next owner does.
+ */
+async function sendAgain(
+  run: PartitionRun,
+  settings: MachineSettings,
+  { at, performed }: { readonly at: Place; readonly performed: Performance },
+): Promise<void> {
+  const { step, failures, refusals: known } = at.progress;
+  const refusals = countRefusal(known, performed);
+  const facts = { partition: run.partition, error: messageOf(performed.cause) };
+  run.logger.warn(facts, 'ClickHouse refused an insert before it wrote; sent again');
+  // Else one batch that the server cannot take would hold up those of the other partitions.
+  if (refusals.count > REFUSALS_TOGETHER) run.member.leave();
+  await waitBeforeRetry(run, failures);
+  const outcome = run.signal.aborted ? ({ kind: 'unknown' } as const) : performed.outcome;
+  const next = nextStep(settings, step.state, outcome);
+  at.progress = { ...at.progress, step: next, failures: failures + 1, refusals };
 }
 
 /** What is over as soon as the partition counts again. */
@@ -220,11 +248,10 @@ async function performStep(run: PartitionRun, settings: MachineSettings, at: Pla
   const { step } = at.progress;
   const { state, command } = step;
   if (command.kind === 'halt' || command.kind === 'step_down') return;
-  const { outcome, cause } = await performPatiently(run, command);
-  if (outcome.kind === 'unknown') {
-    await goOnAfterUnknown(run, settings, { at, cause });
-    return;
-  }
+  const performed = await performPatiently(run, command);
+  const { outcome, cause } = performed;
+  if (outcome.kind === 'unknown') return goOnAfterUnknown(run, settings, { at, performed });
+  if (outcome.kind === 'not_written') return sendAgain(run, settings, { at, performed });
   if (command.kind === 'remember') {
     run.metrics.batchSeconds.observe((performance.now() - at.progress.intendedAtMs) / 1000);
     await announceFinish(run, command.batch);
@@ -248,7 +275,7 @@ async function endOf(run: PartitionRun, { progress }: Place): Promise<RunEnd | n
   const { state, command } = step;
   if (run.signal.aborted && LEAVABLE.has(state.phase)) return 'released';
   if (command.kind === 'step_down') return 'lost';
-  if (refusals.count >= REFUSALS_MAX) return { halted: 'insert_refused' };
+  if (refusals.count >= refusals.most) return { halted: 'insert_refused' };
   if (command.kind !== 'halt') return null;
   for (let failures = 0; !run.signal.aborted; failures += 1) {
     try {

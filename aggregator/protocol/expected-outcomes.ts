@@ -20,7 +20,7 @@ const ANSWERS = {
   check_presence: ['presence'],
   load_catalog: ['catalog_loaded'],
   intend: ['written', 'refused'],
-  insert: ['inserted', 'fenced'],
+  insert: ['inserted', 'not_written', 'fenced'],
   finish: ['written', 'refused'],
   reread: ['reread'],
   remember: ['remembered'],

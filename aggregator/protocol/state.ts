@@ -185,6 +185,8 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly checkpoint: Checkpoint }
   | { readonly kind: 'reread'; readonly checkpoint: Checkpoint }
   | { readonly kind: 'inserted' }
+  /** The server has refused these tables of an insert before it wrote; the others are written. */
+  | { readonly kind: 'not_written'; readonly tables: readonly BatchTable[] }
   | { readonly kind: 'fenced' }
   | { readonly kind: 'remembered' }
   | { readonly kind: 'unknown' };

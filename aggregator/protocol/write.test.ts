@@ -91,6 +91,14 @@ describe('the inserts of a batch', () => {
     expect(inserts).toEqual([...stages, 'finish']);
   });
 
+  it('are sent again when the server refused them, without those that were written beside them', () => {
+    const refused: Outcome = { kind: 'not_written', tables: ['usage'] };
+    const sent = [...intended, INSERTED, refused];
+    expect(tablesOf(after(...sent))).toEqual(['usage']);
+    expect(tablesOf(after(...sent, refused))).toEqual(['usage']);
+    expect(tablesOf(after(...sent, refused, INSERTED))).toBe('finish');
+  });
+
   it.each([0, 1])('are not sent again when one is unknown, after %i stages', (stages) => {
     const sent = [...intended, ...Array.from({ length: stages }, () => INSERTED)];
     expect(after(...sent, { kind: 'unknown' })).toEqual(FIRST_STEP);

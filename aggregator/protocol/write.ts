@@ -149,6 +149,13 @@ export function onInserting(state: StateIn<'inserting'>, outcome: OutcomeIn<'ins
       const left = remaining.filter((table) => !written.includes(table));
       return insertNext(checkpoint, batch, left);
     }
+    case 'not_written': {
+      const refused = outcome.tables;
+      const written = nextTables(remaining).filter((table) => !refused.includes(table));
+      const left = remaining.filter((table) => !written.includes(table));
+      // Nothing of it can take effect any more, so that it may be sent again under this epoch.
+      return insertNext(checkpoint, batch, left);
+    }
     case 'fenced':
       return LOST;
     case 'unknown':

@@ -31,6 +31,7 @@ const PLAN: ScenarioPlan = {
     powerLosses: 0,
     restores: 0,
     lostParts: 0,
+    refusals: 0,
     erasures: 0,
     backfillAttempts: 1_000,
   },

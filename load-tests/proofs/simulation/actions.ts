@@ -28,6 +28,8 @@ export type Action =
   | { readonly kind: 'send'; readonly owner: number; readonly partitions: readonly number[] }
   /** It stops waiting for an insert. */
   | { readonly kind: 'give_up'; readonly owner: number; readonly request: string }
+  /** The server refuses an insert that it has not begun, and this process hears of it. */
+  | { readonly kind: 'refuse'; readonly owner: number; readonly request: string }
   /** The server goes on with an insert that this process waits for. */
   | { readonly kind: 'serve'; readonly owner: number; readonly request: string }
   /** The server goes on with an insert that nobody waits for. */
@@ -205,6 +207,9 @@ function actionsOfRequests({ requests, budget }: World): Action[] {
     else actions.push({ kind: 'serve', owner, request: name });
     if (owner !== null && budget.timeouts > 0) {
       actions.push({ kind: 'give_up', owner, request: name });
+    }
+    if (owner !== null && budget.refusals > 0 && request.phase === 'sent') {
+      actions.push({ kind: 'refuse', owner, request: name });
     }
   }
   for (const request of late) actions.push({ kind: 'serve_late', request });

@@ -1,5 +1,5 @@
 import { isRestorable, requestName, writeName, type Action } from './actions.js';
-import { crash, drain, endAll, giveUp, sendInserts, serve } from './inserts.js';
+import { crash, drain, endAll, giveUp, refuse, sendInserts, serve } from './inserts.js';
 import { read } from './owner-reads.js';
 import { act, again, applyWrite, loseReply, tell, type Around } from './owner-steps.js';
 import type { Scenario } from './scenario.js';
@@ -139,6 +139,7 @@ function stopServer(scenario: Scenario, world: World, isPowerLost: boolean): Wor
 
 const COSTS: Readonly<Partial<Record<Action['kind'], keyof Budget>>> = {
   give_up: 'timeouts',
+  refuse: 'refusals',
   lose: 'lostReplies',
   lose_backfill: 'timeouts',
   kill: 'kills',
@@ -161,6 +162,7 @@ function onRequest(scenario: Scenario, world: World, action: OnRequest): World |
     (one) => one.process === process && requestName(one) === action.request,
   );
   if (request === undefined) return null;
+  if (action.kind === 'refuse') return refuse(scenario, world, request);
   return action.kind === 'give_up'
     ? giveUp(scenario, world, request)
     : serve(scenario, world, request);
@@ -222,6 +224,7 @@ function applyPaid(scenario: Scenario, world: World, action: Action): World | nu
     case 'serve':
     case 'serve_late':
     case 'give_up':
+    case 'refuse':
       return onRequest(scenario, world, action);
     default:
       return 'partition' in action

@@ -87,7 +87,10 @@ function chooseServed(choice: Choice, world: World, at: OfOwner): Action | null 
   );
   const request = pick(random, waits);
   if (request === undefined) return null;
-  const kind = random() < dangers.giveUp ? 'give_up' : 'serve';
+  const draw = random();
+  // The other end of one draw, so that worlds without refusals stay as they are.
+  const isRefused = draw > 1 - dangers.giveUp / 4 && request.phase === 'sent';
+  const kind = draw < dangers.giveUp ? 'give_up' : isRefused ? 'refuse' : 'serve';
   if (kind === 'serve' && choice.spells.stalled > 0) return null;
   return { kind, owner, request: requestName(request) };
 }

@@ -1,4 +1,5 @@
 import type { BatchTable } from '../../../aggregator/fold/batch-tables.js';
+import type { OutcomeOf } from '../../../aggregator/protocol/expected-outcomes.js';
 import type { Command } from '../../../aggregator/protocol/state.js';
 import { withOwner, tell } from './owner-steps.js';
 import type { Scenario } from './scenario.js';
@@ -70,14 +71,18 @@ export function sendInserts(scenario: Scenario, world: World, at: OfProcess): Wo
     const partition = partitions[index];
     const owner = partition?.owners[process];
     if (partition === undefined || owner === undefined) continue;
-    const inserting: Inserting = { tables: command.tables, outcome: 'inserted' };
+    const inserting: Inserting = {
+      ...{ tables: command.tables, outcome: 'inserted', refused: [] },
+    };
     const next = withOwner(partition, process, { ...owner, inserting });
     partitions = withItem(partitions, index, next);
   }
   return { ...world, partitions, requests: [...world.requests, ...sent] };
 }
 
-const SEVERITY: Readonly<Record<InsertOutcome, number>> = { inserted: 0, fenced: 1, unknown: 2 };
+const SEVERITY: Readonly<Record<InsertOutcome, number>> = {
+  ...{ inserted: 0, not_written: 1, fenced: 2, unknown: 3 },
+};
 
 function worseOf(one: InsertOutcome, other: InsertOutcome): InsertOutcome {
   return SEVERITY[one] >= SEVERITY[other] ? one : other;
@@ -97,24 +102,39 @@ function isAwaited({ step, inserting }: Owner, { request, member }: Ended): bool
   return state.checkpoint.epoch === member.epoch && inserting.tables.includes(request.table);
 }
 
+/** What an owner waits for once one of its inserts has ended. */
+function waitingAfter(inserting: Inserting, { request, outcome }: Ended): Inserting {
+  const { table } = request;
+  const { refused } = inserting;
+  return {
+    tables: inserting.tables.filter((other) => other !== table),
+    outcome: worseOf(inserting.outcome, outcome),
+    refused: outcome === 'not_written' ? [...refused, table] : refused,
+  };
+}
+
+function toldOutcome({ outcome, refused }: Inserting): OutcomeOf<'insert'> {
+  return outcome === 'not_written' ? { kind: outcome, tables: refused } : { kind: outcome };
+}
+
 /** One insert of an owner has ended. The machine is told when all have. */
 function hear(scenario: Scenario, partition: PartitionWorld, ended: Ended): PartitionWorld {
   const { process, request, member } = ended;
   const { mutation } = scenario;
   const owner = partition.owners[process];
   if (owner === undefined || owner.inserting === null || !isAwaited(owner, ended)) return partition;
-  const tables = owner.inserting.tables.filter((table) => table !== request.table);
-  const outcome = worseOf(owner.inserting.outcome, ended.outcome);
+  const inserting = waitingAfter(owner.inserting, ended);
+  const { tables, outcome } = inserting;
   const isEarly = mutation === 'first_answer_counts' && outcome === 'inserted';
   if (tables.length > 0 && !isEarly) {
-    return withOwner(partition, process, { ...owner, inserting: { tables, outcome } });
+    return withOwner(partition, process, { ...owner, inserting });
   }
   const isSentAgain = outcome === 'unknown' && request.members.length > 1;
   if (mutation === 'group_sent_again' && isSentAgain) {
     return withOwner(partition, process, { ...owner, inserting: null });
   }
   const around = { scenario, index: member.partition };
-  return tell(around, partition, { owner: process, outcome: { kind: outcome } });
+  return tell(around, partition, { owner: process, outcome: toldOutcome(inserting) });
 }
 
 /** Tells the owners that wait for an insert how it ended. */
@@ -156,6 +176,14 @@ export function serve(scenario: Scenario, world: World, request: Request): World
   const next = { ...(isDone ? served.world : world), requests: withoutItem(world.requests, index) };
   const outcome = isDone ? 'inserted' : refusalOf(scenario, request);
   return announce(scenario, next, { request, outcome });
+}
+
+/** The server refuses an insert that it has not begun, as one that would make too many parts. */
+export function refuse(scenario: Scenario, world: World, request: Request): World | null {
+  const index = world.requests.indexOf(request);
+  if (index < 0 || request.phase !== 'sent') return null;
+  const requests = withoutItem(world.requests, index);
+  return announce(scenario, { ...world, requests }, { request, outcome: 'not_written' });
 }
 
 /** The process stops waiting for an insert, which may still take effect. */

@@ -19,6 +19,14 @@ const retryInEpoch: Machine = (settings, state, outcome) => {
   return insertNext(state.checkpoint, state.batch, state.remaining);
 };
 
+/** After a refused insert sends those beside it again, which were written. */
+const refusedStageSentWhole: Machine = (settings, state, outcome) => {
+  if (state.phase !== 'inserting' || outcome.kind !== 'not_written') {
+    return nextStep(settings, state, outcome);
+  }
+  return insertNext(state.checkpoint, state.batch, state.remaining);
+};
+
 /** Leaves out the last of the inserts of a batch. */
 const finishBeforeLastInsert: Machine = (settings, state, outcome) => {
   const step = nextStep(settings, state, outcome);
@@ -130,6 +138,7 @@ const haltsOnOldRow: Machine = (settings, state, outcome) => {
 
 const MUTANTS: Readonly<Record<MachineMutation, Machine>> = {
   retry_in_epoch: retryInEpoch,
+  refused_stage_sent_whole: refusedStageSentWhole,
   finish_before_last_insert: finishBeforeLastInsert,
   one_stage: oneStage,
   commit_first: commitFirst,

@@ -33,6 +33,7 @@ export const WORLD_MUTATIONS = [
 /** Rules of the machine that a wrapper around it breaks. */
 export const MACHINE_MUTATIONS = [
   'retry_in_epoch',
+  'refused_stage_sent_whole',
   'finish_before_last_insert',
   'one_stage',
   'commit_first',

@@ -100,6 +100,7 @@ export function drawPlan(random: () => number): RandomPlan {
     limits: {
       epochs: UNLIMITED,
       timeouts: UNLIMITED,
+      refusals: UNLIMITED,
       lostReplies: UNLIMITED,
       kills: UNLIMITED,
       powerLosses: random() < 0.5 ? UNLIMITED : 0,

@@ -13,6 +13,8 @@ export type MeterPlan = {
 export type Limits = {
   readonly epochs: number;
   readonly timeouts: number;
+  /** Inserts that the server refuses before it writes. */
+  readonly refusals: number;
   readonly lostReplies: number;
   readonly kills: number;
   readonly powerLosses: number;

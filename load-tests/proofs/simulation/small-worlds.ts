@@ -3,6 +3,7 @@ import type { Limits, RecordPlan, ScenarioPlan } from './scenario-plan.js';
 const NOTHING: Limits = {
   epochs: 3,
   timeouts: 0,
+  refusals: 0,
   lostReplies: 0,
   kills: 0,
   powerLosses: 0,
@@ -65,6 +66,10 @@ export const SMALL_WORLDS: readonly SmallWorld[] = [
   {
     name: 'two records, three epochs, a time-out',
     plan: small(TWO_RECORDS, { limits: { ...NOTHING, timeouts: 1 } }),
+  },
+  {
+    name: 'a duplicate, two epochs, two refused inserts',
+    plan: small(A_DUPLICATE_OF_TWO, { limits: { ...NOTHING, epochs: 2, refusals: 2 } }),
   },
   {
     name: 'a duplicate, two epochs, two lost replies',

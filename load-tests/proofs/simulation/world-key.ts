@@ -63,7 +63,7 @@ function stateKey(state: State): string {
   if ('batch' in state) pieces.push(batchKey(state.batch));
   if ('draft' in state) pieces.push(draftKey(state.draft), state.intent?.digest ?? '-');
   if ('facts' in state) pieces.push(state.facts === null ? '-' : factsKey(state.facts));
-  if ('remaining' in state) pieces.push(String(state.remaining.length));
+  if ('remaining' in state) pieces.push(state.remaining.join());
   if ('reason' in state) pieces.push(state.reason);
   return pieces.join(' ');
 }
@@ -86,7 +86,10 @@ function partsKey(parts: readonly Part[]): string {
 const requestKey = remembered(requestName);
 
 function ownerKey({ step, inserting, filter }: Owner): string {
-  const waits = inserting === null ? '' : `${inserting.tables.join()} ${inserting.outcome}`;
+  const waits =
+    inserting === null
+      ? ''
+      : `${inserting.tables.join()} ${inserting.outcome} ${inserting.refused.join()}`;
   return `${stateKey(step.state)}/${waits}/${filter === null ? '' : filterKey(filter)}`;
 }
 

@@ -41,7 +41,8 @@ export type Request = {
   readonly process: number | null;
 };
 
-export type InsertOutcome = 'inserted' | 'fenced' | 'unknown';
+/** `not_written`: the server refused it before it wrote. */
+export type InsertOutcome = 'inserted' | 'not_written' | 'fenced' | 'unknown';
 
 /** The inserts, side by side, for which an owner waits. */
 export type Inserting = {
@@ -49,6 +50,8 @@ export type Inserting = {
   readonly tables: readonly BatchTable[];
   /** The worst outcome of those that have. */
   readonly outcome: InsertOutcome;
+  /** Tables whose inserts were not written. */
+  readonly refused: readonly BatchTable[];
 };
 
 /** An update of PostgreSQL or of the gate whose sender has stopped waiting. */
@@ -197,7 +200,6 @@ export function newRow(catalogVersion: number): Checkpoint {
 
 /** A world with only the log and the first catalog; the caller activates the first meters. */
 export function emptyWorld({ plan, partitions }: Scenario): World {
-  const { timeouts, lostReplies, kills, powerLosses, restores, lostParts, erasures } = plan.limits;
   return {
     partitions: partitions.map(({ records }): PartitionWorld => ({
       logStart: 0,
@@ -221,7 +223,7 @@ export function emptyWorld({ plan, partitions }: Scenario): World {
       attemptParts: [],
       late: [],
     },
-    budget: { timeouts, lostReplies, kills, powerLosses, restores, lostParts, erasures },
+    budget: plan.limits,
   };
 }
 
