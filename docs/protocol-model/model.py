@@ -17,7 +17,9 @@ BASE = dict(log=(('x', 1), ('y', 2), ('x', 1)), maxb=3, epochs=3, W=99, timeouts
     # proposed --------------------------------------------------------------------------------------------------------
     gate=False, drain=False, presence=False, retake=False, sanity=False,
     # meters: 'off' | 'api_next' | 'api_pend' | 'guarded' | 'intent' ----------------------------------------------------
-    meters='off', stale_catalog=True, mono=True, backfill_wait=True)
+    # of 'intent': where a batch's catalog begins to apply, whether anybody notes a newer catalog without a batch, and only between two of
+    # them, and whether a meter is shown at once while nothing is counted
+    meters='off', stale_catalog=True, mono=True, backfill_wait=True, at='begin', noted=False, noted_between=True, shortcut=False)
 T = ('events', 'ids', 'usage')
 
 def months(c, t, offs):                       # blocks of an insert: one per table partition; ids: one day
@@ -90,7 +92,7 @@ def pg_apply(c, pg, vec, m):                  # a guarded update; returns (pg, v
         if c.meters == 'guarded': ok = ok and cv >= pg[5]
         if c.meters == 'intent' and c.mono: ok = ok and cv >= pg[3]
         if not ok: return pg, vec, False
-        if c.meters == 'intent' and vec is None and cv >= 2: vec = a
+        if c.meters == 'intent' and vec is None and cv >= 2: vec = a if c.at == 'begin' else b
         return (pg[0], a, b, cv, dig, pg[5]), vec, True
     ok = ok and (not c.finish_guard or (pg[1] == a and pg[2] == b))
     if not ok: return pg, vec, False
@@ -198,7 +200,10 @@ def steps(c, S):
     if c.meters != 'off':
         if cat == 1:
             v = {'api_next': pg[1], 'api_pend': pg[2] or pg[1], 'guarded': pg[2] or pg[1], 'intent': None}[c.meters]
-            yield mk('API creates meter n: version 2, vector %s' % v, cat=2, vec=v, pg=put(pg, 5, 2) if c.meters == 'guarded' else pg)
+            at_once = () if c.shortcut and pg[1] == 0 and pg[2] is None else bf
+            yield mk('API creates meter n: version 2, vector %s' % v, cat=2, vec=v, bf=at_once, pg=put(pg, 5, 2) if c.meters == 'guarded' else pg)
+        if c.noted and pg[3] < cat and (pg[2] is None or not c.noted_between):   # whoever it is, of whatever epoch
+            yield mk('somebody notes catalog %d at %d' % (cat, pg[1]), pg=put(pg, 3, cat), vec=pg[1] if vec is None else vec)
         if vec is not None and bf is None and (not c.backfill_wait or pg[1] >= vec):
             yield mk('backfill reads events below %d' % vec, bf=tuple(sorted(o for q in parts[0] for o in q[4] if o < vec)))
 

@@ -47,4 +47,8 @@ SCENARIOS = [
  ('meter.guarded_nowait',    'breaks', F(meters='guarded', log=two, epochs=2, backfill_wait=False)),
  ('meter.intent_mono',       'holds', F(meters='intent', log=two + (('z', 1),), epochs=2)),
  ('meter.intent_stale',      'breaks', F(meters='intent', mono=False, log=two + (('z', 1),), epochs=2)),
+ ('meter.intent_end',        'breaks', F(meters='intent', at='end', log=two, epochs=2)),
+ ('meter.intent_noted',      'holds', F(meters='intent', noted=True, log=two + (('z', 1),), epochs=2, pgt=1)),
+ ('meter.intent_noted_within','breaks', F(meters='intent', noted=True, noted_between=False, log=two, epochs=2)),
+ ('meter.intent_shortcut',   'breaks', F(meters='intent', shortcut=True, log=two, epochs=2)),
 ]
