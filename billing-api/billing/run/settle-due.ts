@@ -80,14 +80,16 @@ async function expireCredits(unit: Unit, limit: number): Promise<number | Refusa
 async function announceOverdue(unit: Unit, limit: number): Promise<number> {
   const at = formatInstant(unit.now);
   const rows = await unit.tx.any(sql.type(INVOICES.row)`
-    UPDATE invoices SET overdue_at = ${at}::timestamptz
-    WHERE id IN (
-        SELECT id FROM invoices
-        WHERE invoice_status = 'FINALIZED' AND amount_remaining > 0 AND overdue_at IS NULL
-          AND due_date < ${at}::timestamptz AND ${isOfEnvironment}
-        ORDER BY due_date, id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED)
-      AND ${isOfEnvironment}
-    RETURNING *`);
+    WITH told AS (
+      UPDATE invoices SET overdue_at = ${at}::timestamptz
+      WHERE id IN (
+          SELECT id FROM invoices
+          WHERE invoice_status = 'FINALIZED' AND amount_remaining > 0 AND overdue_at IS NULL
+            AND due_date < ${at}::timestamptz AND ${isOfEnvironment}
+          ORDER BY due_date, id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED)
+        AND ${isOfEnvironment}
+      RETURNING *)
+    SELECT * FROM told ORDER BY due_date, id`);
   for (const row of rows) await announceInvoice(unit, row, 'invoice.payment.overdue');
   return rows.length;
 }
