@@ -183,8 +183,8 @@ export async function billEnvironment(doing: Doing): Promise<boolean> {
   const edited = await finalizeEdited(needs, occasion, BATCH);
   const hasMoney = await settleDue(needs, occasion, BATCH);
   const isOverdue = await cancelOverdueSubscriptions(needs, occasion, { limit: BATCH, signal });
-  await topUpLowWallets(needs, occasion);
-  const isMore = hasRenewals || hasGrants || hasDrafts || hasMoney || isOverdue;
+  const hasTopUps = await topUpLowWallets(needs, occasion);
+  const isMore = hasRenewals || hasGrants || hasDrafts || hasMoney || isOverdue || hasTopUps;
   return isMore || edited === BATCH;
 }
 

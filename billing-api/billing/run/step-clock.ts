@@ -14,6 +14,7 @@ import {
   type Unit,
   type WriteDependencies,
 } from '../../records/unit.js';
+import { topUpPauses } from '../wallets/auto-top-up.js';
 import { isRenewalUntold, isUnpaid } from './due-items.js';
 
 /** A clock on its way. */
@@ -92,6 +93,8 @@ async function findNextDue(unit: ReadUnit, to: InstantMs): Promise<InstantMs | n
       SELECT min(expiry_date) FROM wallet_transactions
       WHERE type = 'credit' AND transaction_status = 'completed' AND credits_available > 0
         AND expiry_date > ${after} AND ${isOfEnvironment}
+      UNION ALL
+      SELECT min(pause.at) FROM (${topUpPauses}) AS pause WHERE pause.at > ${after}
     ) AS due WHERE due.at <= ${until}`);
   return at;
 }

@@ -8,7 +8,7 @@ import {
   type AutoTopupDto,
   type WalletRow,
 } from '../../declarations/money/wallet.resource.js';
-import { isOfEnvironment } from '../../records/conditions.js';
+import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import { lockRecord } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
@@ -36,25 +36,45 @@ async function mustWait(
   return now < lastAt + cooldown.value * UNIT_MS[cooldown.unit];
 }
 
-/** Tops up a wallet that was read to be low, unless it has changed since. */
-async function topUpUnchanged(unit: Unit, read: WalletRow): Promise<null | Refusal> {
+/** Where the pauses after the last automatic top-ups end, as `at`: a wallet may get another. */
+export const topUpPauses = sql.fragment`
+  SELECT max(credit.created_at) + make_interval(secs =>
+      (wallet.auto_topup #>> '{cooldown,value}')::integer
+        * CASE wallet.auto_topup #>> '{cooldown,unit}'
+          WHEN 'second' THEN 1 WHEN 'minute' THEN 60 WHEN 'hour' THEN 3600 ELSE 86400 END) AS at
+  FROM wallets AS wallet JOIN wallet_transactions AS credit ON credit.wallet_id = wallet.id
+    AND ${rowIsOfEnvironment('credit')}
+  WHERE wallet.wallet_status = 'active' AND wallet.auto_topup ->> 'enabled' = 'true'
+    AND wallet.auto_topup ? 'cooldown' AND credit.type = 'credit'
+    AND credit.metadata ? ${AUTO_TOPUP}
+    AND ${rowIsOfEnvironment('wallet')}
+  GROUP BY wallet.id, wallet.auto_topup`;
+
+/**
+ * Tops up a wallet that was read to be low, unless it has changed since.
+ * @returns whether it did.
+ */
+async function topUpUnchanged(unit: Unit, read: WalletRow): Promise<boolean | Refusal> {
   const wallet = await lockRecord(unit, WALLETS, read.id);
   const auto = wallet?.auto_topup ?? null;
-  if (wallet?.version !== read.version || auto === null) return null;
-  if (await mustWait(unit, wallet, auto)) return null;
+  if (wallet?.version !== read.version || auto === null) return false;
+  if (await mustWait(unit, wallet, auto)) return false;
   const credits = decimalOf(auto.amount);
-  return addAutomatically(unit, wallet, { credits, isInvoiced: auto.invoicing === true });
+  const isInvoiced = auto.invoicing === true;
+  return (await addAutomatically(unit, wallet, { credits, isInvoiced })) ?? true;
 }
 
 /**
  * Tops up the wallets of an environment that have run low, each once until its credits have come
  * and its pause is over (docs/domain.md 20.9).
+ * @returns whether there was one, which may still be low.
  * @throws DependencyError when a database fails.
  */
 export async function topUpLowWallets(
   dependencies: BillingDependencies,
   occasion: Occasion<JobActor>,
-): Promise<void> {
+): Promise<boolean> {
+  let isMore = false;
   const wallets = await readUnit(dependencies, occasion, ({ tx }) =>
     tx.any(sql.type(WALLETS.row)`
       SELECT * FROM wallets
@@ -69,5 +89,7 @@ export async function topUpLowWallets(
     const done = await writeUnit(dependencies, occasion, (unit) => topUpUnchanged(unit, wallet));
     // The job has no one whom a refusal could be told: it fails and is tried again.
     if (isRefusal(done)) throw new Error(done.message);
+    isMore ||= done;
   }
+  return isMore;
 }

@@ -1,36 +1,11 @@
-import { setTimeout } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { billingRunner } from '../../testing/bill-environment.js';
 import { setEnvironmentType } from '../../testing/set-test-clock.js';
-import { test as billedTest } from '../../testing/billed-test.js';
-import { expectBalancedBooks } from '../../testing/check-books.js';
+import { CLOCKS as PATH, test } from '../../testing/clocked-test.js';
 import { expectRefused, type Answer } from '../../testing/money-test.js';
 
-const PATH = '/v1/test_clocks';
 const START = '2026-01-01T00:00:00.000Z';
-
-/** Advances a clock, and runs the jobs of a process until it is there. */
-type AdvanceTo = (clock: Answer, now: string) => Promise<Answer>;
-
-const test = billedTest.extend<{ advance: AdvanceTo }>({
-  advance: async ({ api, database, clickhouse }, use) => {
-    await setEnvironmentType(database.database, api.environment, 'development');
-    const world = { database: database.database, clickHouse: clickhouse.client };
-    const runner = billingRunner({ ...world, environment: api.environment });
-    await use(async ({ id }, now) => {
-      const begun = await api.call('POST', `${PATH}/${id}/advance`, { body: { now } });
-      expect([begun.status, begun.body.status]).toEqual([202, 'advancing']);
-      for (;;) {
-        await runner.runDue(Date.parse(now));
-        const { body } = await api.call('GET', `${PATH}/${id}`);
-        if (body.status !== 'advancing') return body;
-        await setTimeout(20);
-      }
-    });
-    await expectBalancedBooks(api);
-  },
-});
 
 /** A customer with 500 prepaid credits on a plan of 100 a month in advance and 10 in arrear. */
 async function subscribe(api: BillingUnderTest): Promise<Answer> {
