@@ -1,4 +1,3 @@
-import { decimalOf } from '../../../contract/decimal.js';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { assertPresent, mustGet } from '../../../runtime/failure.js';
 import {
@@ -10,9 +9,7 @@ import {
   type LineItemRow,
 } from '../../declarations/subscriptions/line-item.resource.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
-import { priceFromRow, type PriceRow } from '../../declarations/catalog/price.resource.js';
-import { roundToMinorDigits } from '../../domain/money/money.js';
-import { ratePrice } from '../../domain/rating/rate-price.js';
+import type { PriceRow } from '../../declarations/catalog/price.resource.js';
 import { updateRecord } from '../../records/change-record.js';
 import { lockRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
@@ -32,8 +29,8 @@ import {
 import { storeLines, type StoredLines } from '../../subscriptions/lines/store-lines.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
+import { chargeRest, proratedFrom } from '../lines/charge-rest.js';
 import { holdSubscription } from '../lines/held-line.js';
-import { storeProration, type ProratedLine } from '../lines/store-proration.js';
 import { storeGrants } from '../open-subscription/adjustments.js';
 import {
   holdAddons,
@@ -42,9 +39,6 @@ import {
   type RequestedAddon,
 } from '../open-subscription/addons.js';
 import { findLineContext } from '../open-subscription/lines.js';
-import { findCouponsOfRest } from '../proration/coupons-of-rest.js';
-import { isAdvance } from '../proration/find-unused.js';
-import { restOfPeriod } from '../proration/rest-of-period.js';
 import { answeredAddon, type AnsweredAddon } from './answered-addon.js';
 import type { AddAddonBody } from './addons-dto.js';
 
@@ -120,23 +114,6 @@ function wantedOf(
   return reader.refusal() ?? wanted;
 }
 
-/** What a line costs in advance for the rest of its period; null where that is nothing. */
-function proratedOf(
-  loaded: BilledSubscription,
-  item: LineItemRow,
-  row: PriceRow,
-): ProratedLine | null {
-  if (!isAdvance(item)) return null;
-  const price = priceFromRow(row);
-  const { start_date: atMs, end_date: endMs } = item;
-  const { period, proration } = restOfPeriod(loaded, price, { atMs, endMs });
-  const quantity = decimalOf(item.quantity);
-  const charge = ratePrice(price, quantity).amount;
-  const exact = charge.times(proration.coveredMs).dividedBy(proration.fullMs);
-  const amount = roundToMinorDigits(exact, item.currency);
-  return amount.isZero() ? null : { item, quantity, amount, exact, proration, period };
-}
-
 /** Charges the rest of the period of new lines at once, so that no later invoice does. */
 async function chargeNow(
   unit: Unit,
@@ -147,11 +124,10 @@ async function chargeNow(
   }: { lineItems: readonly LineItemRow[]; prices: ReadonlyMap<string, PriceRow> },
 ): Promise<InvoiceDocument | null | Refusal> {
   const lines = lineItems.flatMap((item) => {
-    const line = proratedOf(loaded, item, mustGet(prices, item.price_id, 'the price of a line'));
+    const price = mustGet(prices, item.price_id, 'the price of a line');
+    const line = proratedFrom(loaded, { item, price }, item.start_date);
     return line === null ? [] : [line];
   });
-  const [first] = lines;
-  if (first === undefined) return null;
   for (const { item } of lines) {
     const settled = await updateRecord(unit, LINE_ITEMS, {
       row: item,
@@ -159,10 +135,7 @@ async function chargeNow(
     });
     if (isRefusal(settled)) return settled;
   }
-  const { period } = first;
-  const given = { atMs: period.startMs, added: lineItems };
-  const discounts = await findCouponsOfRest(unit, loaded, given);
-  return storeProration(unit, loaded, { reason: 'SUBSCRIPTION_UPDATE', lines, period, discounts });
+  return chargeRest(unit, loaded, { lines, added: lineItems, reason: 'SUBSCRIPTION_UPDATE' });
 }
 
 type Added = {

@@ -20,6 +20,7 @@ import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js'
 import { withChildren } from '../../subscriptions/follow-parent.js';
 import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import { markCancelled } from '../../subscriptions/schedules-store.js';
+import { chargeReopened } from './charge-reopened.js';
 
 /** What a subscription said before its end was scheduled. */
 const previousEnd = z.object({
@@ -32,10 +33,14 @@ async function reopenPeriod(unit: Unit, row: SubscriptionRow, endDate: InstantMs
   const loaded = await loadBilledSubscription(unit, row.id);
   if (isRefusal(loaded)) return loaded;
   const cut = lastRecorded(loaded.terms);
-  if (cut.kind !== 'last') return row.current_period_end;
-  const reopened = reopenLastRow({ ...loaded.terms, endMs: endDate });
-  await replaceLastPeriod(unit, { subscriptionId: row.id, period: lastRecorded(reopened) });
-  return lastRecorded(reopened).endMs;
+  if (cut.kind !== 'last' && cut.kind !== 'trial') return row.current_period_end;
+  const endMs = Math.min(row.trial_end ?? Infinity, endDate ?? Infinity);
+  const period =
+    cut.kind === 'trial'
+      ? { ...cut, endMs }
+      : lastRecorded(reopenLastRow({ ...loaded.terms, endMs: endDate }));
+  await replaceLastPeriod(unit, { subscriptionId: row.id, period });
+  return period.endMs;
 }
 
 /** A subscription whose end was scheduled goes on as before (docs/domain.md 24.4). */
@@ -56,7 +61,10 @@ async function restore(
     ...{ cancel_at: null, cancel_at_period_end: false, end_date: endDate },
     ...{ current_period_end: end, metadata: previous.metadata },
   };
-  return withChildren(unit, await updateRecord(unit, SUBSCRIPTIONS, { row, patch }));
+  const restored = await updateRecord(unit, SUBSCRIPTIONS, { row, patch });
+  if (isRefusal(restored)) return restored;
+  const refused = row.cancel_at === null ? null : await chargeReopened(unit, row.id, row.cancel_at);
+  return refused ?? withChildren(unit, restored);
 }
 
 async function cancel(unit: Unit, { id }: ChangeTarget): Promise<ScheduleRow | Refusal> {

@@ -173,12 +173,16 @@ describe('a scheduled cancellation (24.4)', () => {
     bill,
     world,
   }) => {
-    for (const request of [
-      { cancellation_type: 'end_of_period', reason: 'why' },
-      { cancellation_type: 'scheduled_date', cancel_at: '2026-01-20T00:00:00Z' },
-      { cancellation_type: 'scheduled_date', cancel_at: '2026-04-20T00:00:00Z' },
-    ]) {
-      const made = await world.subscribe({ metadata: { a: '1' } });
+    const dated = (date: string) => ({ cancellation_type: 'scheduled_date', cancel_at: date });
+    for (const [request, members] of [
+      [{ cancellation_type: 'end_of_period', reason: 'why' }, {}],
+      [dated('2026-01-20T00:00:00Z'), {}],
+      [dated('2026-04-20T00:00:00Z'), {}],
+      // A trial lasts as long as before.
+      [dated('2026-01-20T00:00:00Z'), { trial_period_days: 25 }],
+      [dated('2026-01-20T00:00:00Z'), { trial_period_days: 25, end_date: '2026-01-22T00:00:00Z' }],
+    ] as const) {
+      const made = await world.subscribe({ metadata: { a: '1' }, ...members });
       const before = await world.read(made.id);
       expect((await world.post(`${made.id}/cancel`, request)).status).toBe(200);
       const { items } = (await api.call('GET', `/v1/subscriptions/${made.id}/schedules`)).body;
@@ -195,5 +199,27 @@ describe('a scheduled cancellation (24.4)', () => {
     await bill('2026-02-01T03:00:00Z');
     const { items } = (await api.call('GET', `/v1/subscriptions/${id}/schedules`)).body;
     expect(items[0].schedule_status).toBe('executed');
+  });
+
+  test('that is undone after its last period was charged up to it has the rest of that charged', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const { id } = await world.subscribe();
+    const request = { cancellation_type: 'scheduled_date', cancel_at: '2026-02-15T00:00:00Z' };
+    await world.post(`${id}/cancel`, request);
+    const { items } = (await api.call('GET', `/v1/subscriptions/${id}/schedules`)).body;
+    await bill('2026-02-01T02:00:00Z');
+    await bill('2026-02-10T00:00:00Z');
+    await world.post(`schedules/${items[0].id}/cancel`);
+    await bill('2026-03-01T02:00:00Z');
+    expect(await world.invoices(id)).toEqual([
+      '2026-02-15 2026-03-01 PRORATION FINALIZED 50.00',
+      '2026-01-01 2026-02-01 SUBSCRIPTION_CREATE FINALIZED 100.00',
+      // 31.00 for January, and 14 days of February.
+      '2026-01-01 2026-02-01 SUBSCRIPTION_CYCLE FINALIZED 81.00',
+      '2026-02-01 2026-03-01 SUBSCRIPTION_CYCLE FINALIZED 131.00',
+    ]);
   });
 });
