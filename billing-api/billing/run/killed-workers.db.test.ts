@@ -1,23 +1,16 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
-import { z } from 'zod';
 import { drawSeed } from '../../../load-tests/harness/draw-seed.js';
-import { ownerOf } from '../../../load-tests/harness/owner.js';
-import { createSeededRandom } from '../../../load-tests/harness/seeded-random.js';
 import { createId } from '../../../runtime/ids.js';
-import { builtModule } from '../../../runtime/project.js';
-import { integerColumn } from '../../../sql/columns.js';
 import { enqueue } from '../../../sql/jobs/enqueue.js';
-import type { Database } from '../../../sql/pool.js';
 import { BILL_ENVIRONMENT } from '../../jobs/bill-environment.js';
 import { writeUnit } from '../../records/unit.js';
 import { billingNeeds } from '../../testing/bill-environment.js';
 import { test } from '../../testing/billed-test.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { expectBalancedBooks } from '../../testing/check-books.js';
+import { countOf, killAgainAndAgain } from '../../testing/kill-workers.js';
 import { setTestClock } from '../../testing/set-test-clock.js';
 
 /** A thousand takes minutes: load-tests/README.md says how. */
@@ -32,51 +25,6 @@ const CREDITS = '200';
 
 /** The server has 200 connections for all. */
 const POOL_SIZE = WORKERS > 20 ? 3 : 4;
-
-type Engines = {
-  readonly databaseUrl: string;
-  readonly clickHouseUrl: string;
-  readonly poolSize: number;
-};
-
-function startWorker(engines: Engines): ChildProcess {
-  return fork(builtModule('billing-api/testing/bill-as-worker'), [JSON.stringify(engines)]);
-}
-
-/** Kills a worker at random instants, again and again, and starts another in its place. */
-async function killAgainAndAgain(
-  engines: Engines,
-  { seed, isDone }: { readonly seed: number; readonly isDone: () => Promise<boolean> },
-): Promise<number> {
-  const random = createSeededRandom(seed);
-  const workers = Array.from({ length: WORKERS }, () => startWorker(engines));
-  let kills = 0;
-  try {
-    await Promise.all(workers.map((worker) => once(worker, 'message')));
-    while (!(await isDone())) {
-      await setTimeout(50 + random.below(700));
-      const place = random.below(WORKERS);
-      const victim = workers[place];
-      victim?.kill('SIGKILL');
-      workers[place] = startWorker(engines);
-      kills += 1;
-    }
-  } finally {
-    for (const worker of workers) worker.kill('SIGKILL');
-    await Promise.all(
-      workers.filter((one) => one.exitCode === null).map((one) => once(one, 'exit')),
-    );
-  }
-  return kills;
-}
-
-const countRow = z.object({ count: integerColumn });
-
-async function countOf(database: Database, condition: Parameters<typeof sql.join>[0][number]) {
-  const { count } = await ownerOf(database).one(sql.type(countRow)`
-    SELECT count(*) AS count FROM ${condition}`);
-  return count;
-}
 
 async function subscribeAll(api: BillingUnderTest): Promise<void> {
   const plan = await api.make('/v1/plans', { name: 'Pro' });
@@ -203,7 +151,7 @@ describe('billing by several processes that are killed at random', () => {
       const set = (value: object) =>
         api.call('PUT', '/v1/settings/invoice_config', { body: { value } });
       const [kills] = await Promise.all([
-        killAgainAndAgain(engines, { seed, isDone }),
+        killAgainAndAgain(engines, { seed, isDone, workers: WORKERS, pauseMs: [50, 700] }),
         finalizeByCalls(api, isDone),
         payByCalls(api, isDone),
         setTimeout(300).then(() => set({ prefix: 'ACME' })),
