@@ -26,6 +26,7 @@ import { takeForeignMembers } from './edge/foreign-members.js';
 import { createKeyResolver } from './edge/lookup-keys.js';
 import { KEYED_RESOURCES } from './keyed-resources.js';
 import { createTurns } from './edge/limits/take-turns.js';
+import { writeLongLists } from './edge/limits/write-long-lists.js';
 import { createJsonBodyReader } from './edge/limits/read-json-body.js';
 import { createObserver } from './edge/observe.js';
 import { parseQuery } from './edge/query.js';
@@ -195,7 +196,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     createIdempotency({ database, clock, log }),
     createKeyResolver(database, KEYED_RESOURCES),
   );
-  app.use('/v1', enterRequestScope);
+  app.use('/v1', enterRequestScope, writeLongLists);
   RegisterRoutes(app);
   app.use(refuseElsewhere);
   app.use(createErrorHandler(log));

@@ -1,6 +1,7 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
 import { environmentKey, type Environment } from '../contract/environment.js';
 import { DependencyError, messageOf } from '../runtime/failure.js';
+import { takeTurn } from '../runtime/loop-turns.js';
 import { FairQueue, type FairQueueLimits } from '../runtime/fair-queue.js';
 import { serverCodeOf } from './clickhouse-failure.js';
 import type { ClickHouse, ClickHouseQueries } from './client.js';
@@ -91,10 +92,13 @@ export function createRequestQueries(
   const run = <T>(work: (queries: ClickHouseQueries) => Promise<T>): Promise<T> => {
     const { environment, signal } = scopeOf();
     const queries = clickHouse.withOptions({ settings: settingsOf(environment), signal });
-    const limited = (): Promise<T> =>
-      work(queries).catch((error: unknown) => {
+    const limited = async (): Promise<T> => {
+      const answer = await work(queries).catch((error: unknown) => {
         throw failureOf(error, signal);
       });
+      await takeTurn(environment.tenantId);
+      return answer;
+    };
     return queue.run(environment.tenantId, limited, signal);
   };
   return {

@@ -17,6 +17,8 @@ export type FairQueueLimits = {
   readonly runningMax: number;
   /** Of one key. */
   readonly runningPerKeyMax: number;
+  /** Of work whose key is empty; as of any other key when absent. */
+  readonly runningWithoutKeyMax?: number;
   /** Pieces of work of one key that wait; what comes beyond is refused at once. */
   readonly waitingPerKeyMax: number;
   /** What has waited longer is refused. */
@@ -60,8 +62,9 @@ export class FairQueue {
   }
 
   #hasRoom(key: string): boolean {
-    const { runningMax, runningPerKeyMax } = this.limits;
-    return this.#running < runningMax && (this.#runningOf.get(key) ?? 0) < runningPerKeyMax;
+    const { runningMax, runningPerKeyMax, runningWithoutKeyMax = runningPerKeyMax } = this.limits;
+    const ownMax = key === '' ? runningWithoutKeyMax : runningPerKeyMax;
+    return this.#running < runningMax && (this.#runningOf.get(key) ?? 0) < ownMax;
   }
 
   #begin(key: string): void {

@@ -1,48 +1,30 @@
 import { DependencyError } from '../runtime/failure.js';
+import { FairQueue, NotBegun } from '../runtime/fair-queue.js';
 
-/** Runs `work` as soon as it is its turn. */
-export type Places = <T>(work: () => Promise<T>) => Promise<T>;
+/** Runs `work` on behalf of a tenant as soon as it is its turn; empty for work of the program. */
+export type Places = <T>(tenant: string, work: () => Promise<T>) => Promise<T>;
 
 /**
- * So many at a time, in the order in which they came. Who has waited too long is turned away: the
- * queue of slonik has no bound in time, and after all connections were lost nobody serves it until
- * a later caller gets a connection.
+ * So many at a time. Tenants take turns, and none has more than half of the places, so that one
+ * whose statements wait for each other leaves the others theirs. What belongs to no tenant may take
+ * all. Who has waited too long is turned away: the queue of slonik has no bound in time, and after
+ * all connections were lost nobody serves it until a later caller gets a connection.
  */
 export function createPlaces(count: number, waitMaxMs: number): Places {
-  const waiting = new Set<() => void>();
-  let free = count;
-
-  const wait = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const enter = (): void => {
-        clearTimeout(timer);
-        resolve();
-      };
-      const timer = setTimeout(() => {
-        waiting.delete(enter);
-        const message = `PostgreSQL: no connection became free within ${waitMaxMs / 1_000} s`;
-        reject(new DependencyError(message, { dependency: 'postgres', isRetryable: true }));
-      }, waitMaxMs);
-      waiting.add(enter);
-    });
-
-  const leave = (): void => {
-    const [next] = waiting;
-    if (next === undefined) {
-      free += 1;
-      return;
-    }
-    waiting.delete(next);
-    next();
-  };
-
-  return async (work) => {
-    if (free > 0) free -= 1;
-    else await wait();
+  const queue = new FairQueue({
+    runningMax: count,
+    runningPerKeyMax: Math.ceil(count / 2),
+    runningWithoutKeyMax: count,
+    waitingPerKeyMax: Number.MAX_SAFE_INTEGER,
+    waitMsMax: waitMaxMs,
+  });
+  return async (tenant, work) => {
     try {
-      return await work();
-    } finally {
-      leave();
+      return await queue.run(tenant, work);
+    } catch (error) {
+      if (!(error instanceof NotBegun)) throw error;
+      const message = `PostgreSQL: no connection became free within ${waitMaxMs / 1_000} s`;
+      throw new DependencyError(message, { dependency: 'postgres', isRetryable: true });
     }
   };
 }

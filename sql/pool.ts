@@ -22,6 +22,7 @@ import {
 import { freedWhenLost } from './driver/freed-when-lost.js';
 import { postgresDriver } from './driver/postgres-driver.js';
 import { connectOutageOf, outageOf } from './outage.js';
+import { currentTenant, mapInTurns, onBehalfOf, takeTurn } from '../runtime/loop-turns.js';
 import { createPlaces, type Places } from './places.js';
 import { PROGRAMS_OPTION, withServerOptions } from './programs-role.js';
 import { withSession } from './session.js';
@@ -63,14 +64,23 @@ const TYPE_PARSERS: readonly DriverTypeParser[] = [
   { name: 'timestamptz', parse: instantFromText },
 ];
 
-/** Checks every row against the schema of its statement; a row that does not match is a bug. */
+/**
+ * Checks every row against the schema of its statement; a row that does not match is a bug. What
+ * goes on with the result waits for the turn of its tenant, and long results are checked in slices.
+ */
 const validateRows: Interceptor = {
   name: 'validate-rows',
-  transformRow: (context, query, row) => {
-    if (context.resultParser === undefined) return row;
-    const parsed = context.resultParser.safeParse(row);
-    if (parsed.success) return parsed.data;
-    throw new SchemaValidationError(query, row, parsed.error.issues);
+  afterQueryExecution: async ({ resultParser }, query, result) => {
+    await takeTurn();
+    if (resultParser === undefined) return null;
+    const checked = await mapInTurns(result.rows, (row) => {
+      const parsed = resultParser.safeParse(row);
+      if (parsed.success) return parsed.data as typeof row;
+      throw new SchemaValidationError(query, row, parsed.error.issues);
+    });
+    // slonik hands on the list that the driver made; `transformRow` could not wait.
+    (result.rows as unknown[]).splice(0, checked.length, ...checked);
+    return null;
   },
 };
 
@@ -93,7 +103,9 @@ function reportingOutages(pool: DatabasePool, places: Places): DatabasePool {
       if (typeof member !== 'function' || !USES.includes(key)) return member;
       return async (...parameters: unknown[]): Promise<unknown> => {
         try {
-          return await places(() => Reflect.apply(member as Member, target, parameters));
+          return await places(currentTenant(), () =>
+            Reflect.apply(member as Member, target, parameters),
+          );
         } catch (error) {
           throw outageOf(error);
         }
@@ -156,7 +168,7 @@ export class Database {
     environment: Environment,
     work: EnvironmentWork<T, DatabaseTransactionConnection>,
   ): Promise<T> {
-    return this.#testClocks.checked(environment, async (testClock) => {
+    return this.#checked(environment, async (testClock) => {
       const outcome = await this.slonik.connect(async (pooled) => {
         try {
           const result = await pooled.transaction(async (connection) => {
@@ -189,7 +201,7 @@ export class Database {
     environment: Environment,
     work: EnvironmentWork<T, CommonQueryMethods>,
   ): Promise<T> {
-    return this.#testClocks.checked(
+    return this.#checked(
       environment,
       (testClock) =>
         new Promise((resolve, reject) => {
@@ -207,6 +219,14 @@ export class Database {
           reading.catch(reject);
         }),
     );
+  }
+
+  /** Takes connections, and turns on the event loop, on behalf of the tenant. */
+  #checked<T>(
+    environment: Environment,
+    work: (testClock: InstantMs | null) => Promise<T>,
+  ): Promise<T> {
+    return onBehalfOf(environment.tenantId, () => this.#testClocks.checked(environment, work));
   }
 
   /** Runs one transaction outside any environment, like `slonik`. Same retries and errors. */

@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { RequestHandler } from 'express';
 import type { QueryScope } from '../../clickhouse/request-queries.js';
 import { assertPresent } from '../../runtime/failure.js';
+import { onBehalfOf } from '../../runtime/loop-turns.js';
 import { contextOf } from './request-context.js';
 
 /** The client has closed its connection: nobody waits for the answer. */
@@ -17,7 +18,8 @@ const scopes = new AsyncLocalStorage<QueryScope>();
 
 /**
  * Runs what follows in the scope of the request: the environment of its key, and a signal that
- * aborts when the client leaves before the answer is complete. It travels beside the parameters, so
+ * aborts when the client leaves before the answer is complete; all of its turns on the event loop
+ * are those of its tenant. It travels beside the parameters, so
  * that a query which forgets the environment, or names another one, still sees no other rows.
  * Mounted directly before the operations, since what reads bodies may lose it.
  */
@@ -34,7 +36,8 @@ export const enterRequestScope: RequestHandler = (request, response, next) => {
   response.once('close', () => {
     if (!response.writableFinished) leaving.abort(new ClientLeft());
   });
-  scopes.run({ environment: caller.environment, signal: leaving.signal }, next);
+  const { environment } = caller;
+  onBehalfOf(environment.tenantId, () => scopes.run({ environment, signal: leaving.signal }, next));
 };
 
 /** The scope of the request at hand. @throws AssertionFailed outside of a request. */

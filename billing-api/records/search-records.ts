@@ -1,5 +1,6 @@
 import { sql, type FragmentSqlToken } from 'slonik';
 import { z } from 'zod';
+import { mapInTurns } from '../../runtime/loop-turns.js';
 import { integerColumn } from '../../sql/columns.js';
 import { formatInstant } from '../../contract/instant.js';
 import type { Columns } from './columns.js';
@@ -219,10 +220,10 @@ export async function searchRecords<C extends Columns>(
   return isRefusal(page) ? page : { ...page, items: page.items.map(({ row }) => row) };
 }
 
-/** A page as it is answered. */
-export function pageToDto<Item, Dto>(
+/** A page as it is answered; others have their turns while a long one is made. */
+export async function pageToDto<Item, Dto>(
   { items, pagination }: Page<Item>,
   toDto: (item: Item) => Dto,
-): { items: Dto[]; pagination: PaginationDto } {
-  return { items: items.map(toDto), pagination };
+): Promise<{ items: Dto[]; pagination: PaginationDto }> {
+  return { items: await mapInTurns(items, toDto), pagination };
 }

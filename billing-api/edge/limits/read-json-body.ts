@@ -6,6 +6,7 @@ import {
   type BodyLease,
 } from '../../../runtime/http/body-budget.js';
 import { readBody, type BodyOutcome } from '../../../runtime/http/read-body.js';
+import { takeTurn } from '../../../runtime/loop-turns.js';
 import { StallWatch } from '../../../runtime/http/stall-watch.js';
 import type { Metrics } from '../../../runtime/metrics.js';
 import { hasBody } from '../body.js';
@@ -88,11 +89,14 @@ function failureOf(kind: Exclude<BodyOutcome['kind'], 'body' | 'gone'>): HttpFai
   }
 }
 
+/** Whoever signs up or in shares one part of what there is with all others who do. */
+function tenantOf(request: Request): string {
+  return contextOf(request).caller?.environment.tenantId ?? '';
+}
+
 /** Takes memory for a body, and gives it back when the request is answered. */
 function leaseFor(request: Request, response: Response, budget: BodyBudget): BodyLease {
-  const { caller } = contextOf(request);
-  // Whoever signs up or in shares one part of the memory with all others who do.
-  const lease = budget.lease(caller?.environment.tenantId ?? '');
+  const lease = budget.lease(tenantOf(request));
   if (lease === null) throw noRoom();
   whenAnswered(response, lease.release);
   return lease;
@@ -127,6 +131,8 @@ export function createJsonBodyReader(options: {
     if (operationIfDeclared(request)?.isSigned === true) {
       contextOf(request).signedBytes = outcome.bytes;
     }
+    // Some bodies take tens of milliseconds to parse.
+    await takeTurn(tenantOf(request));
     request.body = parsed(textOf(outcome.bytes));
     next();
   };

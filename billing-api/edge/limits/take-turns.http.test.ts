@@ -95,6 +95,50 @@ describe('pages of more than 100 records', () => {
   });
 });
 
+describe('requests of one tenant', () => {
+  test('do not keep a small one of another waiting, however many wait', async ({
+    api,
+    database: { database },
+  }) => {
+    const { apiKey } = await makeKey(database, {});
+    const { tenantId, environmentId } = api.environment;
+    await ownerOf(database).query(sql.type(noRows)`
+      INSERT INTO customers (id, tenant_id, environment_id, external_id, name, metadata, status,
+        created_at, updated_at)
+      SELECT 'cust_' || lpad(number::text, 26, '0'), ${tenantId}, ${environmentId},
+        'c-' || number, 'Customer', '{}', 'published', now(), now()
+      FROM generate_series(1, 100) AS number`);
+    const done: string[] = [];
+    const body = { limit: 100 };
+    const greedy = Array.from({ length: 60 }, async () => {
+      expect((await api.make('/v1/customers/search', body)).items).toHaveLength(100);
+      done.push('large');
+    });
+    const headers = { 'x-api-key': apiKey };
+    const small = api.call('GET', '/v1/users/me', { headers }).then(() => done.push('small'));
+    await Promise.all([...greedy, small]);
+    expect(done.indexOf('small')).toBeLessThan(30);
+  });
+
+  test('that wait for each other leave connections to others', async ({
+    database: { database },
+    clickhouse,
+  }) => {
+    await withBillingApi({ database, clickhouse: clickhouse.client }, async (api) => {
+      const { apiKey } = await makeKey(database, {});
+      const { asked } = await ownerOf(database).transaction(async (tx) => {
+        await tx.query(sql.type(noRows)`LOCK TABLE customers IN ACCESS EXCLUSIVE MODE`);
+        const asked = Array.from({ length: 12 }, () => api.make('/v1/customers/search', {}));
+        await expect.poll(() => waitingSessions(tx), WAIT).toBeGreaterThan(2);
+        const headers = { 'x-api-key': apiKey };
+        expect((await api.call('GET', '/v1/users/me', { headers })).status).toBe(200);
+        return { asked };
+      });
+      await Promise.all(asked);
+    });
+  });
+});
+
 describe('heavy requests', () => {
   test('run eight at once per tenant, whatever the environment; the next runs when one is done', async ({
     database,

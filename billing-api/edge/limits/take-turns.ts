@@ -1,5 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { FairQueue, NotBegun, type FairQueueLimits } from '../../../runtime/fair-queue.js';
+import { takeTurn } from '../../../runtime/loop-turns.js';
 import { HttpFailure } from '../http-failure.js';
 import { isHeavy } from '../operations.js';
 import { contextOf, requestCallerOf } from '../request-context.js';
@@ -90,7 +91,8 @@ async function whenItsTurn(
 }
 
 /**
- * Bounds how many heavy requests and how many large pages of a tenant run at once; mounted behind
+ * Has every request wait for the turn of its tenant on the event loop, and bounds how many heavy
+ * requests and how many large pages of a tenant run at once; mounted behind
  * everything that can refuse a request, so that only work waits. A turn ends with the answer; for a
  * client that left, when its work has ended, because the databases may still be working for it
  * until then.
@@ -100,6 +102,7 @@ export function createTurns(): RequestHandler {
   const pages = new FairQueue(PAGE_LIMITS);
   return async (request, response, next) => {
     const { caller } = contextOf(request);
+    await takeTurn(caller?.environment.tenantId ?? '');
     if (isHeavy(request)) {
       const { environment, queuesAs } = requestCallerOf(request);
       const { tenantId } = environment;

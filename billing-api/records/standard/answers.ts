@@ -1,3 +1,4 @@
+import { mapInTurns } from '../../../runtime/loop-turns.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { Columns } from '../columns.js';
 import { expandedToDto, expandRecord, type Expansions } from '../expand-record.js';
@@ -28,7 +29,7 @@ export function plainAnswers<C extends Columns>(resource: Resource<C>): Answers<
     created: toDto,
     page: async (unit, search) => {
       const page = await searchRecords(unit, resource, search);
-      return isRefusal(page) ? page : { ...page, items: page.items.map(toDto) };
+      return isRefusal(page) ? page : { ...page, items: await mapInTurns(page.items, toDto) };
     },
   };
 }
@@ -55,7 +56,8 @@ export function expandedAnswers<C extends Columns, Belongings extends object>(
       const found = { ...search, expansions: expansions(unit) };
       const page = await searchExpanded(unit, resource, found);
       if (isRefusal(page)) return page;
-      return { ...page, items: page.items.map((item) => expandedToDto(resource, item)) };
+      const items = await mapInTurns(page.items, (item) => expandedToDto(resource, item));
+      return { ...page, items };
     },
   };
 }
