@@ -25,6 +25,7 @@ import { createIdempotency } from './edge/idempotency/idempotency.js';
 import { takeForeignMembers } from './edge/foreign-members.js';
 import { createKeyResolver } from './edge/lookup-keys.js';
 import { KEYED_RESOURCES } from './keyed-resources.js';
+import { createLargePreviews } from './billing/preview/large-previews.js';
 import { createTurns } from './edge/limits/take-turns.js';
 import { writeLongLists } from './edge/limits/write-long-lists.js';
 import { createJsonBodyReader } from './edge/limits/read-json-body.js';
@@ -91,6 +92,8 @@ export type BillingAppDependencies = {
   readonly rateLimits: RateLimits;
   /** Of what needs no key. */
   readonly publicLimits: PublicLimits;
+  /** The compiled `preview-thread.js`. */
+  readonly previewThread: URL;
   /** The memory for bodies; tests set less. */
   readonly bodyLimits?: BodyBudgetLimits;
   /** What /readyz says. */
@@ -135,13 +138,8 @@ const forbidStoring: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/**
- * The billing API as an Express application: everything below /v1 but the two event routes, which
- * ingest serves, and the operational routes. It opens and closes nothing: whoever made the
- * dependencies closes them after the server.
- */
-export function createBillingApp(dependencies: BillingAppDependencies): Application {
-  const { log, metrics, database, clock, createId, dataUntil, apiKeys } = dependencies;
+/** An application that takes paths and queries as they are written, in one way only. */
+function createExpress(): Application {
   const app = express();
   app.disable('x-powered-by');
   // ETag is the version of a record (docs/http.md 1.4), not a hash of the answer.
@@ -150,6 +148,17 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   app.enable('case sensitive routing');
   app.enable('strict routing');
   app.set('query parser', parseQuery);
+  return app;
+}
+
+/**
+ * The billing API as an Express application: everything below /v1 but the two event routes, which
+ * ingest serves, and the operational routes. It opens and closes nothing: whoever made the
+ * dependencies closes them after the server.
+ */
+export function createBillingApp(dependencies: BillingAppDependencies): Application {
+  const { log, metrics, database, clock, createId, dataUntil, apiKeys } = dependencies;
+  const app = createExpress();
   const clickHouse = createRequestQueries(dependencies.clickHouse, currentScope);
   const readRawEventsBegin = createRawEventsBegin(database, () => performance.now());
   const expiredEvents = createExpiredEvents(clickHouse, readRawEventsBegin);
@@ -167,6 +176,10 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     eventLog: dependencies.eventLog,
     pendingLog: createPendingLog(dependencies.eventLog),
     knownCustomers: new KnownCustomers(),
+    largePreviews: createLargePreviews(dependencies.previewThread, {
+      databaseUrl: database.url,
+      clickHouseUrl: dependencies.clickHouse.url,
+    }),
   };
   const tokens = createTokens(dependencies.tokenSecret, clock);
   const signingIn = { ...signingInOf(dependencies), tokens, forgetCallers: () => apiKeys.forget() };

@@ -7,6 +7,7 @@ import type { OutboundAgents } from '../runtime/guarded-agents.js';
 import type { SecretBox } from '../runtime/secret-box.js';
 import type { KnownCustomers } from './customers/known-customers.js';
 import type { BillingDatabase } from './records/unit.js';
+import type { LargePreviews } from './billing/preview/large-previews.js';
 import type { UsageReader } from './usage/store/usage-reader.js';
 import type { Tokens } from './edge/access/tokens.js';
 import type { PasswordGuesses } from './platform/auth/password-guesses.js';
@@ -29,6 +30,7 @@ import type { LazyEventLog } from './usage/watermark/log-access.js';
 export type ControllerDependencies = {
   readonly database: BillingDatabase;
   readonly usage: UsageReader;
+  readonly largePreviews: LargePreviews;
   readonly events: EventStore;
   readonly expiredEvents: ExpiredEvents;
   readonly findRemovedEvent: FindRemovedEvent;

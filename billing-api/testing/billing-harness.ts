@@ -25,6 +25,9 @@ export const IN_FLIGHT_MS = 8_000;
 /** Of the log of every test. */
 export const LOG_PARTITIONS = 2;
 
+/** Threads read no TypeScript; the tests compile the product first. */
+const PREVIEW_THREAD = new URL('../../dist/billing-api/preview-thread.js', import.meta.url);
+
 export const TOKEN_SECRET = 'only for tests, and at least 32 characters';
 
 export const API_KEY = `sk_${'a'.repeat(40)}`;
@@ -177,6 +180,7 @@ function createApp(
     dataUntil: engines.dataUntil ?? createPostgresDataUntil(database, IN_FLIGHT_MS),
     log,
     metrics,
+    previewThread: PREVIEW_THREAD,
     ...(engines.bodyLimits === undefined ? {} : { bodyLimits: engines.bodyLimits }),
     failedAuthentication: new FailedAuthentication({ perSecond: engines.failedAuthRate ?? 0 }),
     rateLimits: {

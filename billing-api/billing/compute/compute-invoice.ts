@@ -58,11 +58,12 @@ type PlannedChild = {
  */
 function* plannedTogether<Query extends InvoiceQuery>(
   found: readonly (Found<Query> | Refusal)[],
+  bucketsMax?: number,
 ): Generator<readonly (Planned<Query> | Refusal)[]> {
   let group: (Planned<Query> | Refusal)[] = [];
   let lines: readonly LineUsageQuery[] = [];
   for (const one of found) {
-    const planned = isRefusal(one) ? one : plannedOf(one);
+    const planned = isRefusal(one) ? one : plannedOf(one, bucketsMax);
     const own = isRefusal(planned) ? [] : partsOf(planned).flatMap(({ plan }) => plan.usage);
     if (group.length > 0 && !areReadTogether([...lines, ...own])) {
       yield group;
@@ -77,15 +78,15 @@ function* plannedTogether<Query extends InvoiceQuery>(
 
 type Found<Query extends InvoiceQuery> = Pick<Planned<Query>, 'query' | 'records'>;
 
-function plannedOf<Query extends InvoiceQuery>({
-  query,
-  records,
-}: Found<Query>): Planned<Query> | Refusal {
-  const plan = planInvoice(query, records);
+function plannedOf<Query extends InvoiceQuery>(
+  { query, records }: Found<Query>,
+  bucketsMax?: number,
+): Planned<Query> | Refusal {
+  const plan = planInvoice(query, records, bucketsMax);
   if (isRefusal(plan)) return plan;
   const children: PlannedChild[] = [];
   for (const [child, own] of zip(childrenOf(query), records.children)) {
-    const ofChild = planInvoice(child, own);
+    const ofChild = planInvoice(child, own, bucketsMax);
     if (isRefusal(ofChild)) return ofChild;
     children.push({ query: child, records: own, plan: ofChild });
   }
@@ -117,6 +118,9 @@ function linesQueryOf({ query, records, plan }: PlannedChild): LinesQuery {
   return { customers: usageOfOwners(usageOf), lines: plan.usage, grouping, featureIds };
 }
 
+/** An invoice with more buckets is not computed, and a LargeInvoice thrown; any without it. */
+type BucketBound = { readonly bucketsMax?: number };
+
 /**
  * Computes invoices of subscriptions as they stand now: loads their records, selects their lines,
  * reads their usage and prices them. Nothing is stored. Records and usage are read for all of them
@@ -134,7 +138,7 @@ export async function* computeInvoices<Query extends InvoiceQuery>(
   dependencies: UsageReadDependencies & {
     /** Only events below these ends count; all that are counted when absent. */
     readonly below?: UsageWatermark['ends'];
-  },
+  } & BucketBound,
   occasion: Reading,
   findQueries: (unit: ReadUnit) => Promise<readonly (Query | Refusal)[]>,
 ): AsyncGenerator<ComputedInvoice<Query> | Refusal, void> {
@@ -143,7 +147,7 @@ export async function* computeInvoices<Query extends InvoiceQuery>(
   const found = await readUnit(dependencies, occasion, async (unit) =>
     findRecordsOf(unit, await findQueries(unit)),
   );
-  for (const group of plannedTogether(found)) {
+  for (const group of plannedTogether(found, dependencies.bucketsMax)) {
     const planned = group.filter((one): one is Planned<Query> => !isRefusal(one));
     const [first] = planned;
     const ends = first === undefined ? [] : first.records.watermark.ends;
@@ -183,7 +187,7 @@ function pricedOf<Query extends InvoiceQuery>(
 
 /** As `computeInvoices`, of one subscription. */
 export async function computeInvoice<Query extends InvoiceQuery>(
-  dependencies: UsageReadDependencies,
+  dependencies: UsageReadDependencies & BucketBound,
   occasion: Reading,
   findQuery: (unit: ReadUnit) => Promise<Query | Refusal>,
 ): Promise<ComputedInvoice<Query> | Refusal> {

@@ -9,7 +9,8 @@ import { lineItemFromRow } from '../../subscriptions/lines/line-item-from-row.js
 import type { InvoiceQuery } from './invoice-query.js';
 import type { LineUsageQuery } from './line-usage-query.js';
 import type { BillingRecords } from './load-billing-records.js';
-import { refuseLongLines } from './refuse-long-lines.js';
+import { LargeInvoice } from './large-invoice.js';
+import { bucketsOf, refuseLongLines } from './refuse-long-lines.js';
 
 /** The lines of an invoice, and the usage that must be read before they can be priced. */
 export type InvoicePlan = {
@@ -31,10 +32,14 @@ function usageQueriesOf(
   });
 }
 
-/** Selects the lines of an invoice and says which usage they require. Reads nothing. */
+/**
+ * Selects the lines of an invoice and says which usage they require. Reads nothing.
+ * @throws LargeInvoice when it has more buckets than `bucketsMax`, before they are listed.
+ */
 export function planInvoice(
-  { loaded, period, lineItems, purpose }: InvoiceQuery,
+  { loaded, period, lineItems, purpose, now }: InvoiceQuery,
   records: BillingRecords,
+  bucketsMax = Infinity,
 ): InvoicePlan | Refusal {
   const { prices } = loaded.related;
   const usageSinceMs = usageSince(loaded.terms, period);
@@ -50,5 +55,6 @@ export function planInvoice(
   };
   const lines = selectLines(inputs);
   const refusal = refuseLongLines(lines);
+  if (refusal === null && bucketsOf(lines) > bucketsMax) throw new LargeInvoice(now);
   return refusal ?? { inputs, lines, usage: usageQueriesOf(lines, records) };
 }

@@ -9,6 +9,11 @@ import { BUCKETS_MAX } from '../../usage/usage-range.js';
  */
 const BUCKETS_OF_INVOICE_MAX = 5_000_000;
 
+/** Buckets of all lines together. */
+export function bucketsOf(lines: readonly BillableLine[]): number {
+  return lines.reduce((sum, line) => sum + bucketCountOf(line), 0);
+}
+
 function bucketCountOf({ meter, period }: BillableLine): number {
   const size = meter?.bucketSize ?? null;
   return size === null ? 0 : windowCountAtLeast(period, size);
@@ -26,7 +31,6 @@ export function refuseLongLines(lines: readonly BillableLine[]): Refusal | null 
     const { id } = long.lineItem.price;
     return refusal(`the period of price ${id} has more than ${BUCKETS_MAX} buckets of its meter`);
   }
-  const count = lines.reduce((sum, line) => sum + bucketCountOf(line), 0);
-  if (count <= BUCKETS_OF_INVOICE_MAX) return null;
+  if (bucketsOf(lines) <= BUCKETS_OF_INVOICE_MAX) return null;
   return refusal(`the lines have more than ${BUCKETS_OF_INVOICE_MAX} buckets together`);
 }

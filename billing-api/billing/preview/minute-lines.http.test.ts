@@ -1,9 +1,10 @@
 import { ownerOf } from '../../../load-tests/harness/owner.js';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { integerColumn } from '../../../sql/columns.js';
-import { test } from '../../testing/billing-test.js';
+import { makeKey, test } from '../../testing/billing-test.js';
 import { makePricedPlan } from '../../testing/priced-plan.js';
 
 const OCTOBER = { period_start: '2026-10-01T00:00:00Z', period_end: '2026-11-01T00:00:00Z' };
@@ -16,7 +17,7 @@ const eventsAt = (line: number, minute: number): number => 1 + ((minute * 7 + li
 
 describe('POST /invoices/preview of many lines with MINUTE buckets', () => {
   test(
-    'prices every minute of every line, however many they are',
+    'prices every minute of every line, however many they are, beside the requests of others',
     { timeout: 120_000 },
     async ({ api, database, clickhouse }) => {
       const meter = { type: 'COUNT', bucketSize: 'MINUTE' } as const;
@@ -51,7 +52,17 @@ describe('POST /invoices/preview of many lines with MINUTE buckets', () => {
       }
       const subscriptionId = await plan.subscribe();
       const body = { subscription_id: subscriptionId, ...OCTOBER };
-      const invoice = await api.make('/v1/invoices/preview', body);
+      const { apiKey } = await makeKey(database.database, {});
+      const done: string[] = [];
+      const before = performance.eventLoopUtilization();
+      const previewing = api.make('/v1/invoices/preview', body).finally(() => done.push('preview'));
+      await delay(500);
+      const small = await api.call('GET', '/v1/users/me', { headers: { 'x-api-key': apiKey } });
+      done.push('small');
+      const invoice = await previewing;
+      // Reading and pricing a million minutes here would keep the event loop for most of the time.
+      expect(performance.eventLoopUtilization(before).utilization).toBeLessThan(0.4);
+      expect([small.status, done]).toEqual([200, ['small', 'preview']]);
       const expected = meterIds.map((_, line) => {
         let [events, packages] = [0, 0];
         for (let minute = 0; minute < MINUTES_OF_OCTOBER; minute += 1) {

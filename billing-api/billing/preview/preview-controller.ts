@@ -1,16 +1,15 @@
 import { Body, Controller, Extension, Post, Request, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { previewInvoice } from './preview-invoice.js';
-import { invoiceToDto } from '../answer/invoice-answer.js';
+import { answerPreviewOfAnySize, type PreviewDependencies } from './answer-preview.js';
 import type { PreviewDto, PreviewInvoiceBody } from '../answer/invoice-dto.js';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
-import type { UsageReadDependencies } from '../../usage/usage-customers.js';
+import { currentScope } from '../../edge/request-scope.js';
 
 @Route('v1/invoices')
 @Tags('Invoices')
 export class PreviewController extends Controller {
-  constructor(private readonly dependencies: UsageReadDependencies) {
+  constructor(private readonly dependencies: PreviewDependencies) {
     super();
   }
 
@@ -25,10 +24,8 @@ export class PreviewController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: PreviewInvoiceBody,
   ): Promise<PreviewDto> {
-    const preview = accepted(await previewInvoice(this.dependencies, occasionOf(request), body));
-    const { document, warnings } = preview;
-    const { windows_limit: limit = 100, windows_offset: offset = 0 } = body;
-    const answer = invoiceToDto(document, body.explain === true ? { limit, offset } : null);
-    return { ...answer, warnings: [...warnings] };
+    const asked = { occasion: occasionOf(request), body };
+    const { signal } = currentScope();
+    return accepted(await answerPreviewOfAnySize(this.dependencies, asked, signal));
   }
 }

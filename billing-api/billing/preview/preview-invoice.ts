@@ -22,7 +22,6 @@ import { findGroupedPeriods } from '../../subscriptions/periods/periods-store.js
 import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
-import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 
 type Previewed = {
   readonly loaded: BilledSubscription;
@@ -118,7 +117,7 @@ export type Preview = { readonly document: InvoiceDocument; readonly warnings: r
 
 /** POST /invoices/preview: the invoice of a period as it stands now; nothing is stored. */
 export async function previewInvoice(
-  dependencies: UsageReadDependencies,
+  dependencies: Parameters<typeof computeInvoice>[0],
   occasion: Occasion,
   request: PreviewRequest,
 ): Promise<Preview | Refusal> {
