@@ -23,6 +23,8 @@ export type RequestCaller = {
 
 /** What the edge finds out about a request before a controller sees it. */
 type RequestContext = {
+  /** When the request was first looked at, as `performance.now()` counts. */
+  readonly receivedMs: number;
   requestId: string;
   match: OperationMatch;
   /** Null for an operation that needs no credentials. */
@@ -39,6 +41,7 @@ export function contextOf(request: Request): RequestContext {
   const known = contexts.get(request);
   if (known !== undefined) return known;
   const context: RequestContext = {
+    receivedMs: performance.now(),
     requestId: '',
     match: { kind: 'unknown' },
     caller: null,

@@ -1,3 +1,5 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
 import { assertPresent } from '../../../runtime/failure.js';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { problemOfMove } from '../../domain/lifecycle/lifecycle.js';
@@ -6,10 +8,11 @@ import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
 import type { ChangeTarget } from '../../records/change-record.js';
 import { targetRefusal } from '../../records/change-record.js';
 import { computeThenStore } from '../../records/compute-then-store.js';
+import { isOfEnvironment } from '../../records/conditions.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
-import { readUnit, type Unit } from '../../records/unit.js';
+import { readUnit, type ReadUnit, type Unit } from '../../records/unit.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import {
   computeTasks,
@@ -24,27 +27,56 @@ import { readDocument } from '../stored/read-documents.js';
 import { taskOfInvoice } from '../stored/task-of-invoice.js';
 import { reviseDrafts } from '../stored/revise-drafts.js';
 
-/** A draft as it was read, and what it computes to; null when its lines were changed by hand. */
-type Computed = { readonly row: InvoiceRow; readonly invoice: ComputedTask | null };
+/** A call that wants an invoice to be final. */
+export type FinalizingCall = {
+  readonly target: ChangeTarget;
+  /** How long ago the request came in. */
+  readonly ageMs: () => number;
+};
 
 /** A draft that is ready, or the invoice that somebody else has made of it meanwhile. */
 type Held =
   | { readonly draft: FinalDraft; readonly winner: null }
   | { readonly draft: null; readonly winner: InvoiceDocument };
 
+/** A draft as it was read, and what it computes to; null when its lines were changed by hand. */
+type Computed = { readonly row: InvoiceRow; readonly invoice: ComputedTask | null };
+
+const isDecided = ({ invoice_status: status }: InvoiceRow): boolean =>
+  status === 'FINALIZED' || status === 'SKIPPED';
+
+/** Whether a draft was finalized or skipped while the call was under way, by whomever. */
+function wasDecidedMeanwhile(
+  { tx }: ReadUnit,
+  { target, ageMs }: FinalizingCall,
+): Promise<boolean> {
+  return tx.exists(sql.type(z.unknown())`
+    SELECT FROM invoices
+    WHERE id = ${target.id} AND ${isOfEnvironment} AND invoice_status IN ('FINALIZED', 'SKIPPED')
+      AND decided_at >= clock_timestamp() - make_interval(secs => ${ageMs() / 1000})`);
+}
+
+/** The draft; or the invoice that somebody has made of it since the call came in. */
+async function findDraft(
+  unit: ReadUnit,
+  call: FinalizingCall,
+): Promise<InvoiceRow | InvoiceDocument | Refusal> {
+  const { target } = call;
+  const found = await readRecord(unit, INVOICES, target.id);
+  if (isRefusal(found)) return found;
+  const problem = problemOfMove(INVOICE, 'finalize', found.invoice_status);
+  if (problem === null) return targetRefusal(INVOICES, found, target) ?? found;
+  if (await wasDecidedMeanwhile(unit, call)) return readDocument(unit, found.id);
+  return new Refusal('invalid_operation', problem);
+}
+
 async function computeDraft(
   dependencies: BillingDependencies,
   occasion: Occasion,
-  target: ChangeTarget,
-): Promise<Computed | Refusal> {
-  const row = await readUnit(dependencies, occasion, async (unit) => {
-    const found = await readRecord(unit, INVOICES, target.id);
-    if (isRefusal(found)) return found;
-    const problem = problemOfMove(INVOICE, 'finalize', found.invoice_status);
-    if (problem !== null) return new Refusal('invalid_operation', problem);
-    return targetRefusal(INVOICES, found, target) ?? found;
-  });
-  if (isRefusal(row)) return row;
+  call: FinalizingCall,
+): Promise<Computed | InvoiceDocument | Refusal> {
+  const row = await readUnit(dependencies, occasion, (unit) => findDraft(unit, call));
+  if (isRefusal(row) || 'header' in row) return row;
   const task = row.is_manually_edited ? null : taskOfInvoice(row);
   if (task === null) return { row, invoice: null };
   const { computed, refused } = await computeTasks(dependencies, occasion, () =>
@@ -58,12 +90,14 @@ async function computeDraft(
 /** Locks the draft; null when it, or what it is computed from, has changed since it was read. */
 async function holdDraft(
   unit: Unit,
-  { row: read, invoice }: Computed,
+  found: Computed | InvoiceDocument,
 ): Promise<Held | Refusal | null> {
+  if ('header' in found) return { draft: null, winner: found };
+  const { row: read, invoice } = found;
   const [computed] = invoice === null ? [] : await replaceComputations(unit, [invoice], ['DRAFT']);
   if (computed !== undefined) return { draft: computed, winner: null };
   const row = await lockRecord(unit, INVOICES, read.id);
-  if (row?.invoice_status === 'FINALIZED') {
+  if (row !== null && isDecided(row)) {
     const winner = await readDocument(unit, row.id);
     return isRefusal(winner) ? winner : { draft: null, winner };
   }
@@ -80,21 +114,26 @@ function onlyOf({ finalized, skipped }: Finalized): InvoiceDocument {
 /**
  * POST /invoices/{id}/finalize: computes a draft once more, and gives it its number; one that
  * charges nothing is skipped. Lines that were changed by hand stay. Of several calls and jobs at
- * once one finalizes; the others answer with the invoice that it made.
+ * once one finalizes; the others answer with the invoice that it made, also those that were looked
+ * at only when it was made. A call that came in later is refused.
  */
 export function finalizeInvoice(
   dependencies: BillingDependencies,
   occasion: Occasion,
-  target: ChangeTarget,
+  call: FinalizingCall,
 ): Promise<InvoiceDocument | Refusal> {
-  return computeThenStore<Computed, Held, InvoiceDocument>(dependencies, occasion, {
-    what: 'the invoice',
-    compute: () => computeDraft(dependencies, occasion, target),
-    lockAndCompare: holdDraft,
-    store: async (unit, _computed, { draft, winner }) => {
-      if (draft === null) return winner;
-      const done = await finalizeDrafts(unit, await findInvoiceConfig(unit), [draft]);
-      return isRefusal(done) ? done : onlyOf(done);
+  return computeThenStore<Computed | InvoiceDocument, Held, InvoiceDocument>(
+    dependencies,
+    occasion,
+    {
+      what: 'the invoice',
+      compute: () => computeDraft(dependencies, occasion, call),
+      lockAndCompare: holdDraft,
+      store: async (unit, _computed, { draft, winner }) => {
+        if (draft === null) return winner;
+        const done = await finalizeDrafts(unit, await findInvoiceConfig(unit), [draft]);
+        return isRefusal(done) ? done : onlyOf(done);
+      },
     },
-  });
+  );
 }

@@ -1,7 +1,7 @@
 import { Body, Controller, Extension, Path, Post, Put, Request, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
+import { contextOf, occasionOf } from '../../edge/request-context.js';
 import { expectedVersions, tagVersion } from '../../edge/versions.js';
 import type { MessageDto } from '../../records/record-dto.js';
 import type { Refusal } from '../../records/refusal.js';
@@ -35,7 +35,9 @@ export class InvoiceActionsController extends Controller {
     @Path() id: string,
   ): Promise<InvoiceDto> {
     const target = { id, isExpected: expectedVersions(request) };
-    return this.#answer(await finalizeInvoice(this.dependencies, occasionOf(request), target));
+    const { receivedMs } = contextOf(request);
+    const call = { target, ageMs: () => performance.now() - receivedMs };
+    return this.#answer(await finalizeInvoice(this.dependencies, occasionOf(request), call));
   }
 
   /**

@@ -1,6 +1,11 @@
-import { describe, expect } from 'vitest';
+import { sql } from 'slonik';
+import { describe, expect, vi } from 'vitest';
+import { z } from 'zod';
+import { waitingSessions } from '../../../load-tests/harness/waiting-sessions.js';
+import type { Database } from '../../../sql/pool.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { test } from '../../testing/billed-test.js';
+import { makeSubscription } from '../../testing/billing-test.js';
 import { subscribeMonthly } from '../../testing/subscribe-monthly.js';
 
 type Api = BillingUnderTest;
@@ -13,30 +18,55 @@ async function latestOf(api: Api, subscriptionId: string) {
 const statusOf = (answers: readonly { readonly status: number }[]) =>
   answers.map(({ status }) => status).sort();
 
+/** More than are carried out at once (docs/http.md 1.10). */
+const CALLS = 12;
+
+/** Makes calls at once that all find the subscription locked, and lets them go when they wait. */
+async function whileLocked<Answer>(
+  { environment }: Api,
+  database: Database,
+  {
+    subscriptionId,
+    calls,
+  }: {
+    readonly subscriptionId: string;
+    readonly calls: () => readonly Promise<Answer>[];
+  },
+): Promise<readonly Answer[]> {
+  let made: Promise<readonly Answer[]> = Promise.resolve([]);
+  await database.asEnvironment(environment, async (tx) => {
+    await tx.one(sql.type(z.unknown())`
+      SELECT FROM subscriptions WHERE id = ${subscriptionId} FOR UPDATE`);
+    made = Promise.all(calls());
+    await vi.waitFor(async () => expect(await waitingSessions(tx)).toBeGreaterThan(2), 10_000);
+  });
+  return made;
+}
+
 describe('an invoice', () => {
   test('is finalized once, whoever asks at once: one number, one event, the same answer', async ({
     api,
     bill,
+    database,
   }) => {
     const { subscription } = await subscribeMonthly(api);
     await bill('2026-12-01T00:30:00.000Z');
     const draft = await latestOf(api, subscription.id);
     expect(draft).toMatchObject({ invoice_status: 'DRAFT', total: '130.00', invoice_number: null });
     const path = `/v1/invoices/${draft.id}/finalize`;
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => api.call('POST', path)).concat(
+    // More calls than run at once: the last ones are looked at when the first have finalized.
+    const answers = await whileLocked(api, database.database, {
+      subscriptionId: subscription.id,
+      calls: () => [
+        ...Array.from({ length: CALLS }, () => api.call('POST', path)),
         bill('2026-12-02T00:00:00.000Z').then(() => api.call('GET', `/v1/invoices/${draft.id}`)),
-      ),
-    );
-    const done = answers.filter(({ status }) => status === 200).map(({ body }) => body);
-    expect(done.length).toBeGreaterThan(0);
+      ],
+    });
+    expect(statusOf(answers)).toEqual(answers.map(() => 200));
+    const done = answers.map(({ body }) => body);
     for (const body of done) {
       expect(body).toMatchObject({ id: draft.id, invoice_status: 'FINALIZED', total: '130.00' });
       expect(body.invoice_number).toBe(done[0].invoice_number);
-    }
-    const late = answers.filter(({ status }) => status !== 200);
-    for (const { status, body } of late) {
-      expect([status, body.code]).toEqual([400, 'invalid_operation']);
     }
     const events = await api.call('GET', '/v1/webhooks/events?limit=1000');
     const finals = events.body.items.filter(
@@ -45,6 +75,28 @@ describe('an invoice', () => {
     );
     expect(finals).toHaveLength(1);
     expect(finals[0].payload.invoice).toEqual(done[0]);
+    const again = await api.call('POST', path);
+    expect([again.status, again.body.code]).toEqual([400, 'invalid_operation']);
+  });
+
+  test('that charges nothing is skipped once, and every call at once is told so', async ({
+    api,
+    bill,
+    database,
+  }) => {
+    const { id } = await makeSubscription(api, {
+      ...{ billing_cycle: 'calendar', start_date: '2026-10-01T00:00:00.000Z' },
+    });
+    await bill('2026-11-01T00:30:00.000Z');
+    const draft = await latestOf(api, id);
+    const path = `/v1/invoices/${draft.id}/finalize`;
+    const answers = await whileLocked(api, database.database, {
+      subscriptionId: id,
+      calls: () => Array.from({ length: CALLS }, () => api.call('POST', path)),
+    });
+    expect(answers.map(({ status, body }) => [status, body.invoice_status])).toEqual(
+      answers.map(() => [200, 'SKIPPED']),
+    );
     const again = await api.call('POST', path);
     expect([again.status, again.body.code]).toEqual([400, 'invalid_operation']);
   });
