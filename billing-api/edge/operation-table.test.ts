@@ -10,7 +10,7 @@ const operation = (text: string): Operation => {
     entity: 'plan',
     access: 'read',
     rate: 'default',
-    heavyWith: null,
+    heavyWith: [],
     isPublic: false,
     isSigned: false,
     isRepeatable: false,

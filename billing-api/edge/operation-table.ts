@@ -14,8 +14,8 @@ export type Operation = {
   readonly access: Access;
   /** Class of its rate limit (docs/http.md 1.10). */
   readonly rate: 'default' | 'heavy' | 'ingest';
-  /** The query parameter with which a request is heavy although its class is another one. */
-  readonly heavyWith: string | null;
+  /** The query parameters with which a request is heavy although its class is another one. */
+  readonly heavyWith: readonly string[];
   /** Whether it needs no credentials. */
   readonly isPublic: boolean;
   /** Whether the signature of its body takes the place of credentials. */

@@ -23,7 +23,7 @@ export function isHeavy(request: Request): boolean {
   const operation = operationIfDeclared(request);
   if (operation === null) return false;
   const { rate, heavyWith } = operation;
-  return rate === 'heavy' || (heavyWith !== null && heavyWith in request.query);
+  return rate === 'heavy' || heavyWith.some((name) => name in request.query);
 }
 
 /**

@@ -6,6 +6,7 @@ import { subscribeMonthly } from '../../billing-api/testing/subscribe-monthly.js
 import { ApiClient } from '../demo/api-client.js';
 import { billingLines, faultsOf } from './billing-lines.js';
 import { readBillingState } from './billing-verb.js';
+import { readShown } from './invoice-verbs.js';
 
 describe('minutebook billing', () => {
   test('shows what is due, done, parked and wrong, and names the oldest draft', async ({
@@ -67,5 +68,20 @@ describe('minutebook billing', () => {
       `  parked finalize-invoice (${job}) after 10 tries: ClickHouse: Timeout error.`,
     );
     expect(faultsOf(busy.metrics)).toEqual(['2 series of numbers with a gap']);
+  });
+});
+
+describe('minutebook invoice show', () => {
+  test('names the price of a unit of each line, as a preview does', async ({ api, bill }) => {
+    const { subscription } = await subscribeMonthly(api);
+    await bill('2026-12-01T02:00:00.000Z');
+    const client = new ApiClient(`${api.url}/v1`, API_KEY);
+    const { body } = await api.call('POST', '/v1/invoices/search', {
+      body: { subscription_id: subscription.id, period_end_gte: '2026-12-01T00:00:00Z' },
+    });
+    const lines = await readShown(client, body.items[0].id, { groupBy: [] });
+    const cells = lines.map((line) => line.trim().split(/ {2,}/));
+    expect(cells).toContainEqual(['Pro', '1', '100', '100.00']);
+    expect(cells).toContainEqual(['Pro', '1', '30', '30.00']);
   });
 });

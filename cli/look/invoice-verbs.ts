@@ -27,11 +27,21 @@ function titleOf({ id, invoice_number: number, invoice_status: status }: Invoice
 
 type ShowOptions = { readonly groupBy: readonly string[] };
 
-async function show(id: string, { groupBy }: ShowOptions): Promise<void> {
+/** A stored invoice as it is shown, with how each amount was computed. */
+export async function readShown(
+  api: ApiClient,
+  id: string,
+  { groupBy }: ShowOptions,
+): Promise<readonly string[]> {
   const groups = new URLSearchParams(groupBy.map((name): [string, string] => ['group_by', name]));
+  groups.append('explain', 'true');
   const path = `/invoices/${encodeURIComponent(id)}?${groups.toString()}`;
-  const invoice = await askProduct(process.env, (api) => api.get<InvoiceDto>(path));
-  print(previewLines(invoice, titleOf(invoice)));
+  const invoice = await api.get<InvoiceDto>(path);
+  return previewLines(invoice, titleOf(invoice));
+}
+
+async function show(id: string, options: ShowOptions): Promise<void> {
+  print(await askProduct(process.env, (api) => readShown(api, id, options)));
 }
 
 async function bundle(id: string, file: string): Promise<void> {

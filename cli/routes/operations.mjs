@@ -7,7 +7,7 @@ const KNOWN_MEMBERS = {
   entity: 'string',
   access: 'string',
   rate: 'string',
-  heavyWith: 'string',
+  heavyWith: 'object',
   public: 'boolean',
   signed: 'boolean',
   repeatable: 'boolean',
@@ -59,9 +59,10 @@ function declarationOf(place, operation) {
   if (declared.public !== true) problems.push(contradictionOf(place, declared));
   if (declared.signed === true && declared.public !== true)
     problems.push('is signed and needs no key, so it must be public');
-  const { heavyWith } = declared;
-  if (heavyWith !== undefined && !queryNamesOf(operation).includes(heavyWith))
-    problems.push(`is heavy with ${heavyWith}, which is none of its query parameters`);
+  for (const name of declared.heavyWith ?? []) {
+    if (!queryNamesOf(operation).includes(name))
+      problems.push(`is heavy with ${name}, which is none of its query parameters`);
+  }
   const problem = problems.find((each) => each !== null);
   if (problem !== undefined) throw new Error(`${name}: x-operation ${problem}`);
   return declared;
@@ -90,7 +91,7 @@ function entryOf(place, operation) {
     entity: declared.entity ?? null,
     access: declared.access ?? 'read',
     rate: declared.rate ?? 'default',
-    heavyWith: declared.heavyWith ?? null,
+    heavyWith: declared.heavyWith ?? [],
     isPublic: declared.public === true,
     isSigned: declared.signed === true,
     isRepeatable: declared.repeatable ?? isWrite,

@@ -122,6 +122,11 @@ function earlierRows({ explanation }: PrintedLine): readonly InvoiceRow[] {
   return before === null ? [] : [detail('charged before in this period', lessOf(before))];
 }
 
+/** What a unit of a line costs, in words; empty where it has tiers or was not priced. */
+export function unitAmountText({ explanation }: PrintedLine): string {
+  return priceRows(explanation?.pricing ?? null)[0];
+}
+
 function lineRows(line: PrintedLine, period: string | null): readonly InvoiceRow[] {
   const [unit, tiers] = priceRows(line.explanation?.pricing ?? null);
   const { display_name: name, quantity, amount, line_item_discount: discount } = line;

@@ -8,6 +8,7 @@ import type { ReadDependencies } from '../../records/unit.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
 import { readInvoice } from '../invoices/read-invoice.js';
 import { invoiceCsv } from './invoice-csv.js';
+import { NO_WINDOWS } from './printed-invoice.js';
 import { printCreditNote, printInvoice } from './print-invoice.js';
 
 /** Sends a file here: the generated routes would make JSON of it. */
@@ -69,7 +70,7 @@ export class PrintController extends Controller {
     @Path() id: string,
   ): Promise<string> {
     const document = accepted(await readInvoice(this.dependencies, occasionOf(request), id));
-    const text = invoiceCsv(invoiceToDto(document, null));
+    const text = invoiceCsv(invoiceToDto(document, NO_WINDOWS));
     const response = assertPresent(request.res, 'the response of a request');
     response.attachment(`${id}.csv`).status(200).type('text/csv').send(text);
     return text;

@@ -2,6 +2,7 @@ import { extractText } from 'unpdf';
 import { describe, expect } from 'vitest';
 import { test } from '../../testing/billed-test.js';
 import { makeSubscription } from '../../testing/billing-test.js';
+import { invoiceRows } from './invoice-rows.js';
 
 const OCTOBER = { billing_cycle: 'calendar', start_date: '2026-10-01T00:00:00.000Z' };
 
@@ -70,6 +71,19 @@ describe('GET /invoices/{id}/pdf and lines.csv', () => {
     expect(text).toContain('2026-10-01 to 2026-11-01');
     expect(text).toMatch(/Base fee[^]*2026-11-01 to 2026-12-01/);
     expect(text.match(/ to 2026-/g)).toHaveLength(2);
+    // The unit price of the fee, as a preview has it.
+    const path = `/v1/invoices/${items[0].id}`;
+    const { body: explained } = await api.call('GET', `${path}?explain=true`);
+    const fee = invoiceRows(explained).find(({ name }) => name === 'Base fee');
+    expect(fee).toMatchObject({ kind: 'line', quantity: '1', unit: '20', amount: '20.00' });
+    const plain = await api.call('GET', path);
+    expect(plain.body.line_items[0].explanation).toBeUndefined();
+    expect(text).toMatch(/20\.00[^]*\b20\b(?!\.)[^]*Base fee/);
+    const csv = (await api.call('GET', `${path}/lines.csv`)).body.split('\r\n');
+    expect(csv[0]).toMatch(/,unit_amount$/);
+    expect(csv.filter((row: string) => row.includes(',Base fee,'))).toEqual([
+      expect.stringMatching(/,1,20\.00,.*,usd,20$/),
+    ]);
   });
 
   test('show every line, also one without units, and the lines add up to the total (PDF-1)', async ({

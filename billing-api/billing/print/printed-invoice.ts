@@ -7,7 +7,7 @@ import type { InvoiceDocument, InvoiceHeader } from '../document/invoice-documen
 import { invoiceRows, type InvoiceRow, type PrintedLine } from './invoice-rows.js';
 
 /** A commitment's windows are summed up on paper; the interface lists them. */
-const NO_WINDOWS = { limit: 1, offset: 0 };
+export const NO_WINDOWS = { limit: 1, offset: 0 };
 
 /** What stands on the paper of an invoice; every text as it is printed. */
 export type PrintedPage = {

@@ -18,6 +18,7 @@ import { bundleOf, type InvoiceBundleDto } from './invoice-bundle.js';
 import { readVerified, verifyInvoice } from './verify-invoice.js';
 
 const PAGE_DEFAULT = 100;
+const FIRST_PAGE = { limit: PAGE_DEFAULT, offset: 0 };
 
 @Route('v1/invoices')
 @Tags('Invoices')
@@ -26,25 +27,30 @@ export class StoredLinesController extends Controller {
     super();
   }
 
+  // tsoa requires that each query parameter is an argument.
+  /* eslint-disable max-params */
   /**
    * A stored invoice with its lines, coupons and taxes. Groups split the cost of usage lines, from
-   * the events behind them, and never change.
+   * the events behind them, and never change. With `explain` every line explains its amount, as in
+   * a preview.
    * @summary Read an invoice
    * @param group_by `source` fills usage_analytics; `feature_id` and `properties.<name>` fill
    *   usage_breakdown. Several are given by naming the parameter several times.
    * @maxItems group_by 10
+   * @param explain Adds to every line its explanation, with the first hundred of its windows.
    */
   @Get('{id}')
   @Extension('x-operation', {
     entity: 'invoice',
     access: 'read',
     versioned: true,
-    heavyWith: 'group_by',
+    heavyWith: ['group_by', 'explain'],
   })
   public async readInvoice(
     @Request() request: HttpRequest,
     @Path() id: string,
     @Query() group_by?: string[],
+    @Query() explain?: boolean,
   ): Promise<InvoiceDto> {
     // Absent means none: nothing is split.
     const asked = { id, groupBy: group_by ?? [] };
@@ -52,8 +58,10 @@ export class StoredLinesController extends Controller {
       await readInvoiceWithGroups(this.dependencies, occasionOf(request), asked),
     );
     tagReadVersion(this, request, document.header.version);
-    return invoiceToDto(document, null);
+    return invoiceToDto(document, explain === true ? FIRST_PAGE : null);
   }
+
+  /* eslint-enable max-params */
 
   /**
    * Computes a stored invoice again, from what it was computed from and from the stored events, and
