@@ -39,5 +39,11 @@ export async function intendBatch(
 /** Completes the backfills of all meters: readers see what each has counted. */
 export async function completeBackfills(database: Database): Promise<void> {
   await ownerOf(database).query(sql.type(z.unknown())`
+    WITH completed AS (
+      UPDATE meter_backfills SET status = 'completed', completed_at = now(), claimed_until = NULL
+      WHERE status <> 'completed'
+    ), read AS (
+      UPDATE meters SET read_version = version WHERE read_version <> version
+    )
     UPDATE meter_versions SET read_generations = ARRAY[generation]`);
 }

@@ -7,6 +7,7 @@ import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit } from '../../records/unit.js';
+import { waitsForNoMeter } from '../finalize/awaited-meters.js';
 import { isUnpaid, isWanted, type DueQuery } from '../run/due-items.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
 import { cancelSubscription } from './cancel-subscription.js';
@@ -19,6 +20,13 @@ const overdueRow = z.object({
   invoice_number: z.string(),
   due_date: instantColumn,
 });
+
+const OF_CANCELLED = {
+  owner: 'subscription',
+  subscriptionId: sql.fragment`subscription.id`,
+  from: sql.fragment`subscription.current_period_start`,
+  until: sql.fragment`subscription.current_period_end`,
+};
 
 /** A subscription with the invoice that has been due for the longest time. */
 export type OverdueSubscription = z.output<typeof overdueRow>;
@@ -38,7 +46,7 @@ async function findOverdue(unit: ReadUnit, due: DueQuery): Promise<readonly Over
       FROM invoices AS invoice
       JOIN subscriptions AS subscription ON subscription.id = invoice.subscription_id
         AND ${rowIsOfEnvironment('subscription')}
-      WHERE ${isUnpaid}
+      WHERE ${isUnpaid} AND ${waitsForNoMeter(OF_CANCELLED)}
         AND invoice.due_date < ${before}::timestamptz AND ${rowIsOfEnvironment('invoice')}
         AND ${isWanted(CANCEL_OVERDUE, sql.fragment`subscription.id`, due)}
       ORDER BY subscription.id, invoice.due_date, invoice.id) AS overdue

@@ -3,6 +3,7 @@ import { priceInvoice } from '../../domain/invoice/build/build-invoice.js';
 import type { GroupedInputs, InvoiceInputs, InvoiceResult } from '../../domain/invoice/invoice.js';
 import { AssertionFailed, assertThat, mustGet, zip } from '../../../runtime/failure.js';
 import type { UsageWatermark } from '../../domain/usage/watermark.js';
+import type { MeterRow } from '../../declarations/catalog/meter.resource.js';
 import type { Reading } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit } from '../../records/unit.js';
@@ -33,6 +34,8 @@ export type ComputedInvoice<Query extends InvoiceQuery> = Pick<
   /** Everything that decided the invoice: computing it again from them gives the same bytes. */
   readonly inputs: InvoiceInputs;
   readonly invoice: InvoiceResult;
+  /** The meters of its usage lines, those of grouped children too, as they were read. */
+  readonly meters: readonly MeterRow[];
   /** Events received before this instant are included. */
   readonly dataUntil: InstantMs | null;
 };
@@ -96,6 +99,12 @@ function plannedOf<Query extends InvoiceQuery>(
 /** The invoice itself and its grouped children: what is read and priced apart. */
 function partsOf(planned: Planned<InvoiceQuery>): readonly PlannedChild[] {
   return [planned, ...planned.children];
+}
+
+/** The meters whose usage is read. */
+function metersOf({ records, plan }: PlannedChild): readonly MeterRow[] {
+  const ids = new Set(plan.usage.map(({ meter }) => meter.meterId));
+  return [...ids].map((id) => mustGet(records.metering.meters, id, 'the meter of a line'));
 }
 
 /** The records of the queries that are none of them refusals, in one snapshot. */
@@ -182,7 +191,8 @@ function pricedOf<Query extends InvoiceQuery>(
   const { payer, usageOf, metering, watermark, taxes } = records;
   const inputs = invoiceInputsOf({ plan, usage, query, records, children });
   const invoice = priceInvoice(plan.lines, inputs);
-  return { query, payer, usageOf, metering, inputs, invoice, watermark, taxes, dataUntil };
+  const meters = partsOf(planned).flatMap(metersOf);
+  return { query, payer, usageOf, metering, inputs, invoice, meters, watermark, taxes, dataUntil };
 }
 
 /** As `computeInvoices`, of one subscription. */

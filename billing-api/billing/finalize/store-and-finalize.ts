@@ -4,14 +4,20 @@ import type { Unit } from '../../records/unit.js';
 import type { ComputedTask } from '../stored/compute-tasks.js';
 import { storeDrafts } from '../stored/draft-invoices.js';
 import type { HeldSubscription } from '../stored/revisions.js';
+import { findMeterWaits, refusalOfWait } from './awaited-meters.js';
 import { asComputed, finalizeDrafts, type Finalized } from './finalize-drafts.js';
 
-/** Stores an invoice that was computed for a held subscription, and finalizes it at once. */
+/**
+ * Stores an invoice that was computed for a held subscription, and finalizes it at once. One whose
+ * meter is being backfilled is refused, with what is done with it: it could not be final.
+ */
 export async function storeAndFinalize(
   unit: Unit,
   computed: ComputedTask,
   held: HeldSubscription,
 ): Promise<Finalized | Refusal> {
+  const wait = (await findMeterWaits(unit, [computed]))(computed);
+  if (wait !== null) return refusalOfWait(wait);
   const drafts = await storeDrafts(unit, [{ computed, held, finalizeAt: null }]);
   if (isRefusal(drafts)) return drafts;
   return finalizeDrafts(unit, await findInvoiceConfig(unit), drafts.map(asComputed));

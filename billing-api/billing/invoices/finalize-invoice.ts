@@ -20,6 +20,7 @@ import {
   type ComputedTask,
 } from '../stored/compute-tasks.js';
 import { documentOf } from '../stored/document-parts.js';
+import { findMeterWaits, refusalOfWait } from '../finalize/awaited-meters.js';
 import { finalizeDrafts, type Finalized } from '../finalize/finalize-drafts.js';
 import type { FinalDraft } from '../stored/final-draft.js';
 import { replaceComputations } from '../stored/hold-drafts.js';
@@ -87,6 +88,22 @@ async function computeDraft(
   return { row, invoice: assertPresent(computed[0], 'the computed draft') };
 }
 
+/**
+ * Locks a draft, with what it has computed to; null when it has changed since, or was not computed.
+ * One that waits for a meter is refused (docs/domain.md 7.4).
+ */
+async function replaceDraft(
+  unit: Unit,
+  invoice: ComputedTask | null,
+): Promise<FinalDraft | Refusal | null> {
+  if (invoice === null) return null;
+  const [draft] = await replaceComputations(unit, [invoice], ['DRAFT']);
+  if (draft === undefined) return null;
+  const wait = (await findMeterWaits(unit, [invoice]))(invoice);
+  if (wait === null) return draft;
+  return wait.kind === 'backfilled' ? refusalOfWait(wait) : null;
+}
+
 /** Locks the draft; null when it, or what it is computed from, has changed since it was read. */
 async function holdDraft(
   unit: Unit,
@@ -94,8 +111,9 @@ async function holdDraft(
 ): Promise<Held | Refusal | null> {
   if ('header' in found) return { draft: null, winner: found };
   const { row: read, invoice } = found;
-  const [computed] = invoice === null ? [] : await replaceComputations(unit, [invoice], ['DRAFT']);
-  if (computed !== undefined) return { draft: computed, winner: null };
+  const computed = await replaceDraft(unit, invoice);
+  if (isRefusal(computed)) return computed;
+  if (computed !== null) return { draft: computed, winner: null };
   const row = await lockRecord(unit, INVOICES, read.id);
   if (row !== null && isDecided(row)) {
     const winner = await readDocument(unit, row.id);

@@ -14,6 +14,7 @@ import {
   type ComputedTask,
 } from '../stored/compute-tasks.js';
 import { storeDrafts } from '../stored/draft-invoices.js';
+import { findMeterWaits, refusalOfWait } from '../finalize/awaited-meters.js';
 import { asComputed, finalizeDrafts } from '../finalize/finalize-drafts.js';
 import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
 import { taskOfInvoice } from '../stored/task-of-invoice.js';
@@ -39,7 +40,14 @@ async function compute(
   return refusal?.refusal ?? assertPresent(computed[0], 'the computed invoice');
 }
 
-async function hold(unit: Unit, id: string, computed: ComputedTask): Promise<Held | null> {
+async function hold(
+  unit: Unit,
+  id: string,
+  computed: ComputedTask,
+): Promise<Held | Refusal | null> {
+  const wait = (await findMeterWaits(unit, [computed]))(computed);
+  if (wait?.kind === 'backfilled') return refusalOfWait(wait);
+  if (wait !== null) return null;
   const held = await holdUnchanged(unit, [computed.query]);
   const subscription = held.get(computed.query.task.subscriptionId);
   const voided = await lockRecord(unit, INVOICES, id);

@@ -15,6 +15,7 @@ import type { ReadUnit, Unit } from '../../records/unit.js';
 import { loadBilledSubscriptions } from '../../subscriptions/loaded-subscription.js';
 import type { InvoiceTask } from '../stored/invoice-task.js';
 import { taskOfInvoice } from '../stored/task-of-invoice.js';
+import { waitsForNoMeter } from '../finalize/awaited-meters.js';
 import { isWanted, type DueQuery } from './due-items.js';
 
 /** Jobs of single items, which the runs for a whole environment leave out. */
@@ -84,7 +85,17 @@ const draftRow = z.object({
   period_end: instantColumn.nullable(),
 });
 
-/** Drafts whose delay is over, earliest first, at most one of each subscription. */
+const OF_DRAFT = {
+  owner: 'invoices',
+  subscriptionId: sql.fragment`invoices.subscription_id`,
+  from: sql.fragment`invoices.period_start`,
+  until: sql.fragment`invoices.period_end`,
+};
+
+/**
+ * Drafts whose delay is over and that wait for no meter, earliest first, at most one of each
+ * subscription.
+ */
 export async function findDueDrafts(
   { tx, now }: ReadUnit,
   due: DueQuery,
@@ -94,7 +105,7 @@ export async function findDueDrafts(
       SELECT id, subscription_id, billing_reason, period_start, period_end, finalize_at
       FROM invoices
       WHERE invoice_status = 'DRAFT' AND invoice_type = 'SUBSCRIPTION' AND NOT is_manually_edited
-        AND finalize_at <= ${formatInstant(now)}::timestamptz
+        AND finalize_at <= ${formatInstant(now)}::timestamptz AND ${waitsForNoMeter(OF_DRAFT)}
         AND ${isOfEnvironment} AND ${isWanted(FINALIZE_INVOICE, sql.fragment`invoices.id`, due)}
       ORDER BY finalize_at, id LIMIT ${due.limit}
     ) AS due ORDER BY due.subscription_id, due.finalize_at, due.id`);

@@ -13,6 +13,7 @@ import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type ReadUnit, type Unit } from '../../records/unit.js';
 import { insertPeriods, replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
+import { withoutWaits } from '../finalize/awaited-meters.js';
 import { asComputed, finalizeDrafts } from '../finalize/finalize-drafts.js';
 import {
   computeTasks,
@@ -68,8 +69,9 @@ async function splitPeriods(
   }
 }
 
-/** Stores threshold invoices, and begins the next part of each period. */
-async function storeReached(unit: Unit, reached: readonly ComputedTask[]): Promise<null | Refusal> {
+/** Stores threshold invoices that wait for no meter, and begins the next part of each period. */
+async function storeReached(unit: Unit, found: readonly ComputedTask[]): Promise<null | Refusal> {
+  const reached = await withoutWaits(unit, found);
   const held = await holdUnchanged(
     unit,
     reached.map(({ query }) => query),

@@ -8,6 +8,7 @@ import {
   type ComputedTask,
   type RefusedTask,
 } from '../stored/compute-tasks.js';
+import { withoutWaits } from '../finalize/awaited-meters.js';
 import { finalizeDrafts } from '../finalize/finalize-drafts.js';
 import { replaceComputations } from '../stored/hold-drafts.js';
 import type { InvoiceTask } from '../stored/invoice-task.js';
@@ -47,7 +48,8 @@ export const RENEWAL: BillingTurn = {
 export const FINALIZATION: BillingTurn = {
   findDue: findDueDrafts,
   store: async (unit, computed) => {
-    const drafts = await replaceComputations(unit, computed, ['DRAFT']);
+    const ready = await withoutWaits(unit, computed);
+    const drafts = await replaceComputations(unit, ready, ['DRAFT']);
     if (drafts.length === 0) return 0;
     const done = await finalizeDrafts(unit, await findInvoiceConfig(unit), drafts);
     return isRefusal(done) ? done : done.finalized.length + done.skipped.length;

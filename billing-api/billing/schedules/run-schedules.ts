@@ -8,6 +8,7 @@ import { rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal } from '../../records/refusal.js';
 import { readUnit, writeUnit, type ReadUnit } from '../../records/unit.js';
+import { waitsForNoMeter } from '../finalize/awaited-meters.js';
 import { executeScheduledChange } from '../change/change-subscription.js';
 import type { ChangeSubscriptionBody } from '../change/change-dto.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
@@ -21,7 +22,17 @@ const dueRow = z.object({
 });
 type DueChange = z.output<typeof dueRow>;
 
-/** Changes of plan whose period has ended, earliest first. */
+const OF_CHANGE = {
+  owner: 'subscription',
+  subscriptionId: sql.fragment`subscription.id`,
+  from: sql.fragment`subscription.current_period_start`,
+  until: sql.fragment`subscription.current_period_end`,
+};
+
+/**
+ * Changes of plan whose period has ended, earliest first. One whose final invoice would wait for a
+ * meter waits with it.
+ */
 function findDue({ tx, now }: ReadUnit, limit: number): Promise<readonly DueChange[]> {
   return tx.any(sql.type(dueRow)`
     SELECT schedule.id, schedule.subscription_id, schedule.configuration,
@@ -32,6 +43,7 @@ function findDue({ tx, now }: ReadUnit, limit: number): Promise<readonly DueChan
     WHERE schedule.schedule_type = 'plan_change' AND schedule.schedule_status = 'pending'
       AND ${rowIsIn(['subscription', 'subscription_status'], SUBSCRIPTION, 'running')}
       AND subscription.current_period_end <= ${formatInstant(now)}::timestamptz
+      AND ${waitsForNoMeter(OF_CHANGE)}
       AND ${rowIsOfEnvironment('schedule')}
     ORDER BY subscription.current_period_end, schedule.id LIMIT ${limit}`);
 }

@@ -1,0 +1,110 @@
+import { sql } from 'slonik';
+import { describe, expect, vi } from 'vitest';
+import { z } from 'zod';
+import { waitingSessions } from '../../../load-tests/harness/waiting-sessions.js';
+import { test as billedTest } from '../../testing/billed-test.js';
+import { makeSubscription } from '../../testing/billing-test.js';
+import { completeBackfills, finishPartition } from '../../testing/finish-partition.js';
+import { generationOf } from '../../testing/meter-generation.js';
+import type { Answer } from '../../testing/money-test.js';
+import { storeEvents } from '../../testing/write-usage-minutes.js';
+
+const OCTOBER = { billing_cycle: 'calendar', start_date: '2026-10-01T00:00:00.000Z' };
+const DUE = '2026-11-01T02:00:00.000Z';
+
+type World = {
+  /** A subscription of 0.25 for each call, of which October has two; its meter is being backfilled. */
+  readonly made: Answer;
+  readonly invoices: () => Promise<Answer[]>;
+  readonly cancel: () => Promise<{ readonly status: number; readonly body: Answer }>;
+};
+
+const test = billedTest.extend<{ world: World }>({
+  world: async ({ api, database, clickhouse }, use) => {
+    // The log has events already, to which a new meter is applied; nobody does so here.
+    await finishPartition(database.database, { logId: 'log', partition: 0, nextOffset: 5 });
+    const made = await makeSubscription(api, OCTOBER);
+    const generation = await generationOf(database.database, made.meterId);
+    const countsOn = [{ environment: api.environment, meterId: made.meterId, generation }];
+    const times = ['2026-10-05T10:00:10Z', '2026-10-06T10:00:10Z'];
+    const events = times.map((at) => ({ at, countsOn }));
+    await storeEvents({ database, clickhouse }, api.environment, events);
+    const body = { cancellation_type: 'immediate' };
+    await use({
+      made,
+      invoices: async () =>
+        (await api.make('/v1/invoices/search', { subscription_id: made.id })).items,
+      cancel: () => api.call('POST', `/v1/subscriptions/${made.id}/cancel`, { body }),
+    });
+  },
+});
+
+describe('an invoice whose meter is being backfilled', () => {
+  test('stays a draft, says why, and is finalized by the run when the meter is complete', async ({
+    api,
+    bill,
+    database,
+    world: { made, invoices },
+  }) => {
+    const plan = await api.make('/v1/plans', { name: 'Fee' });
+    await api.make('/v1/prices', { entity_id: plan.id, currency: 'usd', amount: '9' });
+    const other = await api.make('/v1/subscriptions', {
+      ...{ customer_id: made.customerId, plan_id: plan.id, currency: 'usd' },
+      ...{ billing_period: 'MONTHLY', ...OCTOBER },
+    });
+    await bill(DUE);
+    const [draft, ...more] = await invoices();
+    expect([draft.invoice_status, draft.total, more]).toEqual(['DRAFT', '0.00', []]);
+    // What bills no such meter is not held up.
+    const free = await api.make('/v1/invoices/search', {
+      ...{ subscription_id: other.id, invoice_status: ['FINALIZED'] },
+    });
+    expect(free.items.length).toBeGreaterThan(0);
+    const path = `/v1/invoices/${draft.id}/finalize`;
+    const refused = await api.call('POST', path);
+    expect([refused.status, refused.body.code]).toEqual([400, 'invalid_operation']);
+    expect(refused.body.message).toMatch(/being applied to meter .*; try again when its backfill/);
+    expect(refused.body.message).toContain(made.meterId);
+    await completeBackfills(database.database);
+    await bill(DUE);
+    expect(await invoices()).toMatchObject([
+      { id: draft.id, invoice_status: 'FINALIZED', total: '0.50' },
+    ]);
+  });
+
+  test('has the usage of the whole meter when that completes while a call finalizes', async ({
+    api,
+    bill,
+    database,
+    world: { made, invoices },
+  }) => {
+    await bill('2026-11-01T00:30:00.000Z');
+    const [draft] = await invoices();
+    const { call } = await database.database.asEnvironment(api.environment, async (tx) => {
+      await tx.one(sql.type(z.unknown())`
+        SELECT FROM subscriptions WHERE id = ${made.id} FOR UPDATE`);
+      // It has computed without the events of the backfill, and waits.
+      const call = api.call('POST', `/v1/invoices/${draft.id}/finalize`);
+      await vi.waitFor(async () => expect(await waitingSessions(tx)).toBeGreaterThan(0), 10_000);
+      await completeBackfills(database.database);
+      return { call };
+    });
+    const { status, body } = await call;
+    expect([status, body.invoice_status, body.total]).toEqual([200, 'FINALIZED', '0.50']);
+  });
+
+  test('cannot be the last one of a subscription that is cancelled at once', async ({
+    bill,
+    database,
+    world: { invoices, cancel },
+  }) => {
+    await bill('2026-10-20T00:00:00.000Z');
+    const refused = await cancel();
+    expect([refused.status, refused.body.code]).toEqual([400, 'invalid_operation']);
+    expect(refused.body.message).toMatch(/try again when its backfill is completed/);
+    expect(await invoices()).toEqual([]);
+    await completeBackfills(database.database);
+    expect((await cancel()).status).toBe(200);
+    expect(await invoices()).toMatchObject([{ invoice_status: 'FINALIZED', total: '0.50' }]);
+  });
+});
