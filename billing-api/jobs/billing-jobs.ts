@@ -2,6 +2,7 @@ import { ADVANCE_TEST_CLOCK } from './advance-test-clock.js';
 import { BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE } from './bill-environment.js';
 import { BILL_ENVIRONMENTS } from './bill-environments.js';
 import { CANCEL_OVERDUE_ONE } from './cancel-overdue.js';
+import { INVOICE_THRESHOLD_ONE } from './invoice-thresholds.js';
 import { DELIVER_WEBHOOKS, QUEUE_WEBHOOKS } from './deliver-webhooks.js';
 import { EXPORT_ONE_WINDOW, QUEUE_EXPORTS } from './export-jobs.js';
 import {
@@ -31,6 +32,7 @@ export const BILLING_JOBS = [
   BILL_ONE,
   FINALIZE_ONE,
   CANCEL_OVERDUE_ONE,
+  INVOICE_THRESHOLD_ONE,
   ADVANCE_TEST_CLOCK,
   ...THRESHOLD_JOBS,
   ...RECOMPUTE_JOBS,

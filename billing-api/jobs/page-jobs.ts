@@ -6,11 +6,10 @@ import type { Schedule } from '../../sql/jobs/schedule.js';
 import { evaluateSpend } from '../billing/alerts/evaluate-spend.js';
 import { evaluateWallets } from '../billing/alerts/evaluate-wallets.js';
 import { findEnvironmentsWith, type EnvironmentWork } from '../billing/run/environments-due.js';
-import { invoiceThresholds } from '../billing/run/invoice-thresholds.js';
 import { recomputeDrafts } from '../billing/run/recompute-drafts.js';
-import type { BillingDependencies } from '../billing/stored/compute-tasks.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
 import { writeUnit } from '../records/unit.js';
+import { invoiceThresholdPage } from './invoice-thresholds.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
 
 /** Work on all records of a kind in an environment, page by page. */
@@ -19,7 +18,7 @@ type PagedWork = {
   readonly work: EnvironmentWork;
   readonly schedule: Schedule;
   readonly doPage: (
-    needs: BillingDependencies,
+    needs: JobNeeds,
     occasion: Occasion<JobActor>,
     after: string | null,
   ) => Promise<string | null>;
@@ -59,7 +58,7 @@ function pagedJobs({ name, work, schedule, doPage }: PagedWork) {
 
 /** Every five minutes, invoices what has reached the threshold of a subscription. */
 export const THRESHOLD_JOBS = pagedJobs({
-  ...{ name: 'invoice-thresholds', work: 'thresholds', doPage: invoiceThresholds },
+  ...{ name: 'invoice-thresholds', work: 'thresholds', doPage: invoiceThresholdPage },
   schedule: { everyMs: 5 * MINUTE_MS },
 });
 

@@ -1,6 +1,11 @@
+import { sql } from 'slonik';
 import { expect } from 'vitest';
+import { z } from 'zod';
 import { COUNT_EVENTS } from '../../../contract/aggregation.js';
+import { INVOICE_THRESHOLD_ONE } from '../../jobs/invoice-thresholds.js';
 import { RECOMPUTE_JOBS, THRESHOLD_JOBS } from '../../jobs/page-jobs.js';
+import { ownerOf } from '../../../load-tests/harness/owner.js';
+import { billingRunner } from '../../testing/bill-environment.js';
 import { test as billedTest } from '../../testing/billed-test.js';
 import { expectBalancedBooks } from '../../testing/check-books.js';
 import { completeBackfills } from '../../testing/finish-partition.js';
@@ -16,6 +21,8 @@ type World = {
   readonly use: (at: string, units: number) => Promise<void>;
   /** Looks for thresholds that are reached, or computes the drafts again. */
   readonly look: (job?: typeof THRESHOLD_JOBS | typeof RECOMPUTE_JOBS) => Promise<void>;
+  /** Looks at those that were set aside. */
+  readonly lookAlone: () => Promise<unknown>;
   /** Reason, end and total of each invoice, oldest first. */
   readonly invoices: () => Promise<readonly string[]>;
 };
@@ -63,6 +70,7 @@ const test = billedTest.extend<{ world: World }>({
           },
         ]),
       look: (jobs = THRESHOLD_JOBS) => runOneJob(engines, jobs),
+      lookAlone: () => billingRunner(engines, [INVOICE_THRESHOLD_ONE]).runDue(Date.now()),
       invoices: async () => {
         const { body } = await api.call('POST', '/v1/invoices/search', { body: {} });
         return (body.items as Answer[])
@@ -101,6 +109,43 @@ test('segments of a period add up to the invoice that it would have had (OR-04, 
   expect([preview.period_start, preview.total]).toEqual(['2026-10-12T00:00:00.000Z', '77.00']);
   await bill('2026-11-01T03:00:00Z');
   expect(await world.invoices()).toEqual([HALF, '2026-11-01 SUBSCRIPTION_CYCLE 77.00']);
+});
+
+test('one that cannot be invoiced is set aside, and does not hold up the others', async ({
+  api,
+  bill,
+  database,
+  world,
+}) => {
+  const { id, plan_id, customer_id } = world.subscription;
+  const other = await api.make('/v1/subscriptions', {
+    ...{ external_customer_id: 'acme', plan_id, currency: 'usd', auto_invoice_threshold: '50' },
+    ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00Z' },
+  });
+  await world.use('2026-10-10T12:00:00Z', 60_000);
+  await bill('2026-10-12T00:00:00Z');
+  // What the threshold invoice of one of them would be is there already.
+  const taken = await api.make('/v1/invoices', {
+    ...{ customer_id, subscription_id: id, currency: 'usd', invoice_type: 'SUBSCRIPTION' },
+    ...{ billing_period: 'MONTHLY', period_start: '2026-10-01T00:00:00.000Z' },
+    ...{ period_end: '2026-10-12T00:00:00.000Z', subtotal: '0', total: '0', amount_due: '0' },
+    line_items: [{ display_name: 'In the way', amount: '0' }],
+  });
+  await ownerOf(database.database).query(sql.type(z.unknown())`
+    UPDATE invoices SET billing_reason = 'AUTO_INVOICE_THRESHOLD' WHERE id = ${taken.id}`);
+  await world.look();
+  await world.look();
+  const made = async () => {
+    const { items } = await api.make('/v1/invoices/search', { limit: 100 });
+    const found = (items as Answer[]).filter((one) => one.total !== '0.00');
+    return found.map((one) => [one.subscription_id, one.total]).sort();
+  };
+  expect(await made()).toEqual([[other.id, '50.00']]);
+  const { body: jobs } = await api.call('GET', '/v1/jobs?job=invoice-threshold');
+  expect(jobs.items.map(({ key }: Answer) => key)).toEqual([id]);
+  await api.call('POST', `/v1/invoices/${taken.id}/void`, { body: {} });
+  await world.lookAlone();
+  expect(await made()).toEqual([[other.id, '50.00'], [id, '50.00']].sort());
 });
 
 test('usage of a segment that arrives after it is on the next invoice, explained and verified', async ({

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { enqueue } from '../../sql/jobs/enqueue.js';
+import { defineJob } from '../../sql/jobs/job.js';
+import {
+  INVOICE_THRESHOLD,
+  invoiceThreshold,
+  invoiceThresholds,
+} from '../billing/run/invoice-thresholds.js';
+import type { JobActor, Occasion } from '../records/occasion.js';
+import { writeUnit } from '../records/unit.js';
+import { occasionOfRun, type JobNeeds } from './job-needs.js';
+
+/**
+ * Invoices one subscription that has reached its threshold and could not be invoiced with the
+ * others. It is tried again, and parked with its reason after the last try.
+ */
+export const INVOICE_THRESHOLD_ONE = defineJob({
+  name: INVOICE_THRESHOLD,
+  input: z.object({ subscriptionId: z.string() }),
+  key: ({ subscriptionId }) => subscriptionId,
+  onceWhileWaiting: true,
+  withLease: async ({ input, run }, needs: JobNeeds) => {
+    await invoiceThreshold(needs, occasionOfRun(run), input.subscriptionId);
+    return {};
+  },
+});
+
+/** A page of `invoiceThresholds`; each that fails is set aside for a job of its own. */
+export async function invoiceThresholdPage(
+  needs: JobNeeds,
+  occasion: Occasion<JobActor>,
+  after: string | null,
+): Promise<string | null> {
+  const { last, failed } = await invoiceThresholds(needs, occasion, after);
+  if (failed.length === 0) return last;
+  for (const { subscriptionId: id, reason: error } of failed)
+    needs.log.error({ id, error }, 'a threshold invoice could not be made');
+  await writeUnit(needs, occasion, async (unit) => {
+    for (const { subscriptionId } of failed)
+      await enqueue(unit, INVOICE_THRESHOLD_ONE, { input: { subscriptionId } });
+  });
+  return last;
+}
