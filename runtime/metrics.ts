@@ -164,7 +164,7 @@ export function createMetrics(program?: ProgramName) {
     }),
     billingDue: new Gauge({
       name: 'minutebook_billing_due',
-      help: 'Subscriptions whose period has ended (renewal) and drafts whose delay is over (finalization)',
+      help: 'Subscriptions whose period has ended (renewal), drafts whose delay is over (finalization), and those of them that wait for a meter (held)',
       labelNames: ['kind'],
       registers: shownBy('billing-api'),
     }),

@@ -44,14 +44,22 @@ describe('the watch over the billing run', () => {
     database: { database },
     shown,
   }) => {
-    await subscribeMonthly(api);
+    const { subscription, customer } = await subscribeMonthly(api);
     await bill('2026-12-01T02:00:00.000Z');
+    const owners = [subscription.id, customer.id];
     const owner = ownerOf(database);
-    expect(await shown()).toEqual([]);
+    const left = async () => {
+      const { body } = await api.call('GET', '/v1/billing/leftovers');
+      return body.items.map((one: Record<string, unknown>) => [
+        ...[one['kind'], one['subscription_id'], one['customer_id'], one['age_seconds']],
+      ]);
+    };
+    expect([await shown(), await left()]).toEqual([[], []]);
     const november = sql.fragment`period_end = '2026-12-01T00:00:00Z'
       AND billing_reason = 'SUBSCRIPTION_CYCLE'`;
     await shift(database, -1, november);
     expect(await shown()).toEqual(['missing_invoice']);
+    expect(await left()).toEqual([['missing_invoice', ...owners, 7_200]]);
     await shift(database, 1, november);
     await owner.query(statement`UPDATE number_counters SET last_number = last_number + 1`);
     expect(await shown()).toEqual(['number_gap']);
@@ -62,6 +70,7 @@ describe('the watch over the billing run', () => {
     await owner.query(statement`UPDATE invoices SET finalize_at = '2026-12-01T00:59:59Z'
       WHERE invoice_status = 'DRAFT'`);
     expect(await shown()).toEqual(['late_draft']);
+    expect(await left()).toEqual([['late_draft', ...owners, 3_601]]);
   });
 
   test('misses the invoice of a period although others have the same dates', async ({
@@ -143,6 +152,11 @@ describe('the watch over the billing run', () => {
     expect(await shown()).toEqual([]);
     await turn('2027-02-10T13:00:00.001Z');
     expect(await shown()).toEqual(['late_renewal']);
+    const { body: left } = await api.call('GET', '/v1/billing/leftovers');
+    expect(left).toMatchObject({
+      items: [{ kind: 'late_renewal', invoice_id: null, since: '2027-02-10T12:00:00.000Z' }],
+      pagination: { total: 1 },
+    });
     await bill('2027-02-10T14:00:00.000Z');
     expect(await shown()).toEqual([]);
     await turn('2027-03-01T01:00:00.000Z');

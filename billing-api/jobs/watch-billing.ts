@@ -10,6 +10,8 @@ const stateRow = z.object({
   renewal_wait: z.number(),
   due_finalizations: integerColumn,
   finalization_wait: z.number(),
+  held_drafts: integerColumn,
+  held_wait: z.number(),
   late_drafts: integerColumn,
   late_renewals: integerColumn,
   missing_invoices: integerColumn,
@@ -23,6 +25,9 @@ const keptState = z.object({
   renewal_wait: z.number(),
   due_finalizations: z.number(),
   finalization_wait: z.number(),
+  // Absent in what releases before 0077 kept, for a minute.
+  held_drafts: z.number().default(0),
+  held_wait: z.number().default(0),
   late_drafts: z.number(),
   late_renewals: z.number(),
   missing_invoices: z.number(),
@@ -49,6 +54,8 @@ export const WATCH_BILLING = defineJob({
   show: (state, { billingDue, billingWait, billingFaults }) => {
     billingDue.set({ kind: 'renewal' }, state.due_renewals);
     billingDue.set({ kind: 'finalization' }, state.due_finalizations);
+    billingDue.set({ kind: 'held' }, state.held_drafts);
+    billingWait.set({ kind: 'held' }, state.held_wait);
     billingWait.set({ kind: 'renewal' }, state.renewal_wait);
     billingWait.set({ kind: 'finalization' }, state.finalization_wait);
     billingFaults.set({ fault: 'late_draft' }, state.late_drafts);

@@ -1,4 +1,5 @@
 import type { InvoiceDto } from '../../billing-api/billing/answer/invoice-dto.js';
+import type { LeftoverDto } from '../../billing-api/billing/run/leftover-item.js';
 import type { JobDto } from '../../billing-api/platform/jobs/job-item.js';
 import { safeText } from './safe-text.js';
 
@@ -23,10 +24,12 @@ const FAULTS = {
 } as const;
 type Fault = keyof typeof FAULTS;
 
+type Kind = 'renewal' | 'finalization' | 'held';
+
 /** What a page of metrics says of the billing run, of all environments. */
 export type BillingMetrics = {
-  readonly due: Readonly<Record<'renewal' | 'finalization', number>>;
-  readonly waitSeconds: Readonly<Record<'renewal' | 'finalization', number>>;
+  readonly due: Readonly<Record<Kind, number>>;
+  readonly waitSeconds: Readonly<Record<Kind, number>>;
   readonly faults: Readonly<Record<Fault, number>>;
 };
 
@@ -38,9 +41,14 @@ export function readBillingMetrics(page: string): BillingMetrics | null {
   // Absent means not a number: whoever does not bill, or has not looked yet, tells nothing.
   const figure = (samples: ReadonlyMap<string, number>, name: string): number =>
     samples.get(name) ?? Number.NaN;
+  const figuresOf = (samples: ReadonlyMap<string, number>) => ({
+    renewal: figure(samples, 'renewal'),
+    finalization: figure(samples, 'finalization'),
+    held: figure(samples, 'held'),
+  });
   const found = {
-    due: { renewal: figure(due, 'renewal'), finalization: figure(due, 'finalization') },
-    waitSeconds: { renewal: figure(wait, 'renewal'), finalization: figure(wait, 'finalization') },
+    due: figuresOf(due),
+    waitSeconds: figuresOf(wait),
     faults: {
       late_draft: figure(faults, 'late_draft'),
       late_renewal: figure(faults, 'late_renewal'),
@@ -64,6 +72,8 @@ type StatusCount = {
 export type BillingState = {
   readonly metrics: BillingMetrics;
   readonly invoices: readonly StatusCount[];
+  /** What the run has not collected, the oldest first. */
+  readonly leftovers: readonly LeftoverDto[];
   /** Null when the key may not list jobs. */
   readonly parked: readonly JobDto[] | null;
 };
@@ -103,6 +113,19 @@ function parkedLines(parked: BillingState['parked']): readonly string[] {
   });
 }
 
+/** What nobody has collected: what it is, whose, and for how long. */
+function leftoverLines(leftovers: readonly LeftoverDto[]): readonly string[] {
+  if (leftovers.length === 0) return [row('left behind', 'none')];
+  return leftovers.map((one) => {
+    const { kind, invoice_id: invoice, subscription_id: subscription, meter_id: meter } = one;
+    const what = invoice ?? `period until ${one.period_end ?? ''}`;
+    const owners = `of ${subscription ?? 'no subscription'}, customer ${one.customer_id ?? ''}`;
+    const waits = meter === null ? '' : `, waits for meter ${meter}`;
+    const name = kind.replace('_', ' ');
+    return `  left behind: ${name} ${what} ${owners}, for ${durationText(one.age_seconds)}${waits}`;
+  });
+}
+
 /** The invariants that are broken. */
 export function faultsOf({ faults }: BillingMetrics): readonly string[] {
   return (Object.keys(FAULTS) as Fault[])
@@ -111,17 +134,24 @@ export function faultsOf({ faults }: BillingMetrics): readonly string[] {
 }
 
 /** The state of the billing run as it is printed. */
-export function billingLines({ metrics, invoices, parked }: BillingState): readonly string[] {
+export function billingLines({
+  metrics,
+  invoices,
+  leftovers,
+  parked,
+}: BillingState): readonly string[] {
   const { due, waitSeconds, faults } = metrics;
   return [
     'All environments, read once a minute',
     row('periods to be billed', dueText(due.renewal, waitSeconds.renewal)),
     row('drafts past their delay', dueText(due.finalization, waitSeconds.finalization)),
+    row('drafts that wait for a meter', dueText(due.held, waitSeconds.held)),
     ...(Object.keys(FAULTS) as Fault[]).map((fault) =>
       row(FAULTS[fault], faults[fault] === 0 ? 'none' : `${faults[fault]}  WRONG`),
     ),
     'Invoices of this environment',
     ...invoices.map((one) => row(one.status.toLowerCase(), invoiceText(one))),
+    ...leftoverLines(leftovers),
     ...parkedLines(parked),
   ];
 }

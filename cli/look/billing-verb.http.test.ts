@@ -18,7 +18,7 @@ describe('minutebook billing', () => {
     // Nothing is told before the watch has looked: no figure is taken for zero.
     await expect(readBillingState(client)).rejects.toThrow(/does not tell of the billing run/);
     const { billingDue, billingWait, billingFaults } = api.metrics;
-    for (const kind of ['renewal', 'finalization']) {
+    for (const kind of ['renewal', 'finalization', 'held']) {
       billingDue.set({ kind }, 0);
       billingWait.set({ kind }, 0);
     }
@@ -36,6 +36,7 @@ describe('minutebook billing', () => {
       'All environments, read once a minute',
       '  periods to be billed                  none',
       '  drafts past their delay               none',
+      '  drafts that wait for a meter          none',
       '  drafts that are final an hour late    none',
       '  periods that are billed an hour late  none',
       '  periods without an invoice            none',
@@ -45,6 +46,7 @@ describe('minutebook billing', () => {
       '  finalized                             none',
       '  skipped                               none',
       '  voided                                none',
+      '  left behind                           none',
       '  parked work                           none',
     ]);
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { InvoiceListDto } from '../../billing-api/billing/answer/invoice-dto.js';
+import type { LeftoverListDto } from '../../billing-api/billing/run/leftover-item.js';
 import type { JobListDto } from '../../billing-api/platform/jobs/job-item.js';
 import { UnexpectedAnswer, type ApiClient } from '../demo/api-client.js';
 import { VerbRefused } from '../verb-refused.js';
@@ -14,6 +15,7 @@ import { askProduct } from './product.js';
 
 const STATUSES = ['DRAFT', 'FINALIZED', 'SKIPPED', 'VOIDED'] as const;
 const PARKED_MAX = 50;
+const LEFTOVERS_MAX = 50;
 
 async function readMetrics({ baseUrl }: ApiClient): Promise<BillingMetrics> {
   const address = `${baseUrl.replace(/\/v1$/, '')}/metrics`;
@@ -53,6 +55,7 @@ export async function readBillingState(api: ApiClient): Promise<BillingState> {
   return {
     metrics: await readMetrics(api),
     invoices: await Promise.all(STATUSES.map((status) => countInvoices(api, status))),
+    leftovers: (await api.get<LeftoverListDto>(`/billing/leftovers?limit=${LEFTOVERS_MAX}`)).items,
     parked: await readParked(api),
   };
 }

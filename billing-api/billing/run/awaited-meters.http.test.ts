@@ -7,13 +7,15 @@ import { makeSubscription } from '../../testing/billing-test.js';
 import { completeBackfills, finishPartition } from '../../testing/finish-partition.js';
 import { generationOf } from '../../testing/meter-generation.js';
 import type { Answer } from '../../testing/money-test.js';
+import { setTestClock } from '../../testing/set-test-clock.js';
+import { createWatch } from '../../testing/watch-faults.js';
 import { storeEvents } from '../../testing/write-usage-minutes.js';
 
 const OCTOBER = { billing_cycle: 'calendar', start_date: '2026-10-01T00:00:00.000Z' };
 const DUE = '2026-11-01T02:00:00.000Z';
 
 type World = {
-  /** A subscription of 0.25 for each call, of which October has two; its meter is being backfilled. */
+  /** A subscription of 0.25 a call, with two in October; its meter is being backfilled. */
   readonly made: Answer;
   readonly invoices: () => Promise<Answer[]>;
   readonly cancel: () => Promise<{ readonly status: number; readonly body: Answer }>;
@@ -44,6 +46,7 @@ describe('an invoice whose meter is being backfilled', () => {
     api,
     bill,
     database,
+    clickhouse,
     world: { made, invoices },
   }) => {
     const plan = await api.make('/v1/plans', { name: 'Fee' });
@@ -65,8 +68,21 @@ describe('an invoice whose meter is being backfilled', () => {
     expect([refused.status, refused.body.code]).toEqual([400, 'invalid_operation']);
     expect(refused.body.message).toMatch(/being applied to meter .*; try again when its backfill/);
     expect(refused.body.message).toContain(made.meterId);
+    const { body: left } = await api.call('GET', '/v1/billing/leftovers');
+    expect(left.items).toMatchObject([
+      { kind: 'held_draft', invoice_id: draft.id, meter_id: made.meterId, age_seconds: 0 },
+    ]);
+    const watch = await createWatch({
+      ...{ database: database.database, clickHouse: clickhouse.client },
+      environment: api.environment,
+    });
+    await setTestClock(database.database, api.environment, Date.parse('2026-11-01T05:00:00Z'));
+    // It is not late: the wait of the meter is told apart.
+    expect(await watch()).toEqual([]);
     await completeBackfills(database.database);
-    await bill(DUE);
+    expect(await watch()).toEqual(['late_draft']);
+    await bill('2026-11-01T05:00:00.000Z');
+    expect((await api.call('GET', '/v1/billing/leftovers')).body.items).toEqual([]);
     expect(await invoices()).toMatchObject([
       { id: draft.id, invoice_status: 'FINALIZED', total: '0.50' },
     ]);

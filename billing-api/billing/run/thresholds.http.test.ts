@@ -145,7 +145,12 @@ test('one that cannot be invoiced is set aside, and does not hold up the others'
   expect(jobs.items.map(({ key }: Answer) => key)).toEqual([id]);
   await api.call('POST', `/v1/invoices/${taken.id}/void`, { body: {} });
   await world.lookAlone();
-  expect(await made()).toEqual([[other.id, '50.00'], [id, '50.00']].sort());
+  expect(await made()).toEqual(
+    [
+      [other.id, '50.00'],
+      [id, '50.00'],
+    ].sort(),
+  );
 });
 
 test('usage of a segment that arrives after it is on the next invoice, explained and verified', async ({
