@@ -1,12 +1,9 @@
-import { sql } from 'slonik';
-import { describe, expect, vi } from 'vitest';
-import { z } from 'zod';
-import { waitingSessions } from '../../../load-tests/harness/waiting-sessions.js';
-import type { Database } from '../../../sql/pool.js';
+import { describe, expect } from 'vitest';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { test } from '../../testing/billed-test.js';
 import { makeSubscription } from '../../testing/billing-test.js';
 import { subscribeMonthly } from '../../testing/subscribe-monthly.js';
+import { whileLocked } from '../../testing/while-locked.js';
 
 type Api = BillingUnderTest;
 
@@ -21,28 +18,6 @@ const statusOf = (answers: readonly { readonly status: number }[]) =>
 /** More than are carried out at once (docs/http.md 1.10). */
 const CALLS = 12;
 
-/** Makes calls at once that all find the subscription locked, and lets them go when they wait. */
-async function whileLocked<Answer>(
-  { environment }: Api,
-  database: Database,
-  {
-    subscriptionId,
-    calls,
-  }: {
-    readonly subscriptionId: string;
-    readonly calls: () => readonly Promise<Answer>[];
-  },
-): Promise<readonly Answer[]> {
-  let made: Promise<readonly Answer[]> = Promise.resolve([]);
-  await database.asEnvironment(environment, async (tx) => {
-    await tx.one(sql.type(z.unknown())`
-      SELECT FROM subscriptions WHERE id = ${subscriptionId} FOR UPDATE`);
-    made = Promise.all(calls());
-    await vi.waitFor(async () => expect(await waitingSessions(tx)).toBeGreaterThan(2), 10_000);
-  });
-  return made;
-}
-
 describe('an invoice', () => {
   test('is finalized once, whoever asks at once: one number, one event, the same answer', async ({
     api,
@@ -55,12 +30,13 @@ describe('an invoice', () => {
     expect(draft).toMatchObject({ invoice_status: 'DRAFT', total: '130.00', invoice_number: null });
     const path = `/v1/invoices/${draft.id}/finalize`;
     // More calls than run at once: the last ones are looked at when the first have finalized.
-    const answers = await whileLocked(api, database.database, {
-      subscriptionId: subscription.id,
-      calls: () => [
-        ...Array.from({ length: CALLS }, () => api.call('POST', path)),
-        bill('2026-12-02T00:00:00.000Z').then(() => api.call('GET', `/v1/invoices/${draft.id}`)),
-      ],
+    const answers = await whileLocked(database.database, {
+      ...{ subscriptionId: subscription.id, waiting: 3 },
+      begin: () =>
+        Promise.all([
+          ...Array.from({ length: CALLS }, () => api.call('POST', path)),
+          bill('2026-12-02T00:00:00.000Z').then(() => api.call('GET', `/v1/invoices/${draft.id}`)),
+        ]),
     });
     expect(statusOf(answers)).toEqual(answers.map(() => 200));
     const done = answers.map(({ body }) => body);
@@ -90,9 +66,9 @@ describe('an invoice', () => {
     await bill('2026-11-01T00:30:00.000Z');
     const draft = await latestOf(api, id);
     const path = `/v1/invoices/${draft.id}/finalize`;
-    const answers = await whileLocked(api, database.database, {
-      subscriptionId: id,
-      calls: () => Array.from({ length: CALLS }, () => api.call('POST', path)),
+    const answers = await whileLocked(database.database, {
+      ...{ subscriptionId: id, waiting: 3 },
+      begin: () => Promise.all(Array.from({ length: CALLS }, () => api.call('POST', path))),
     });
     expect(answers.map(({ status, body }) => [status, body.invoice_status])).toEqual(
       answers.map(() => [200, 'SKIPPED']),

@@ -1,7 +1,4 @@
-import { sql } from 'slonik';
-import { describe, expect, vi } from 'vitest';
-import { z } from 'zod';
-import { waitingSessions } from '../../../load-tests/harness/waiting-sessions.js';
+import { describe, expect } from 'vitest';
 import { test as billedTest } from '../../testing/billed-test.js';
 import { makeSubscription } from '../../testing/billing-test.js';
 import { completeBackfills, finishPartition } from '../../testing/finish-partition.js';
@@ -9,6 +6,7 @@ import { generationOf } from '../../testing/meter-generation.js';
 import type { Answer } from '../../testing/money-test.js';
 import { setTestClock } from '../../testing/set-test-clock.js';
 import { createWatch } from '../../testing/watch-faults.js';
+import { whileLocked } from '../../testing/while-locked.js';
 import { storeEvents } from '../../testing/write-usage-minutes.js';
 
 const OCTOBER = { billing_cycle: 'calendar', start_date: '2026-10-01T00:00:00.000Z' };
@@ -96,16 +94,12 @@ describe('an invoice whose meter is being backfilled', () => {
   }) => {
     await bill('2026-11-01T00:30:00.000Z');
     const [draft] = await invoices();
-    const { call } = await database.database.asEnvironment(api.environment, async (tx) => {
-      await tx.one(sql.type(z.unknown())`
-        SELECT FROM subscriptions WHERE id = ${made.id} FOR UPDATE`);
-      // It has computed without the events of the backfill, and waits.
-      const call = api.call('POST', `/v1/invoices/${draft.id}/finalize`);
-      await vi.waitFor(async () => expect(await waitingSessions(tx)).toBeGreaterThan(0), 10_000);
-      await completeBackfills(database.database);
-      return { call };
+    // It has computed without the events of the backfill, and waits.
+    const { status, body } = await whileLocked(database.database, {
+      ...{ subscriptionId: made.id, waiting: 1 },
+      begin: () => api.call('POST', `/v1/invoices/${draft.id}/finalize`),
+      then: () => completeBackfills(database.database),
     });
-    const { status, body } = await call;
     expect([status, body.invoice_status, body.total]).toEqual([200, 'FINALIZED', '0.50']);
   });
 

@@ -26,6 +26,7 @@ import type { Answer } from '../../testing/money-test.js';
 import { setTestClock } from '../../testing/set-test-clock.js';
 import { subscribeMonthly } from '../../testing/subscribe-monthly.js';
 import { makeWallet } from '../../testing/wallet-calls.js';
+import { holdSubscription } from '../../testing/while-locked.js';
 
 /** Ten thousand take minutes: docs/measurements/billing-run.md. */
 const DUE = Number(process.env['DUE_AT_ONCE'] ?? '110');
@@ -64,27 +65,6 @@ async function cyclesOf({ database, environment }: BilledWorld, status: string) 
       count(DISTINCT invoice_number) AS numbers FROM invoices
     WHERE environment_id = ${environment.environmentId} AND invoice_status = ${status}
       AND billing_reason = 'SUBSCRIPTION_CYCLE'`);
-}
-
-/** Holds one subscription of an environment, so that a run for all of them cannot end. */
-async function holdSubscription({ database, environment }: BilledWorld) {
-  let letGo = (): void => undefined;
-  const released = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
-  let begun = (): void => undefined;
-  const isHeld = new Promise<void>((resolve) => {
-    begun = resolve;
-  });
-  const held = ownerOf(database).transaction(async (tx) => {
-    await tx.one(sql.type(z.object({ id: z.string() }))`
-      SELECT id FROM subscriptions WHERE environment_id = ${environment.environmentId}
-      ORDER BY id DESC LIMIT 1 FOR UPDATE`);
-    begun();
-    await released;
-  });
-  await isHeld;
-  return { letGo, held };
 }
 
 /** Calls of another tenant. */
@@ -129,7 +109,12 @@ describe('subscriptions that are all due at the same second', () => {
       await setTestClock(database.database, one, Date.parse(THEN));
     await queue(world, api.environment, BILL_ENVIRONMENT);
     const log = createLog('test', 'silent');
-    const { letGo, held } = await holdSubscription(world);
+    // One that is held, so that the run for all of them cannot end.
+    const { environmentId } = api.environment;
+    const { letGo, held } = await holdSubscription(
+      database.database,
+      sql.fragment`environment_id = ${environmentId} ORDER BY id DESC`,
+    );
     const startedAt = performance.now();
     const stop = await startJobs({
       ...{ database: database.database, jobs: BILLING_JOBS, needs: billingNeeds(world) },
