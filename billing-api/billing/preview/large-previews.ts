@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
 import type { InstantMs } from '../../../contract/instant.js';
 import { QueryTooLarge } from '../../../clickhouse/request-queries.js';
 import { codeOf, DependencyError } from '../../../runtime/failure.js';
@@ -38,7 +38,7 @@ const LIMITS: FairQueueLimits = {
   waitingPerKeyMax: 8,
   waitMsMax: 60_000,
 };
-/** Of the buckets and what is computed of them; five million fit. */
+/** Of the buckets and what is computed of them: two million take about 0.7 GB. */
 const HEAP_MB_MAX = 2_048;
 
 const TOO_MUCH_MEMORY = new Refusal(
@@ -69,11 +69,10 @@ function resultOf(outcome: PreviewOutcome): PreviewDto | Refusal {
 /** Runs a thread until it answers, fails, or nobody waits for it any more. */
 function runThread(
   thread: URL,
-  workerData: PreviewSettings,
+  options: Pick<WorkerOptions, 'workerData' | 'resourceLimits'>,
   signal: AbortSignal,
 ): Promise<PreviewDto | Refusal> {
-  const resourceLimits = { maxOldGenerationSizeMb: HEAP_MB_MAX };
-  const worker = new Worker(thread, { workerData, resourceLimits });
+  const worker = new Worker(thread, options);
   const answered = new Promise<PreviewDto | Refusal>((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
     worker.once('message', (outcome: PreviewOutcome) => {
@@ -101,12 +100,13 @@ function runThread(
 export function createLargePreviews(
   thread: URL,
   urls: Pick<PreviewSettings, 'databaseUrl' | 'clickHouseUrl'>,
+  maxOldGenerationSizeMb = HEAP_MB_MAX,
 ): LargePreviews {
   const queue = new FairQueue(LIMITS);
-  return (preview, signal) =>
-    queue.run(
-      preview.occasion.environment.tenantId,
-      () => runThread(thread, { ...urls, ...preview }, signal),
-      signal,
-    );
+  return (preview, signal) => {
+    const workerData: PreviewSettings = { ...urls, ...preview };
+    const options = { workerData, resourceLimits: { maxOldGenerationSizeMb } };
+    const { tenantId } = preview.occasion.environment;
+    return queue.run(tenantId, () => runThread(thread, options, signal), signal);
+  };
 }
