@@ -17,7 +17,9 @@ export type ExportWorld = {
   /** A scheduled task, hourly and enabled unless it says otherwise. */
   readonly schedule: (entityType: string, members?: object, config?: object) => Promise<Answer>;
   readonly at: (instant: string) => Promise<void>;
-  /** What the look for due windows does, and the jobs that it queues. */
+  /** What the look for due windows does. */
+  readonly queue: (instant: string) => Promise<void>;
+  /** The look for due windows, and the jobs that it queues. */
   readonly work: (instant: string) => Promise<void>;
   readonly tasks: (scheduled: Answer) => Promise<Answer>;
 };
@@ -47,8 +49,14 @@ export async function makeExportWorld(
   const needs: JobNeeds = { ...billingNeeds(engines), dataUntil };
   const runner = billingRunner(engines, [EXPORT_ONE_WINDOW], needs);
   const run = { job: 'queue-exports', runId: 'run', environment: null, dueAt: 0 };
+  const queue = async (instant: string): Promise<void> => {
+    await at(instant);
+    const { signal } = new AbortController();
+    const occasion = occasionOfRun({ ...run, now: Date.parse(instant), signal }, environment);
+    await queueDueWindows(needs, occasion);
+  };
   return {
-    ...{ connection, counted, at },
+    ...{ connection, counted, at, queue },
     schedule: (entity_type, members = {}, config = {}) =>
       api.make('/v1/tasks/scheduled', {
         ...{ connection_id: connection.id, entity_type, interval: 'hourly', enabled: true },
@@ -59,10 +67,7 @@ export async function makeExportWorld(
         ...members,
       }),
     work: async (instant) => {
-      await at(instant);
-      const { signal } = new AbortController();
-      const occasion = occasionOfRun({ ...run, now: Date.parse(instant), signal }, environment);
-      await queueDueWindows(needs, occasion);
+      await queue(instant);
       await runner.runDue(Date.parse(instant));
     },
     tasks: async ({ id }) => {

@@ -14,11 +14,20 @@ type Turned = WorkerEngines & {
   readonly environment: Environment;
   readonly jobs: readonly string[];
   readonly turnedMs: number;
+  readonly isAllCounted?: boolean;
 };
-const { turnedMs, environment, jobs, ...engines } = JSON.parse(process.argv[2] ?? '') as Turned;
+const {
+  turnedMs,
+  environment,
+  jobs,
+  isAllCounted = false,
+  ...engines
+} = JSON.parse(process.argv[2] ?? '') as Turned;
 const database = await createDatabase(engines.databaseUrl, { poolSize: 8 });
 const clickHouse = createClickHouse(engines.clickHouseUrl);
 const clock = { now: () => Date.now() + turnedMs };
+const needs = billingNeeds({ database, clickHouse, environment });
+const dataUntil = isAllCounted ? () => Promise.resolve(clock.now()) : needs.dataUntil;
 await startJobs({
   database,
   // What a killed process held is soon free.
@@ -26,7 +35,7 @@ await startJobs({
     ...job,
     leaseSeconds: 1,
   })),
-  needs: { ...billingNeeds({ database, clickHouse, environment }), clock },
+  needs: { ...needs, clock, dataUntil },
   clock,
   log: createLog('test', 'silent'),
   metrics: createMetrics('billing-api'),

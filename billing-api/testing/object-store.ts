@@ -14,6 +14,8 @@ export type ObjectStore = {
   readonly objects: Map<string, StoredObject>;
   /** How many of the next requests are refused. */
   refuseNext: number;
+  /** Called with each request that is never answered, and whose object is not there therefore. */
+  onHanging: (() => void) | null;
   readonly close: () => Promise<void>;
 };
 
@@ -26,9 +28,10 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 /** Starts a store on a free port of this machine. */
 export async function startObjectStore(): Promise<ObjectStore> {
   const objects = new Map<string, StoredObject>();
-  const store = { refuseNext: 0 };
+  const store: Pick<ObjectStore, 'refuseNext' | 'onHanging'> = { refuseNext: 0, onHanging: null };
   const server: Server = createServer((request, response) => {
-    void bodyOf(request).then((body) => {
+    const answer = (body: Buffer): unknown => {
+      if (store.onHanging !== null) return store.onHanging();
       if (store.refuseNext > 0) {
         store.refuseNext -= 1;
         response.writeHead(403, { 'content-type': 'application/xml' });
@@ -43,7 +46,9 @@ export async function startObjectStore(): Promise<ObjectStore> {
       });
       response.writeHead(200, { etag: '"1"' });
       return response.end();
-    });
+    };
+    // Whoever sends it may be killed in the middle.
+    void bodyOf(request).then(answer, () => undefined);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -12,6 +12,8 @@ export type KilledWork = {
   readonly jobs: readonly string[];
   /** How far its clock is turned. */
   readonly turnedMs: number;
+  /** Whether all that was received counts as counted, as where nothing is received. */
+  readonly isAllCounted?: boolean;
 };
 
 /** Carries jobs out in a process of its own, which is killed with SIGKILL when it is time. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { sql } from 'slonik';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { test as billedTest } from '../../testing/billed-test.js';
 import { makeExportWorld, type ExportWorld } from '../../testing/export-world.js';
@@ -9,6 +9,7 @@ import { expectRefused, type Answer } from '../../testing/money-test.js';
 import { startObjectStore, type ObjectStore } from '../../testing/object-store.js';
 import { makePricedPlan } from '../../testing/priced-plan.js';
 import { invoiceOf, makeWallet, topUp, FREE } from '../../testing/wallet-calls.js';
+import { workUntilKilled } from '../../testing/work-until-killed.js';
 
 const NOW = '2026-03-01T10:03:00.000Z';
 
@@ -210,6 +211,45 @@ describe('an export', () => {
       { task_status: 'COMPLETED', error: null },
       { task_status: 'COMPLETED' },
     ]);
+  });
+
+  test('whose process is killed during the upload leaves no file, and is done again whole', async ({
+    api,
+    database,
+    clickhouse,
+    world,
+  }) => {
+    const scheduled = await world.schedule('invoice');
+    await makeWallet(api);
+    await invoiceOf(api, '150');
+    const instant = '2026-03-01T11:20:00.000Z';
+    await world.queue(instant);
+    const engines = { databaseUrl: database.url, clickHouseUrl: clickhouse.url };
+    const work = { ...engines, environment: api.environment, jobs: ['export-window'] };
+    const allCounted = { turnedMs: 0, isAllCounted: true };
+    const hanging = new Promise<void>((resolve) => {
+      world.store.onHanging = resolve;
+    });
+    await workUntilKilled({ ...work, ...allCounted }, () => hanging);
+    world.store.onHanging = null;
+    expect(world.store.objects.size).toBe(0);
+    expect(await world.tasks(scheduled)).toMatchObject([
+      { task_status: 'PROCESSING', file_url: null },
+    ]);
+    // What the killed process held is free after a second.
+    await vi.waitFor(
+      async () => {
+        await world.work(instant);
+        expect(await world.tasks(scheduled)).toMatchObject([{ task_status: 'COMPLETED' }]);
+      },
+      { timeout: 20_000, interval: 200 },
+    );
+    const file = world.lines(`invoice/invoice-${FIRST}.csv`);
+    expect(file).toHaveLength(2);
+    const window = { start_time: '2026-03-01T10:00:00Z', end_time: '2026-03-01T11:00:00Z' };
+    await api.call('POST', `/v1/tasks/scheduled/${scheduled.id}/run`, { body: window });
+    await world.work(instant);
+    expect(world.lines(`invoice/invoice-${FIRST}.csv`)).toEqual(file);
   });
 
   test('has a manifest with its counts, sums and checksum, which follow from the file', async ({
