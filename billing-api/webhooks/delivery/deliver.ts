@@ -223,6 +223,10 @@ async function targetOf(
 /** How long one run goes on; then other endpoints have their turn. */
 const RUN_MS = 30_000;
 
+/** Whether so little was due that the next run is soon enough: another look costs a transaction. */
+const isLittle = ({ due, taken }: Round): boolean =>
+  due.length < SENT_AT_ONCE && taken < SENT_AT_ONCE;
+
 /**
  * Delivers what is due to one endpoint, in the order of the events as far as that goes: some are
  * on their way at once, and what failed comes later. It may be killed at any point; what was sent
@@ -244,8 +248,7 @@ export async function deliverTo(
     );
     const target = await targetOf(needs, round?.endpoint ?? null);
     if (round === null || target === null) return false;
-    const { due, taken } = round;
-    if (due.length === 0 && taken === 0) return false;
+    const { due } = round;
     const queue = new PQueue({ concurrency: SENT_AT_ONCE });
     await queue.addAll(
       due.map((one) => async () => {
@@ -256,5 +259,6 @@ export async function deliverTo(
       }),
     );
     if (clock.now() > until) return true;
+    if (isLittle(round)) return false;
   }
 }
