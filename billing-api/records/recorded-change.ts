@@ -26,6 +26,8 @@ export type NewSystemEvent = {
   readonly entityId: string;
   /** What stands beside `event_type` in the payload. */
   readonly payload: Readonly<Record<string, unknown>>;
+  /** Members of the record that are read when the unit ends. */
+  readonly more?: Resource['alsoTells'];
 };
 
 /** The ending of the event that announces an action: whatever can no longer be used is deleted. */
@@ -77,12 +79,16 @@ export function recordAudit<C extends Columns>(
 export function announce(
   unit: Unit,
   resource: Pick<Resource, 'name'>,
-  event: { readonly id: string; readonly name: string; readonly told: unknown },
+  event: { readonly id: string; readonly name: string; readonly told: unknown } & Pick<
+    NewSystemEvent,
+    'more'
+  >,
 ): void {
   if (event.told === null) return;
   const entityType = entityTypeOf(resource);
   const payload = { [entityType]: event.told };
-  unit.events.push({ name: event.name, entityType, entityId: event.id, payload });
+  const { name, more = null } = event;
+  unit.events.push({ name, entityType, entityId: event.id, payload, more });
 }
 
 /**
@@ -101,5 +107,5 @@ export function recordChange<C extends Columns>(
   const { announces } = resource;
   const told = announces === 'all' ? answer : payloadOf(announces, answer);
   const name = `${entityTypeOf(resource)}.${EVENT_ENDINGS[action]}`;
-  announce(unit, resource, { id: after.id, name, told });
+  announce(unit, resource, { id: after.id, name, told, more: resource.alsoTells });
 }

@@ -12,6 +12,7 @@ import {
 } from './columns.js';
 import type { MetadataDto, RecordDto } from './record-dto.js';
 import type { MemberTypes } from './search-request.js';
+import type { ReadUnit } from './unit.js';
 
 export type RecordRow = {
   readonly [Name in keyof typeof recordColumns]: ValueOf<(typeof recordColumns)[Name]>;
@@ -64,6 +65,12 @@ export type ReferencedResource = {
   readonly having?: { readonly column: string; readonly is: string };
 };
 
+/** What an event tells of a record beside its columns. */
+type AlsoTold = (
+  unit: ReadUnit,
+  record: Readonly<Record<string, unknown>>,
+) => object | Promise<object>;
+
 type Declaration<C extends Columns> = {
   /** As messages call one record: `price unit`. */
   readonly name: string;
@@ -93,6 +100,8 @@ type Declaration<C extends Columns> = {
    * of a record causes (docs/http.md 11.3); no events when absent.
    */
   readonly announces?: readonly (NamesOf<C> | keyof typeof recordColumns)[] | 'all' | null;
+  /** What those events tell beside the columns: asked when the unit ends, so it tells all of it. */
+  readonly alsoTells?: AlsoTold | null;
   /**
    * Whose the records are: an environment's, unless it says otherwise. The table of a tenant's
    * records has no environment_id, and their rows lack it.
@@ -156,6 +165,7 @@ export function defineResource<const C extends Columns>(declaration: Declaration
     unique: {},
     references: {},
     announces: null,
+    alsoTells: null,
     lifecycle: null,
     isAudited: true,
     scope: 'environment',

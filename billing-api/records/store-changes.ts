@@ -1,4 +1,5 @@
 import { sql } from 'slonik';
+import { isObject } from '../../contract/is-object.js';
 import { formatInstant } from '../../contract/instant.js';
 import { noRows } from '../../sql/columns.js';
 import { CURRENT_ENVIRONMENT } from './conditions.js';
@@ -73,10 +74,28 @@ function toldEvents({ changes, events }: Unit): readonly NewSystemEvent[] {
   return events.filter(({ name }) => !name.endsWith('.updated') && name !== 'invoice.update');
 }
 
+/** The events with what they tell beside the columns of a record, as the unit leaves it. */
+async function completed(
+  unit: Unit,
+  events: readonly NewSystemEvent[],
+): Promise<readonly NewSystemEvent[]> {
+  const told: NewSystemEvent[] = [];
+  for (const event of events) {
+    const { entityType, payload, more = null } = event;
+    const record = payload[entityType];
+    if (more === null || !isObject(record)) told.push(event);
+    else {
+      const members = await more(unit, record);
+      told.push({ ...event, payload: { ...payload, [entityType]: { ...record, ...members } } });
+    }
+  }
+  return told;
+}
+
 /** Takes its numbers last, because other units of the environment wait for them from then on. */
 async function storeEvents(unit: Unit): Promise<void> {
   const { tx, now, newId } = unit;
-  const events = toldEvents(unit);
+  const events = await completed(unit, toldEvents(unit));
   if (events.length === 0) return;
   const rows = events.map((event, index) => ({
     id: newId('sys_event'),

@@ -147,20 +147,14 @@ export interface FeatureAlertPayload {
   alert: FeatureAlertDto;
 }
 
-/** What events tell of an entitlement: what it belongs to is `entity_type` and `entity_id`. */
-export interface ToldEntitlementDto extends Omit<EntitlementDto, 'plan_id'> {}
-
 export interface EntitlementPayload {
   event_type: 'entitlement.created' | 'entitlement.updated' | 'entitlement.deleted';
-  entitlement: ToldEntitlementDto;
+  entitlement: EntitlementDto;
 }
-
-/** What events tell of a customer. */
-export interface ToldCustomerDto extends Omit<CustomerDto, 'integrations'> {}
 
 export interface CustomerPayload {
   event_type: 'customer.created' | 'customer.updated' | 'customer.deleted';
-  customer: ToldCustomerDto;
+  customer: CustomerDto;
 }
 
 export interface CreditNotePayload {

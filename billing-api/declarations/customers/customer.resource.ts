@@ -16,7 +16,18 @@ import {
   type IntegrationDto,
   type IntegrationEntityBody,
 } from './integration.resource.js';
+import { findRecord } from '../../records/find-record.js';
+import type { ReadUnit } from '../../records/unit.js';
 import type { TaxRateOverrideBody } from '../taxes/tax-override-body.js';
+
+/** The ids of a customer at other providers, as the unit leaves them. */
+async function integrationsOf(
+  unit: ReadUnit,
+  { id }: Readonly<Record<string, unknown>>,
+): Promise<object> {
+  const row = await findRecord(unit, ANSWERED_CUSTOMERS, String(id));
+  return { integrations: row === null ? [] : customerToDto(row).integrations };
+}
 
 export const CUSTOMERS = defineResource({
   name: 'customer',
@@ -39,6 +50,7 @@ export const CUSTOMERS = defineResource({
   unique: { customers_external_id: 'external_id' },
   removal: 'archived',
   announces: 'all',
+  alsoTells: integrationsOf,
 });
 export type CustomerRow = RecordOf<typeof CUSTOMERS>;
 

@@ -54,6 +54,9 @@ export const ENTITLEMENTS = defineResource({
   },
   removal: 'archived',
   announces: 'all',
+  alsoTells: (_unit, { entity_type: type, entity_id: id }) => ({
+    plan_id: type === 'PLAN' ? id : null,
+  }),
 });
 export type EntitlementRow = RecordOf<typeof ENTITLEMENTS>;
 export type NewEntitlement = NewRecord<(typeof ENTITLEMENTS)['columns']>;

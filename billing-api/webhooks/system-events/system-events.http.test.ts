@@ -4,7 +4,14 @@ import { makeSubscription, test } from '../../testing/billing-test.js';
 const PATH = '/v1/webhooks/events';
 const FEATURE = { name: 'Single sign-on', type: 'boolean' };
 
-type Listed = { id: string; sequence: number; event_name: string; entity_id: string };
+type Listed = {
+  id: string;
+  sequence: number;
+  event_name: string;
+  entity_id: string;
+  payload: Record<string, Members>;
+};
+type Members = Record<string, unknown>;
 
 describe('GET /webhooks/events', () => {
   test('answers the events of changes in their order, with the record as it was then', async ({
@@ -90,6 +97,40 @@ describe('GET /webhooks/events', () => {
     expect(await told()).toBe(before);
     await change(`/v1/features/${feature.id}`, { name: 'Another' });
     expect(await told()).toBe(before + 1);
+  });
+
+  test('tells of a customer with its ids at other providers, and of an entitlement with its plan', async ({
+    api,
+  }) => {
+    const mapping = { provider_type: 'crm', provider_entity_id: 'C-1' };
+    const customer = await api.make('/v1/customers', {
+      ...{ external_id: 'acme', integration_entity_mapping: [mapping] },
+    });
+    const path = `/v1/customers/${customer.id}`;
+    await api.call('PUT', path, { body: { integration_entity_mapping: null } });
+    const link = { entity_type: 'customer', entity_id: customer.id, ...mapping };
+    await api.make('/v1/integrations/link', link);
+    await api.call('DELETE', path);
+    const plan = await api.make('/v1/plans', { name: 'Pro' });
+    const feature = await api.make('/v1/features', FEATURE);
+    const entitlement = { feature_id: feature.id, entity_type: 'PLAN', entity_id: plan.id };
+    await api.make('/v1/entitlements', entitlement);
+    const events = (await api.call('GET', PATH)).body.items;
+    const told = events.flatMap(({ event_name: name, payload }: Listed) =>
+      name.startsWith('customer.') ? [[name, payload['customer']?.['integrations']]] : [],
+    );
+    expect(told).toMatchObject([
+      ['customer.created', [mapping]],
+      ['customer.updated', []],
+      ['customer.updated', [mapping]],
+      ['customer.deleted', []],
+    ]);
+    const members = (one: object) => Object.keys(one).sort();
+    expect(members(events[0].payload.customer)).toEqual(
+      members(customer).filter((name) => !name.startsWith('parent_customer')),
+    );
+    const [last] = events.slice(-1);
+    expect(last.payload.entitlement).toMatchObject({ plan_id: plan.id });
   });
 
   test('tells of a subscription with its customer', async ({ api }) => {
