@@ -21,6 +21,11 @@ import {
   operationsModule,
   operationsOf,
 } from './routes/operations.mjs';
+import {
+  absentMembersModule,
+  absentMembersOf,
+  withAbsentMembers,
+} from './routes/absent-members.mjs';
 import { writeClientTypes } from './routes/client-types.mjs';
 import { loadStandardRoutes } from './routes/load-routes.mjs';
 import { controllerModule } from './routes/standard-controller.mjs';
@@ -77,8 +82,12 @@ function completeSpec() {
   const enumerations = optionalEnumerationsOf(ours, spec.components.schemas);
   const nulls = meaningfulNullsOf(ours, spec.components.schemas);
   writeFileSync(join(output, 'operations.ts'), operationsModule(operations, enumerations, nulls));
+  const table = readJson('absent-members.json');
+  const known = withAbsentMembers(spec.components.schemas, table);
+  const absent = absentMembersOf(ours, known, table);
+  writeFileSync(join(output, 'absent-members.ts'), absentMembersModule(absent));
   const { paths, schemas } = withOpenAnswers(mergedPaths(ours, fragment.paths), {
-    ...spec.components.schemas,
+    ...known,
     ...fragment.components.schemas,
   });
   const examples = readJson('openapi-examples.json');

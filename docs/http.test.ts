@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PLANNED_PATHS } from '../billing-api/edge/planned-paths.js';
 import { projectRoot } from '../runtime/project.js';
 
 function read(path: string): string {
@@ -24,48 +23,47 @@ function builtOperations(): readonly string[] {
 
 const page = read('docs/http.md');
 
-/** Rows of the tables of operations: "| `GET /plans/{id}` **(planned)** | …". */
-const rows = [...page.matchAll(/^\| `([A-Z]+ \/\S*)`([^|]*)\|/gm)].map(
-  ([, operation = '', marks = '']) => ({ operation, isPlanned: marks.includes('(planned)') }),
+/** Rows of the tables of operations: "| `GET /plans/{id}` | …". */
+const operations = [...page.matchAll(/^\| `([A-Z]+ \/\S*)`[^|]*\|/gm)].map(
+  ([, operation = '']) => operation,
 );
+
+/** The operations of the specification, each with the file that tests it: section 17. */
+const tested = [
+  ...(page.split('## 17. ')[1] ?? '').matchAll(/^\| ([A-Z]+ \/\S+) \| `(\S+)` \|$/gm),
+].map(([, operation = '', file = '']) => ({ operation, file }));
 
 describe('docs/http.md', () => {
   it('lists each operation once', () => {
-    const operations = rows.map(({ operation }) => operation);
     expect(operations.length).toBeGreaterThan(200);
     expect(operations.filter((one, index) => operations.indexOf(one) < index)).toEqual([]);
   });
 
-  it('marks as planned what is not built, and nothing else', () => {
-    const unmarked = rows.filter(({ isPlanned }) => !isPlanned).map(({ operation }) => operation);
-    expect(unmarked.sort()).toEqual([...builtOperations()].sort());
+  it('lists the operations that are built, and no others', () => {
+    expect([...operations].sort()).toEqual([...builtOperations()].sort());
   });
 
-  it('names the operations of the specification as built or planned, as their rows do', () => {
-    const [, section = ''] = page.split('## 17. ');
-    const lines = section.split('\n').filter((line) => /^\|.*[A-Z]+ \//.test(line));
-    const named = lines.flatMap((line) => {
-      const [, ...cells] = line.split('|').map((cell) => cell.trim());
-      const operations = cells.slice(0, 2).map((operation, column) => ({ operation, column }));
-      return operations.filter(({ operation }) => operation !== '');
-    });
-    expect(named.length).toBe(24);
-    for (const { operation, column } of named) {
-      expect(rows).toContainEqual({ operation, isPlanned: column === 1 });
-    }
+  it('marks the operations of the specification', () => {
+    const marked = [...page.matchAll(/^\| `([A-Z]+ \/\S*)` \*\*\[spec\]\*\*/gm)];
+    expect(marked.map(([, operation]) => operation).sort()).toEqual(
+      tested.map(({ operation }) => operation).sort(),
+    );
   });
 
-  it('lists as planned the paths that answer so', () => {
-    const planned = rows.filter(({ isPlanned }) => isPlanned);
-    const paths = planned.map(({ operation }) => `/v1${operation.split(' ')[1] ?? ''}`);
-    expect(paths.sort()).toEqual([...PLANNED_PATHS].sort());
+  it('lists what answers have for typed clients beside their own members', () => {
+    const added = JSON.parse(read('billing-api/edge/absent-members.json')) as Readonly<
+      Record<string, readonly string[]>
+    >;
+    const listed = [...page.matchAll(/^\| (\w+Dto) \| (.+) \|$/gm)].map(
+      ([, name = '', members = '']) => [name, members.split(', ')] as const,
+    );
+    expect(Object.fromEntries(listed)).toEqual(added);
   });
 
   it('names the test of each operation of the specification', () => {
-    const [, section = ''] = page.split('## 17. ');
-    const tested = [...section.matchAll(/^\| [A-Z]+ (\/\S+) \| \| `(\S+)` \|$/gm)];
     expect(tested.length).toBe(24);
-    for (const [, path = '', file = ''] of tested) {
+    for (const { operation, file } of tested) {
+      const path = operation.split(' ')[1] ?? '';
       // What the test asks for: the last part of the path that is no parameter.
       const part = path.split('/').findLast((each) => !each.startsWith('{')) ?? '';
       expect(read(file), `${path} in ${file}`).toContain(part);

@@ -1,7 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { HttpFailure } from './http-failure.js';
 import type { Operation, OperationTable } from './operation-table.js';
-import { isPlannedPath } from './planned-paths.js';
 import { contextOf } from './request-context.js';
 
 /** Notes which operation a request is; refuses nothing yet, so that 401 comes first. */
@@ -43,10 +42,8 @@ export const requireOperation: RequestHandler = (request, _response, next) => {
       throw new HttpFailure(405, 'invalid_operation', { message, headers: { Allow: allow } });
     }
     case 'unknown': {
-      const problem = isPlannedPath(request.path)
-        ? `${request.path} is planned and not built yet`
-        : `there is no path ${request.path}`;
-      throw new HttpFailure(404, 'not_found', { message: problem.slice(0, 300) });
+      const message = `there is no path ${request.path}`.slice(0, 300);
+      throw new HttpFailure(404, 'not_found', { message });
     }
   }
 };

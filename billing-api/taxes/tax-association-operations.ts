@@ -22,7 +22,6 @@ import {
   type ChangeTaxAssociationBody,
   type CreateTaxAssociationBody,
   type TaxAssociationDto,
-  type TaxAssociationRow,
 } from '../declarations/taxes/tax-association.resource.js';
 import { holdTaxedEntity, readTaxedEntity } from './taxed-entity.js';
 import { holdTaxRatesByCode } from './taxes-store.js';
@@ -137,8 +136,9 @@ export function archiveTaxAssociation(
   dependencies: WriteDependencies,
   occasion: Occasion,
   id: string,
-): Promise<TaxAssociationRow | Refusal> {
-  return writeUnit(dependencies, occasion, (unit) =>
-    removeRecord(unit, TAX_ASSOCIATIONS, { id, guards: [] }),
-  );
+): Promise<AssociatedTax | Refusal> {
+  return writeUnit(dependencies, occasion, async (unit) => {
+    const removed = await removeRecord(unit, TAX_ASSOCIATIONS, { id, guards: [] });
+    return isRefusal(removed) ? removed : withTaxRate(unit, removed);
+  });
 }

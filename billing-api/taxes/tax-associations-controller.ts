@@ -16,7 +16,6 @@ import type { Request as HttpRequest } from 'express';
 import { accepted } from '../edge/http-failure.js';
 import { occasionOf } from '../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
-import type { MessageDto } from '../records/record-dto.js';
 import type { WriteDependencies } from '../records/unit.js';
 import { pageToDto } from '../records/search-records.js';
 import {
@@ -33,6 +32,7 @@ import {
   type CreateTaxAssociationBody,
   type TaxAssociationDto,
   type TaxAssociationListDto,
+  type ArchivedTaxAssociationDto,
 } from '../declarations/taxes/tax-association.resource.js';
 
 @Route('v1/taxes/associations')
@@ -107,8 +107,10 @@ export class TaxAssociationsController extends Controller {
   public async archiveTaxAssociation(
     @Request() request: HttpRequest,
     @Path() id: string,
-  ): Promise<MessageDto> {
-    accepted(await archiveTaxAssociation(this.dependencies, occasionOf(request), id));
-    return { message: `tax association ${id} is archived` };
+  ): Promise<ArchivedTaxAssociationDto> {
+    const removed = accepted(
+      await archiveTaxAssociation(this.dependencies, occasionOf(request), id),
+    );
+    return { ...taxAssociationToDto(removed), message: `tax association ${id} is archived` };
   }
 }

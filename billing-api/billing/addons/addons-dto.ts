@@ -65,6 +65,7 @@ export interface AddedAddonDto extends AddonAssociationDto {
 export interface RemovedAddonDto extends AddonAssociationDto {
   /** Null where nothing was given back. */
   wallet_transaction: WalletTransactionDto | null;
+  message: string;
 }
 
 export interface AddonAssociationListDto {

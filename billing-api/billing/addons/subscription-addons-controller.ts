@@ -87,6 +87,7 @@ export class SubscriptionAddonsController extends Controller {
     return {
       ...addonToDto(removed),
       wallet_transaction: transaction === null ? null : walletTransactionToDto(transaction),
+      message: 'the addon is removed from the subscription',
     };
   }
 

@@ -129,6 +129,11 @@ export interface InvoiceDto extends InvoiceHeaderDto {
   taxes: AppliedTaxDto[];
 }
 
+/** An invoice, and what was done with it. */
+export interface ToldInvoiceDto extends InvoiceDto {
+  message: string;
+}
+
 export interface InvoiceListDto {
   items: InvoiceDto[];
   pagination: PaginationDto;

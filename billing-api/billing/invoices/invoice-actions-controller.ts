@@ -6,7 +6,7 @@ import { expectedVersions, tagVersion } from '../../edge/versions.js';
 import type { MessageDto } from '../../records/record-dto.js';
 import type { Refusal } from '../../records/refusal.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
-import type { InvoiceDto } from '../answer/invoice-dto.js';
+import type { InvoiceDto, ToldInvoiceDto } from '../answer/invoice-dto.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import { attemptPayment } from '../payments/attempt-payment.js';
 import { recordByAmount, type RecordPaymentBody } from '../payments/record-by-amount.js';
@@ -15,6 +15,12 @@ import { finalizeInvoice } from './finalize-invoice.js';
 import { recomputeInvoice } from './recompute-invoice.js';
 import { triggerCommunication } from './trigger-communication.js';
 import { voidInvoice, type VoidInvoiceBody } from './void-invoice.js';
+
+/** An invoice with a message that names it and what was done. */
+const told = (invoice: InvoiceDto, done: string): ToldInvoiceDto => ({
+  ...invoice,
+  message: `invoice ${invoice.invoice_number ?? String(invoice.id)} ${done}`,
+});
 
 @Route('v1/invoices')
 @Tags('Invoices')
@@ -33,11 +39,12 @@ export class InvoiceActionsController extends Controller {
   public async finalizeInvoice(
     @Request() request: HttpRequest,
     @Path() id: string,
-  ): Promise<InvoiceDto> {
+  ): Promise<ToldInvoiceDto> {
     const target = { id, isExpected: expectedVersions(request) };
     const { receivedMs } = contextOf(request);
     const call = { target, ageMs: () => performance.now() - receivedMs };
-    return this.#answer(await finalizeInvoice(this.dependencies, occasionOf(request), call));
+    const done = await finalizeInvoice(this.dependencies, occasionOf(request), call);
+    return told(this.#answer(done), 'was finalized');
   }
 
   /**
@@ -50,10 +57,11 @@ export class InvoiceActionsController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: VoidInvoiceBody,
-  ): Promise<InvoiceDto> {
+  ): Promise<ToldInvoiceDto> {
     const target = { id, isExpected: expectedVersions(request) };
     const change = { target, body };
-    return this.#answer(await voidInvoice(this.dependencies, occasionOf(request), change));
+    const done = await voidInvoice(this.dependencies, occasionOf(request), change);
+    return told(this.#answer(done), 'was voided');
   }
 
   /**
@@ -93,9 +101,10 @@ export class InvoiceActionsController extends Controller {
   public async attemptPayment(
     @Request() request: HttpRequest,
     @Path() id: string,
-  ): Promise<InvoiceDto> {
+  ): Promise<ToldInvoiceDto> {
     const target = { id, isExpected: expectedVersions(request) };
-    return this.#answer(await attemptPayment(this.dependencies, occasionOf(request), target));
+    const done = await attemptPayment(this.dependencies, occasionOf(request), target);
+    return told(this.#answer(done), 'was tried to be paid');
   }
 
   /**

@@ -33,6 +33,8 @@ describe('GET /invoices/{id}/pdf and lines.csv', () => {
       expect(text).toContain(part);
     expect(text).not.toContain('DRAFT');
     expect((await pdfOf(api, path)).bytes).toEqual(bytes);
+    const link = await api.call('GET', `${path}/pdf?url=true`);
+    expect([link.status, Object.keys(link.body.details)]).toEqual([400, ['url']]);
     const { body: csv } = await api.call('GET', `${path}/lines.csv`);
     expect(csv.split('\r\n')[1]).toContain(`,'=cmd,`);
     expect(csv).toContain(`,${amount},`);

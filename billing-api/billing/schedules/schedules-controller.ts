@@ -16,6 +16,7 @@ import {
   scheduleToDto,
   type ScheduleDto,
   type ScheduleListDto,
+  type CancelledScheduleDto,
 } from '../../declarations/subscriptions/schedule.resource.js';
 import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
 import { accepted } from '../../edge/http-failure.js';
@@ -66,11 +67,10 @@ export class SchedulesController extends Controller {
   public async cancelSchedule(
     @Request() request: HttpRequest,
     @Path() id: string,
-  ): Promise<ScheduleDto> {
+  ): Promise<CancelledScheduleDto> {
     const target = { id, isExpected: expectedVersions(request) };
-    return scheduleToDto(
-      accepted(await cancelSchedule(this.dependencies, occasionOf(request), target)),
-    );
+    const row = accepted(await cancelSchedule(this.dependencies, occasionOf(request), target));
+    return { ...scheduleToDto(row), message: `schedule ${id} is cancelled` };
   }
 
   /**

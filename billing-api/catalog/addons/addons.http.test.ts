@@ -5,7 +5,7 @@ const PATH = '/v1/addons';
 const STORAGE = { name: 'Extra storage', lookup_key: 'extra-storage' };
 
 describe('POST /addons', () => {
-  test('answers 201 with every member of the specification and no other', async ({ api }) => {
+  test('answers 201 with every member of the specification, and null as type', async ({ api }) => {
     const body = { ...STORAGE, description: '100 GB', metadata: { team: 'core' } };
     const { status, body: addon, headers } = await api.call('POST', PATH, { body });
     expect([status, headers.get('etag')]).toEqual([201, '"1"']);
@@ -16,6 +16,7 @@ describe('POST /addons', () => {
       environment_id: api.environment.environmentId,
       prices: [],
       entitlements: [],
+      type: null,
       status: 'published',
       created_at: expect.any(String),
       created_by: api.userId,

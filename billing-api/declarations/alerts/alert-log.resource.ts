@@ -33,6 +33,11 @@ export const ALERT_LOGS = defineResource({
 export type AlertLogRow = RecordOf<typeof ALERT_LOGS>;
 export type AlertType = AlertLogRow['alert_type'];
 
+/** As the event of the change told it. */
+export interface AlertInfoDto {
+  [member: string]: unknown;
+}
+
 /** One change of the state of an alert. */
 export interface AlertDto {
   id: string;
@@ -46,8 +51,7 @@ export interface AlertDto {
     | 'line_item_spend'
     | 'group_spend';
   alert_status: 'ok' | 'info' | 'warning' | 'in_alarm';
-  /** As the event of the change told it. */
-  alert_info: { [member: string]: unknown };
+  alert_info: AlertInfoDto;
   created_at: DateTime;
 }
 

@@ -75,6 +75,8 @@ export type NewPayment = NewRecord<(typeof PAYMENTS)['columns']>;
 /** One try to get the money. */
 export interface PaymentAttemptDto {
   id: string;
+  /** Not in events. */
+  payment_id?: string;
   /** From 1. @isInt */
   attempt_number: number;
   payment_status: PaymentStatus;
@@ -115,7 +117,8 @@ export interface PaymentListDto {
 }
 
 export function paymentToDto(row: PaymentRow): PaymentDto {
-  return recordToDto(PAYMENTS, row);
+  const attempts = row.attempts.map((each) => ({ ...each, payment_id: row.id }));
+  return { ...recordToDto(PAYMENTS, row), attempts };
 }
 
 /**

@@ -53,6 +53,11 @@ export interface ScheduleDto extends RecordDto {
   error: string | null;
 }
 
+/** A schedule that was cancelled. */
+export interface CancelledScheduleDto extends ScheduleDto {
+  message: string;
+}
+
 export interface ScheduleListDto {
   items: ScheduleDto[];
   pagination: PaginationDto;

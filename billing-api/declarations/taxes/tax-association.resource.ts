@@ -142,6 +142,11 @@ export async function withTaxRate(unit: ReadUnit, row: TaxAssociationRow): Promi
   return assertPresent(associated, 'the tax rate of an association');
 }
 
+/** A tax association that was archived. */
+export interface ArchivedTaxAssociationDto extends TaxAssociationDto {
+  message: string;
+}
+
 export function taxAssociationToDto({ association, rate }: AssociatedTax): TaxAssociationDto {
   return { ...recordToDto(TAX_ASSOCIATIONS, association), tax_rate: taxRateToDto(rate) };
 }
