@@ -28,7 +28,7 @@ const operations = [...page.matchAll(/^\| `([A-Z]+ \/\S*)`[^|]*\|/gm)].map(
   ([, operation = '']) => operation,
 );
 
-/** The operations of the specification, each with the file that tests it: section 17. */
+/** The operations of the specification, each with the file that tests it (docs/http.md 17). */
 const tested = [
   ...(page.split('## 17. ')[1] ?? '').matchAll(/^\| ([A-Z]+ \/\S+) \| `(\S+)` \|$/gm),
 ].map(([, operation = '', file = '']) => ({ operation, file }));

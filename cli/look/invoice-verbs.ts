@@ -1,7 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { InvoiceDto, InvoiceListDto } from '../../billing-api/billing/answer/invoice-dto.js';
+import { invoiceToDto } from '../../billing-api/billing/answer/invoice-answer.js';
 import {
+  documentOf,
   verifyBundle,
   type InvoiceBundleDto,
 } from '../../billing-api/billing/verify/invoice-bundle.js';
@@ -11,6 +13,7 @@ import type { BooksDto } from '../../billing-api/ledger/verify-books.js';
 import type { ApiClient } from '../demo/api-client.js';
 import { VerbRefused } from '../verb-refused.js';
 import { previewLines } from './preview-lines.js';
+import { JSON_OPTION, printFound, type JsonOption } from './print-found.js';
 import { askProduct } from './product.js';
 import { safeText } from './safe-text.js';
 
@@ -25,23 +28,43 @@ function titleOf({ id, invoice_number: number, invoice_status: status }: Invoice
   return `Invoice ${number ?? id ?? ''}, ${status},`;
 }
 
-type ShowOptions = { readonly groupBy: readonly string[] };
+type ShowOptions = { readonly groupBy: readonly string[]; readonly bundle?: string } & JsonOption;
 
-/** A stored invoice as it is shown, with how each amount was computed. */
+/** As many windows of a line as one page of the interface has. */
+const WINDOWS = { limit: 1_000, offset: 0 };
+
+async function bundleIn(file: string): Promise<InvoiceBundleDto> {
+  return JSON.parse(await readFile(file, 'utf8')) as InvoiceBundleDto;
+}
+
+/** A stored invoice with how each amount was computed. */
+function readInvoice(api: ApiClient, id: string, groupBy: readonly string[]): Promise<InvoiceDto> {
+  const groups = new URLSearchParams(groupBy.map((name): [string, string] => ['group_by', name]));
+  groups.append('explain', 'true');
+  return api.get<InvoiceDto>(`/invoices/${encodeURIComponent(id)}?${groups.toString()}`);
+}
+
+const shownLines = (invoice: InvoiceDto): readonly string[] =>
+  previewLines(invoice, titleOf(invoice));
+
+/** A stored invoice as it is shown. */
 export async function readShown(
   api: ApiClient,
   id: string,
-  { groupBy }: ShowOptions,
+  { groupBy }: Pick<ShowOptions, 'groupBy'>,
 ): Promise<readonly string[]> {
-  const groups = new URLSearchParams(groupBy.map((name): [string, string] => ['group_by', name]));
-  groups.append('explain', 'true');
-  const path = `/invoices/${encodeURIComponent(id)}?${groups.toString()}`;
-  const invoice = await api.get<InvoiceDto>(path);
-  return previewLines(invoice, titleOf(invoice));
+  return shownLines(await readInvoice(api, id, groupBy));
 }
 
-async function show(id: string, options: ShowOptions): Promise<void> {
-  print(await askProduct(process.env, (api) => readShown(api, id, options)));
+async function show(id: string | undefined, options: ShowOptions): Promise<void> {
+  const { groupBy, bundle: file } = options;
+  if (id === undefined && file === undefined)
+    throw new VerbRefused('name an invoice, or --bundle <file>');
+  const invoice =
+    file === undefined
+      ? await askProduct(process.env, (api) => readInvoice(api, String(id), groupBy))
+      : invoiceToDto(documentOf(await bundleIn(file)), WINDOWS);
+  printFound(invoice, shownLines, options);
 }
 
 async function bundle(id: string, file: string): Promise<void> {
@@ -91,7 +114,7 @@ async function verifyAll(api: ApiClient): Promise<{ different: number; count: nu
 }
 
 async function verifyFile(file: string): Promise<void> {
-  const read = JSON.parse(await readFile(file, 'utf8')) as InvoiceBundleDto;
+  const read = await bundleIn(file);
   const differences = verifyBundle(read);
   for (const { lineItemId, member, stored, computed } of differences) {
     const place = lineItemId ?? 'invoice';
@@ -158,8 +181,13 @@ export function addInvoiceVerbs(program: Command): void {
   const invoice = program.command('invoice').description('show or bundle a stored invoice');
   invoice
     .command('show')
-    .argument('<id>', 'of the invoice')
+    .argument('[id]', 'of the invoice')
+    .option(
+      '--bundle <file>',
+      'the invoice of a bundle with its explanation, without asking anybody',
+    )
     .option('--group-by <names...>', 'split usage, by source or properties.<name>', [])
+    .option(...JSON_OPTION)
     .action(show);
   invoice
     .command('bundle')

@@ -5,6 +5,7 @@ import type { InvoiceDto } from '../../billing-api/billing/answer/invoice-dto.js
 import { eventLine, lookupLines } from './event-lines.js';
 import { followEvents, newestEvents } from './follow-events.js';
 import { previewLines } from './preview-lines.js';
+import { JSON_OPTION, printFound, type JsonOption } from './print-found.js';
 import { askProduct } from './product.js';
 
 /** As many as one page of the interface has. */
@@ -16,15 +17,11 @@ function countFrom(text: string): number {
   throw new InvalidArgumentError(`must be a number from 1 to ${EVENTS_MAX}`);
 }
 
-function print(lines: readonly string[]): void {
-  console.log(lines.join('\n'));
-}
-
 type PreviewOptions = {
   readonly from?: string;
   readonly to?: string;
   readonly groupBy: readonly string[];
-};
+} & JsonOption;
 
 async function preview(subscription: string, options: PreviewOptions): Promise<void> {
   const { from, to, groupBy } = options;
@@ -38,7 +35,7 @@ async function preview(subscription: string, options: PreviewOptions): Promise<v
       windows_limit: 1,
     }),
   );
-  print(previewLines(invoice));
+  printFound(invoice, previewLines, options);
 }
 
 type EventsOptions = {
@@ -46,13 +43,13 @@ type EventsOptions = {
   readonly limit: number;
   readonly customer?: string;
   readonly name?: string;
-};
+} & JsonOption;
 
 async function events(options: EventsOptions): Promise<void> {
   const { follow, limit: eventsMax, customer = null, name = null } = options;
   const choice = { customer, name };
   const show = (event: EventDto): void => {
-    print([eventLine(event)]);
+    printFound(event, (one) => [eventLine(one)], options);
   };
   await askProduct(process.env, async (api) => {
     if (follow !== true) {
@@ -68,10 +65,10 @@ async function events(options: EventsOptions): Promise<void> {
   });
 }
 
-async function event(id: string): Promise<void> {
+async function event(id: string, options: JsonOption): Promise<void> {
   const path = `/events/lookup?${new URLSearchParams({ id }).toString()}`;
   const answer = await askProduct(process.env, (api) => api.get<EventLookupDto>(path));
-  print(lookupLines(answer));
+  printFound(answer, lookupLines, options);
 }
 
 /** Adds the verbs that show, in a terminal, what the HTTP interface of a running product says. */
@@ -83,6 +80,7 @@ export function addLookVerbs(program: Command): void {
     .option('--from <date-time>', 'start of the period, instead of the current one')
     .option('--to <date-time>', 'end of the period')
     .option('--group-by <names...>', 'split usage, by source or properties.<name>', [])
+    .option(...JSON_OPTION)
     .action(preview);
   program
     .command('events')
@@ -91,10 +89,12 @@ export function addLookVerbs(program: Command): void {
     .option('--limit <count>', 'how many', countFrom, 20)
     .option('--customer <id>', 'external id of a customer')
     .option('--name <event-name>', 'only events of this name')
+    .option(...JSON_OPTION)
     .action(events);
   program
     .command('event')
     .description('show what became of an event: pending, counted where, or why not')
     .argument('<id>', 'its event_id')
+    .option(...JSON_OPTION)
     .action(event);
 }

@@ -36,15 +36,23 @@ export function bundleOf({ document, computation }: VerifiedInvoice): InvoiceBun
 }
 
 /**
- * Computes the invoice of a bundle again, and names every difference. Needs no database.
+ * The invoice of a bundle as it was stored.
  * @throws TypeError for a bundle that this release cannot read.
  */
-export function verifyBundle(bundle: InvoiceBundleDto): readonly Difference[] {
+export function documentOf(bundle: InvoiceBundleDto): InvoiceDocument {
   if (bundle.format !== FORMAT) {
     throw new TypeError(`this release cannot read format ${bundle.format} of a bundle`);
   }
   // Written by `bundleOf` from the same type.
-  const document = decodeValue(JSON.parse(bundle.document) as JsonValue) as InvoiceDocument;
+  return decodeValue(JSON.parse(bundle.document) as JsonValue) as InvoiceDocument;
+}
+
+/**
+ * Computes the invoice of a bundle again, and names every difference. Needs no database.
+ * @throws TypeError for a bundle that this release cannot read.
+ */
+export function verifyBundle(bundle: InvoiceBundleDto): readonly Difference[] {
+  const document = documentOf(bundle);
   const { invoice_id: invoiceId, rules_version: rulesVersion, inputs } = bundle;
   const digests = { inputsSha256: bundle.inputs_sha256, resultSha256: bundle.result_sha256 };
   return verifyInputs(document, { invoiceId, rulesVersion, inputs, ...digests });
