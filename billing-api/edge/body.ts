@@ -26,7 +26,7 @@ function isFreeForm(name: string, value: unknown): boolean {
 
 function checkName(name: string): void {
   if (UNSTORABLE.test(name)) {
-    refuse('the name of a member contains U+0000 or half of a surrogate pair');
+    refuse('the name of a member contains U+0000 or half of a surrogate pair: leave it out');
   }
 }
 
@@ -36,13 +36,16 @@ function scalarProblem(value: unknown): string | null {
     return 'contains U+0000 or half of a surrogate pair: leave it out';
   }
   // JSON.parse makes infinity of such a number, and JSON.stringify null of that.
-  return value === Infinity || value === -Infinity ? 'is a number that is too large' : null;
+  return value === Infinity || value === -Infinity
+    ? 'is a number that is too large: send a smaller one'
+    : null;
 }
 
 function checkScalar(value: unknown, names: readonly string[]): void {
   const problem = scalarProblem(value);
   if (problem === null) return;
-  const member = names.join('.').slice(0, 200);
+  const named = names.join('.').slice(0, 200);
+  const member = named.trim() === '' ? `"${named}"` : named;
   const details = { [member]: problem };
   throw new HttpFailure(400, 'validation_error', { message: `${member} ${problem}`, details });
 }

@@ -26,6 +26,24 @@ const WRONG = [
   ],
   ['a list in place of an object', plans, [], /^body: must be an object with name$/],
   [
+    'a member without a name',
+    plans,
+    { name: 'Pro', ' ': 1 },
+    /^" " is not a member of this request/,
+  ],
+  [
+    'a number in place of a point in time',
+    search,
+    { start_time: 1767225600 },
+    /^start_time: must be a date-time with Z or an offset, such as "2026-/,
+  ],
+  [
+    'a number in place of an object',
+    ['PUT', '/v1/settings/tenant_limits'],
+    { value: 1 },
+    /^value: must be an object$/,
+  ],
+  [
     'a text that cannot be stored',
     plans,
     { name: 'Pro', metadata: { a: ['\u0000'] } },

@@ -11,6 +11,7 @@ import { nearestName } from './nearest-name.js';
 import { operationIfDeclared } from './operations.js';
 import { contextOf } from './request-context.js';
 import {
+  DATE_TIME_FORM,
   enumerationForm,
   FLAG_FORM,
   formOfType,
@@ -40,6 +41,8 @@ function isEmpty(problems: FieldErrors): boolean {
 
 /** What tsoa says of a value below a name of the caller's choice, whatever is wrong with it. */
 const NO_MODEL = /^No matching model found/;
+/** The type of a point in time (`contract/wire-types.ts`). */
+const DATE_TIME = 'DateTime';
 
 /** The members that an object of a request must have, as far as it must have any. */
 function exampleOf(properties: Readonly<Record<string, TsoaRoute.PropertySchema>> = {}): string {
@@ -169,8 +172,11 @@ class StrictValidationService extends ValidationService {
       parent,
     );
     const path = parent + name;
-    if (value === undefined && fieldErrors[path] !== undefined) {
-      fieldErrors[path] = { message: 'must be given', value };
+    if (fieldErrors[path] !== undefined) {
+      if (value === undefined) fieldErrors[path] = { message: 'must be given', value };
+      // A text as any other, as far as tsoa knows.
+      else if (property.ref === DATE_TIME)
+        fieldErrors[path] = { message: `must be ${DATE_TIME_FORM}`, value };
     }
     return found;
   }
@@ -198,6 +204,20 @@ class StrictValidationService extends ValidationService {
       Object.hasOwn(modelDefinition.properties ?? {}, name),
     );
     return super.validateModel({ ...input, value: Object.fromEntries(known) });
+  }
+
+  override validateNestedObjectLiteral(
+    ...parameters: Parameters<ValidationService['validateNestedObjectLiteral']>
+  ): unknown {
+    const [name, value, fieldErrors, , nested, , parent] = parameters;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return super.validateNestedObjectLiteral(...parameters);
+    }
+    fieldErrors[`${parent ?? ''}${name}`] = {
+      message: `must be an object${exampleOf(nested)}`,
+      value,
+    };
+    return undefined;
   }
 
   /** Says what is wrong with values below names of the caller's choice. */
@@ -260,6 +280,7 @@ class StrictValidationService extends ValidationService {
   #formOf(schema: TsoaRoute.PropertySchema): string {
     const members = this.#membersOf(schema);
     if (members !== null) return enumerationForm(members);
+    if (schema.ref === DATE_TIME) return DATE_TIME_FORM;
     if (schema.dataType === 'union') {
       const { validators } = schema;
       const forms = (schema.subSchemas ?? []).map((each) =>

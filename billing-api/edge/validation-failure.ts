@@ -31,9 +31,10 @@ function unknownMember(path: string, message: string): string | null {
   return `${owner}${key}`;
 }
 
-/** Whole characters: half of a surrogate pair is not text. */
+/** Whole characters: half of a surrogate pair is not text. A name that nobody sees is quoted. */
 function shortened(name: string): string {
-  return [...name.slice(0, 2 * NAME_LENGTH_MAX)].slice(0, NAME_LENGTH_MAX).join('');
+  const whole = [...name.slice(0, 2 * NAME_LENGTH_MAX)].slice(0, NAME_LENGTH_MAX).join('');
+  return whole.trim() === '' ? `"${whole}"` : whole;
 }
 
 /** What is wrong with the members of a request, in the words of this API; unknown members first. */

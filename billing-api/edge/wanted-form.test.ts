@@ -30,5 +30,6 @@ describe('what a member wants', () => {
       'one of none, create_prorations',
     );
     expect(enumerationForm(['none', null])).toBe('none');
+    expect([enumerationForm([null]), enumerationForm([''])]).toEqual(['null', '""']);
   });
 });

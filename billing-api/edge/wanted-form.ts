@@ -17,6 +17,7 @@ export type TextLimits = {
 };
 
 export const FLAG_FORM = 'true or false';
+export const DATE_TIME_FORM = 'a date-time with Z or an offset, such as "2026-01-31T10:00:00Z"';
 
 /** The pattern of `DecimalText` in `contract/wire-types.ts`. */
 const DECIMAL_PATTERN = String.raw`^-?\d+(\.\d+)?$`;
@@ -79,6 +80,7 @@ export function textProblem(value: unknown, limits: TextLimits = {}): string {
 /** The values of an enumeration, without the empty text and null, which count as absent. */
 export function enumerationForm(members: readonly (string | number | boolean | null)[]): string {
   const named = members.filter((member) => member !== '' && member !== null);
+  if (named.length === 0) return members.includes(null) ? 'null' : '""';
   return named.length === 1 ? String(named[0]) : `one of ${named.join(', ')}`;
 }
 

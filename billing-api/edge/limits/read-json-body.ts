@@ -83,7 +83,7 @@ function failureOf(kind: Exclude<BodyOutcome['kind'], 'body' | 'gone'>): HttpFai
     case 'no_room':
       return noRoom();
     case 'corrupt_gzip':
-      return invalid('the body cannot be decompressed');
+      return invalid('the body cannot be decompressed: send gzip, or no Content-Encoding');
     case 'stalled':
       return stalled();
   }
