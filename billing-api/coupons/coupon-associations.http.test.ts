@@ -50,6 +50,8 @@ describe('POST /subscriptions with coupons', () => {
       created_by: expect.any(String),
       updated_at: '2026-02-01T00:00:00.000Z',
       updated_by: expect.any(String),
+      tenant_id: api.environment.tenantId,
+      environment_id: api.environment.environmentId,
     });
     expect(five.total_redemptions).toBe(1);
     expect(onInvoice).toMatchObject({

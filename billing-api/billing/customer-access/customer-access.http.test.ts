@@ -135,6 +135,7 @@ describe('GET /customers/{id}/entitlements', () => {
     const { id } = await api.make('/v1/customers', { external_id: 'acme' });
     expect(await get(api, `/v1/customers/${id}/entitlements`)).toEqual({
       ...{ customer_id: id, subscriptions: [], features: [] },
+      ...{ plan_id: null, subscription_id: null },
     });
     const { apiKey } = await makeKey(database.database, {});
     const headers = { 'x-api-key': apiKey };
