@@ -33,6 +33,7 @@ describe('POST /secrets/api/keys', () => {
       {
         id: expect.stringMatching(/^secret_/),
         name: 'Checkout',
+        provider: null,
         type: 'private_key',
         display_id: `${key.slice(0, 5)}***${key.slice(-2)}`,
         roles: ['super_admin'],
