@@ -33,6 +33,20 @@ export function lockChildren(
     ORDER BY id FOR NO KEY UPDATE`);
 }
 
+/** The ids of the grouped children that the invoices of a subscription bill, in their order. */
+export async function findGroupedIds(
+  { tx }: StatementUnit,
+  parentId: string,
+): Promise<readonly string[]> {
+  const rows = await tx.any(sql.type(z.object({ id: z.string() }))`
+    SELECT id FROM subscriptions
+    WHERE parent_subscription_id = ${parentId} AND subscription_type = 'grouped_invoicing'
+      AND status = 'published' AND ${rowIsIn(['subscription_status'], SUBSCRIPTION, 'alive')}
+      AND ${isOfEnvironment}
+    ORDER BY id`);
+  return rows.map(({ id }) => id);
+}
+
 /** The external ids of the customers who inherit from a subscription now. */
 export async function findHeirs(
   { tx }: StatementUnit,

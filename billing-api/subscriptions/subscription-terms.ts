@@ -15,6 +15,7 @@ function termsFromRow(row: SubscriptionRow): PeriodTerms {
     billingPeriodCount: row.billing_period_count,
     timezone: row.customer_timezone,
     endMs: ends.length === 0 ? null : Math.min(...ends),
+    ...(row.subscription_type === 'grouped_invoicing' ? { isGrouped: true } : {}),
   };
 }
 

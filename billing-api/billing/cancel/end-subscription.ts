@@ -59,7 +59,7 @@ export async function endPeriod(
 export async function endSubscription(
   unit: Unit,
   loaded: BilledSubscription,
-  { atMs, metadataOf, endedAs }: SubscriptionEnd,
+  { atMs, metadataOf, endedAs, keepsGroup = false }: SubscriptionEnd,
 ): Promise<SubscriptionRow | Refusal> {
   const { id } = loaded.subscription;
   const last = await endPeriod(unit, loaded, atMs);
@@ -84,7 +84,8 @@ export async function endSubscription(
     told: (changed) => toldOfSubscription(unit, changed),
   });
   if (isRefusal(ended)) return ended;
-  return (await releaseGroups(unit, [ended])) ?? withChildren(unit, ended);
+  const released = keepsGroup ? null : await releaseGroups(unit, [ended]);
+  return released ?? withChildren(unit, ended);
 }
 
 /** Where a subscription ends, and what it says of that. */
@@ -93,4 +94,6 @@ export type SubscriptionEnd = {
   readonly metadataOf: (metadata: MetadataDto) => MetadataDto;
   /** The schedule that ends it; one of another type has no use any more. */
   readonly endedAs?: ScheduleRow['schedule_type'];
+  /** Whether its grouped children stay together, because another subscription takes its place. */
+  readonly keepsGroup?: boolean;
 };

@@ -16,8 +16,7 @@ import { lockRecord, lockRecordsForChange, readRecord } from '../../records/find
 import type { Occasion } from '../../records/occasion.js';
 import { announce } from '../../records/recorded-change.js';
 import { resultOf, undone } from '../../records/dry-run.js';
-import type { Refusal } from '../../records/refusal.js';
-import { isRefusal } from '../../records/refusal.js';
+import { isRefusal, Refusal } from '../../records/refusal.js';
 import { readUnit, type Unit } from '../../records/unit.js';
 import { lockChildren } from '../../subscriptions/children-store.js';
 import { findRelatedRecords } from '../../subscriptions/related-records.js';
@@ -30,13 +29,14 @@ import { settleOpening } from '../open-subscription/settle-opening.js';
 import { creditLines, type LineCredit } from '../proration/credit-lines.js';
 import { findUnused } from '../proration/find-unused.js';
 import type { BillingDependencies, ComputedTask } from '../stored/compute-tasks.js';
+import { cutCommitments } from '../stored/cut-commitments.js';
 import { storeDrafts, type StoredInvoice } from '../stored/draft-invoices.js';
 import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
-import { refuseGrouped } from '../hierarchies/refuse-grouped.js';
 import { changeTypeOfLines } from './change-type-of-lines.js';
 import { findLeftAllowances } from './left-allowances.js';
 import { keepAdjustments } from './keep-adjustments.js';
 import { differenceFrom, figuresOf, readToken, type ShownChange } from './preview-token.js';
+import { lockGroup, regroup } from './regroup.js';
 import { readChange, type ChangeRequest, type PlanChange } from './read-change.js';
 
 /** What a change of plan has done, or would do. */
@@ -62,6 +62,7 @@ type Held = { readonly row: SubscriptionRow; readonly held: HeldSubscription | n
 
 /** Locks the subscription; null when it, or an invoice of it, has changed since it was read. */
 async function hold(unit: Unit, { change, final }: Computed): Promise<Held | null> {
+  await lockGroup(unit, change);
   const { subscription } = change.loaded;
   if (final === null) {
     const row = await lockRecord(unit, SUBSCRIPTIONS, subscription.id);
@@ -80,11 +81,9 @@ async function endOld(
   { loaded, atMs, plans, isAtPeriodEnd }: PlanChange,
 ): Promise<SubscriptionRow | Refusal> {
   const { id } = loaded.subscription;
-  const grouped = await refuseGrouped(unit, loaded.subscription);
-  if (grouped !== null) return grouped;
   const children = await lockChildren(unit, [id], 'inherited');
   const ended = await endSubscription(unit, loaded, {
-    atMs,
+    ...{ atMs, keepsGroup: true },
     ...(isAtPeriodEnd ? { endedAs: 'plan_change' as const } : {}),
     metadataOf: (metadata) => ({
       ...metadata,
@@ -120,24 +119,40 @@ type Opened = {
  * Opens the new subscription, with its opening invoice, which takes the credit off. By its
  * payment_behavior it may wait for the payment of that, or be refused without it.
  */
-async function openNew(unit: Unit, change: PlanChange): Promise<Opened | Refusal> {
-  const { request, unused, isChargedAtOnce, loaded } = change;
-  const after = await storeSubscription(unit, request);
+async function openNew(
+  unit: Unit,
+  change: PlanChange,
+  children: readonly SubscriptionRow[],
+): Promise<Opened | Refusal> {
+  const { request, loaded, group } = change;
+  const stored = await storeSubscription(unit, request);
+  const after = isRefusal(stored) ? stored : await regroup(unit, stored, { children, change });
   if (isRefusal(after)) return after;
   const kept = await keepAdjustments(unit, loaded, after);
   if (kept !== null) return kept;
   const { lineItems } = await findRelatedRecords(unit.tx, [after]);
   const opening = await storeOpeningInvoice(unit, {
     ...{ subscription: after, lineItems, reason: 'SUBSCRIPTION_UPDATE' },
-    unused: isChargedAtOnce ? unused : [],
+    unused: change.isChargedAtOnce ? change.unused : [],
   });
   if (isRefusal(opening)) return opening;
   const settled = await settleOpening(unit, after, { opening, reservation: null });
   if (isRefusal(settled)) return settled;
-  const lines = opening === null ? [] : opening.parts.lines;
-  const charges = lines.filter(({ kind }) => kind !== 'credit');
-  return { after: settled, lineItems, opening, charge: sumOf(charges.map(({ amount }) => amount)) };
+  const isWaiting = settled.subscription_status === 'incomplete';
+  if (group !== null && isWaiting) return UNPAID_IN_GROUP;
+  return { after: settled, lineItems, opening, charge: chargeOf(opening) };
 }
+
+/** What an opening invoice charges, before it takes a credit off. */
+function chargeOf(opening: StoredInvoice | null): Decimal {
+  const lines = opening === null ? [] : opening.parts.lines;
+  return sumOf(lines.filter(({ kind }) => kind !== 'credit').map(({ amount }) => amount));
+}
+
+const UNPAID_IN_GROUP = new Refusal(
+  'invalid_operation',
+  'the first invoice of the new plan is not paid at once, and a subscription that waits for it is not renewed with its group; take it out of the group first',
+);
 
 /** What of the credit of each line the invoice that takes it off leaves for a wallet. */
 function restOf(
@@ -167,15 +182,16 @@ async function tellChanged(unit: Unit, row: SubscriptionRow): Promise<void> {
   announce(unit, SUBSCRIPTIONS, { id: row.id, name: 'subscription.plan_changed', told });
 }
 
-/** Whether the commitment of the old subscription goes on beyond the change. */
-function isCommittedOn({ loaded, isAtPeriodEnd }: PlanChange): boolean {
-  const { commitment_duration: duration, billing_period: every } = loaded.subscription;
-  return !isAtPeriodEnd || (duration !== null && duration !== every);
+/** Whether the last invoice of the old subscription leaves commitments without their true-up. */
+function isCutShort({ loaded, atMs }: PlanChange): boolean {
+  const { isOwn, lineItemIds } = cutCommitments(loaded, atMs);
+  return isOwn || lineItemIds.size > 0;
 }
 
 /**
  * Stores the last invoice of the old subscription. At the end of a period it is a draft, as those
- * of other periods are, so that usage which is late is still on it.
+ * of other periods are, so that usage which is late is still on it; but not where a commitment is
+ * cut short, since a draft is computed again by its period alone.
  */
 async function storeLast(
   unit: Unit,
@@ -185,11 +201,14 @@ async function storeLast(
     held,
   }: {
     readonly change: PlanChange;
-    readonly computed: ComputedTask;
-    readonly held: HeldSubscription;
+    readonly computed: ComputedTask | null;
+    readonly held: HeldSubscription | null;
   },
 ): Promise<StoredInvoice | null | Refusal> {
-  if (isCommittedOn(change)) return storeFinal(unit, computed, held);
+  if (computed === null || held === null) return null;
+  // The invoice of its parent bills the last period of a grouped child (docs/domain.md 25.8).
+  if (change.group?.isChild === true) return null;
+  if (!change.isAtPeriodEnd || isCutShort(change)) return storeFinal(unit, computed, held);
   const { finalization_delay_seconds: delay } = await findInvoiceConfig(unit);
   const finalizeAt = change.atMs + delay * 1_000;
   const drafts = await storeDrafts(unit, [{ computed, held, finalizeAt }]);
@@ -202,9 +221,9 @@ async function carryOut(
   { change, final: computed }: Computed,
   { row, held }: Held,
 ): Promise<ChangedPlan | Refusal> {
-  const final =
-    computed === null || held === null ? null : await storeLast(unit, { change, computed, held });
+  const final = await storeLast(unit, { change, computed, held });
   if (isRefusal(final)) return final;
+  const children = await lockChildren(unit, [row.id], 'grouped_invoicing');
   // Read again: the invoices of the subscription are held now.
   const { loaded, atMs, request } = change;
   const isProrated = request.prorationBehavior === 'create_prorations';
@@ -216,7 +235,7 @@ async function carryOut(
   const current = { ...change, unused, request: { ...request, leftAllowances } };
   const before = await endOld(unit, current);
   if (isRefusal(before)) return before;
-  const opened = await openNew(unit, current);
+  const opened = await openNew(unit, current, children);
   if (isRefusal(opened)) return opened;
   const { after, opening, charge, lineItems } = opened;
   const rest = restOf(current, current.isChargedAtOnce ? opening : final);
@@ -260,8 +279,8 @@ async function run(
       const change = await readUnit(dependencies, occasion, (unit) => readChange(unit, request));
       if (isRefusal(change)) return change;
       const { loaded, atMs, unused, isChargedAtOnce } = change;
-      const isContinued = isCommittedOn(change);
-      const ending = { loaded, atMs, isContinued, unused: isChargedAtOnce ? [] : unused };
+      const isSetOffLater = isChargedAtOnce || change.group?.isChild === true;
+      const ending = { loaded, atMs, isContinued: true, unused: isSetOffLater ? [] : unused };
       if (!isBilledUntil(ending)) return { change, final: null };
       const final = await computeFinal(dependencies, occasion, ending);
       return isRefusal(final) ? final : { change, final };

@@ -7,7 +7,8 @@ import {
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
 import type { AddonAssociationRow } from '../../declarations/subscriptions/addon-association.resource.js';
-import { onePeriod, wholePeriodsIn } from '../../domain/calendar/billing-length.js';
+import { isLonger, onePeriod, wholePeriodsIn } from '../../domain/calendar/billing-length.js';
+import { billedFromMs } from '../../domain/periods/ledger-periods.js';
 import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import { ADDON_ASSOCIATION, SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { targetRefusal, type ChangeTarget } from '../../records/change-record.js';
@@ -16,6 +17,7 @@ import { MemberReader } from '../../records/member-rules.js';
 import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { findHeirs } from '../../subscriptions/children-store.js';
+import { endedPeriodRefusal } from '../../subscriptions/ended-period.js';
 import { findAddonAssociations } from '../../subscriptions/addon-associations-store.js';
 import {
   loadBilledSubscription,
@@ -23,11 +25,15 @@ import {
 } from '../../subscriptions/loaded-subscription.js';
 import { paidBy } from '../open-subscription/inheritance-request.js';
 import { isChargedAtStart } from '../open-subscription/opening-invoice.js';
-import type { SubscriptionRequest } from '../open-subscription/subscription-request.js';
+import type {
+  ContinuedCommitment,
+  SubscriptionRequest,
+} from '../open-subscription/subscription-request.js';
 import { findPhases } from '../../subscriptions/phases-store.js';
 import { pendingRefusal } from '../../subscriptions/schedules-store.js';
 import { findUnused, type UnusedItem } from '../proration/find-unused.js';
 import type { ChangeSubscriptionBody } from './change-dto.js';
+import { findGroup, groupRefusal, termsInGroup, type Group } from './group-of-change.js';
 
 /** A change of plan that can be carried out. */
 export type PlanChange = {
@@ -42,9 +48,13 @@ export type PlanChange = {
   readonly unused: readonly UnusedItem[];
   /** Whether the new subscription has an opening invoice, on which the credit is set off. */
   readonly isChargedAtOnce: boolean;
+  /** The subscriptions with which it is billed together (docs/domain.md 25.8); null for none. */
+  readonly group: Group | null;
 };
 
-const CHANGEABLE: ReadonlySet<string> = new Set(['standalone', 'delegated_invoicing', 'parent']);
+const CHANGEABLE: ReadonlySet<string> = new Set([
+  ...['standalone', 'delegated_invoicing', 'parent', 'grouped_invoicing'],
+]);
 
 /** Why a subscription cannot change its plan now (docs/domain.md 25.1); null when it can. */
 function stateProblem(row: SubscriptionRow, targetPlanId: string): string | null {
@@ -65,15 +75,36 @@ function stateRefusal(row: SubscriptionRow, targetPlanId: string): Refusal | nul
   return problem === null ? null : new Refusal('invalid_operation', problem);
 }
 
+const everyOf = (terms: Pick<SubscriptionRow, 'billing_period' | 'billing_period_count'>) => ({
+  billingPeriod: terms.billing_period,
+  billingPeriodCount: terms.billing_period_count,
+});
+
 /** Why the commitment of a subscription cannot go on under these periods; null when it can. */
 function commitmentRefusal(row: SubscriptionRow, body: ChangeSubscriptionBody): Refusal | null {
   const { commitment_duration: duration } = row;
   if (row.commitment_amount === null || duration === null) return null;
-  const { billing_period: billingPeriod, billing_period_count: billingPeriodCount } = body;
-  const periods = wholePeriodsIn(onePeriod(duration), { billingPeriod, billingPeriodCount });
-  if (periods === 1) return null;
-  const problem = `must be those of the commitment, which lasts ${duration}; others are planned`;
+  if (wholePeriodsIn(onePeriod(duration), everyOf(body)) !== null) return null;
+  const problem = `a commitment lasts one or more whole billing periods, and this one is for ${duration}; choose periods that divide it, or cancel the subscription and make another one`;
   return invalid({ billing_period: problem });
+}
+
+/**
+ * Where a commitment that lasts longer than the new billing periods began, and since when its
+ * windows are counted; null where it begins anew with the new subscription (docs/domain.md 11.2).
+ */
+function continuedCommitment(
+  { subscription: row, terms }: BilledSubscription,
+  body: ChangeSubscriptionBody,
+): ContinuedCommitment | null {
+  const { commitment_duration: duration, subscription_status: status } = row;
+  if (row.commitment_amount === null || duration === null || status === 'trialing') return null;
+  if (!isLonger(onePeriod(duration), everyOf(body))) return null;
+  const wasLonger = isLonger(onePeriod(duration), everyOf(row));
+  return {
+    originId: row.commitment_origin_id ?? row.id,
+    startMs: wasLonger ? (row.commitment_start ?? billedFromMs(terms)) : row.current_period_start,
+  };
 }
 
 /** The addons of a subscription, which go on from the instant of the change. */
@@ -96,6 +127,9 @@ function requestOf(
   known: Pick<SubscriptionRequest, 'addons'> & {
     readonly atMs: InstantMs;
     readonly heirs: readonly string[];
+    readonly payerId: string | null;
+    readonly billingAnchorMs: InstantMs | null;
+    readonly commitmentFrom: ContinuedCommitment | null;
   },
 ): SubscriptionRequest {
   return {
@@ -108,13 +142,14 @@ function requestOf(
     },
     ...{ billingPeriod: body.billing_period, billingPeriodCount: body.billing_period_count },
     ...{ billingCadence: body.billing_cadence, billingCycle: body.billing_cycle },
-    ...{ billingAnchorMs: null, startMs: known.atMs, endMs: row.end_date },
+    ...{ billingAnchorMs: known.billingAnchorMs, startMs: known.atMs, endMs: row.end_date },
     prorationBehavior: body.proration_behavior === 'none' ? 'none' : 'create_prorations',
     ...{ trialDays: 0, isDraft: false, isIncomplete: row.payment_behavior !== 'default_active' },
     ...{ overrides: [], addedLines: [], commitments: [], entitlements: [] },
     adjustments: { coupons: [], taxes: [], grants: [] },
-    inheritance: { ...paidBy(row.invoicing_customer_id), heirs: known.heirs },
+    inheritance: { ...paidBy(known.payerId), heirs: known.heirs },
     leftAllowances: new Map(),
+    commitmentFrom: known.commitmentFrom,
     kept: {
       lookup_key: row.lookup_key,
       collection_method: row.collection_method,
@@ -188,30 +223,60 @@ async function findTargetPlan(
   return refusal ?? plan;
 }
 
+/** The subscription that is wanted in place of one, and the group that it is billed with. */
+async function readRequest(
+  unit: ReadUnit,
+  loaded: BilledSubscription,
+  body: ChangeSubscriptionBody,
+): Promise<Pick<PlanChange, 'request' | 'group'> | Refusal> {
+  const { subscription: row } = loaded;
+  const group = await findGroup(unit, row);
+  const refusal = group === null ? null : groupRefusal(loaded, body);
+  if (refusal !== null) return refusal;
+  const associations = await findAddonAssociations(unit.tx, [row.id]);
+  const request = requestOf(row, body, {
+    ...{ atMs: unit.now, addons: requestedAddons(associations, unit.now) },
+    ...{ heirs: await findHeirs(unit, row.id), ...termsInGroup(group, loaded, body) },
+    commitmentFrom: continuedCommitment(loaded, body),
+  });
+  return { request, group };
+}
+
+/** Why a change cannot be asked for like this, or not yet; null when it can. */
+function requestRefusal(
+  unit: ReadUnit,
+  { subscription: row }: BilledSubscription,
+  { target, body }: ChangeRequest,
+): Refusal | null {
+  const wrong = membersProblem(body) ?? targetRefusal(SUBSCRIPTIONS, row, target);
+  if (wrong !== null) return wrong;
+  const isRunning = isIn(SUBSCRIPTION, 'running', row.subscription_status);
+  // Its next period has begun, which the job has not recorded yet.
+  return isRunning && unit.now > row.current_period_end ? endedPeriodRefusal(row) : null;
+}
+
 /** Reads a change of plan as it would be carried out at the instant of the unit. */
 export async function readChange(
   unit: ReadUnit,
-  { target, body, scheduleId }: ChangeRequest,
+  asked: ChangeRequest,
 ): Promise<PlanChange | Refusal> {
+  const { target, body } = asked;
   const loaded = await loadBilledSubscription(unit, target.id);
   if (isRefusal(loaded)) return loaded;
   const { subscription: row, related } = loaded;
-  const wrong = membersProblem(body) ?? targetRefusal(SUBSCRIPTIONS, row, target);
-  if (wrong !== null) return wrong;
-  const plan = await findTargetPlan(unit, row, { body, scheduleId });
+  const refusal = requestRefusal(unit, loaded, asked);
+  if (refusal !== null) return refusal;
+  const plan = await findTargetPlan(unit, row, asked);
   if (isRefusal(plan)) return plan;
-  const atMs = unit.now;
-  const associations = await findAddonAssociations(unit.tx, [row.id]);
-  const heirs = await findHeirs(unit, row.id);
-  const addons = requestedAddons(associations, atMs);
-  const request = requestOf(row, body, { atMs, addons, heirs });
-  const isCharged = await isChargedAtOnce(unit, request);
+  const read = await readRequest(unit, loaded, body);
+  if (isRefusal(read)) return read;
+  const isCharged = await isChargedAtOnce(unit, read.request);
   if (isRefusal(isCharged)) return isCharged;
-  const isProrated = request.prorationBehavior === 'create_prorations';
+  const isProrated = read.request.prorationBehavior === 'create_prorations';
   return {
-    ...{ loaded, atMs, request, isChargedAtOnce: isCharged },
+    ...{ ...read, loaded, atMs: unit.now, isChargedAtOnce: isCharged },
     isAtPeriodEnd: body.change_at === 'end_of_period',
     plans: { current: mustGet(related.plans, row.plan_id, 'the plan'), target: plan },
-    unused: isProrated ? await findUnused(unit, loaded, atMs) : [],
+    unused: isProrated ? await findUnused(unit, loaded, unit.now) : [],
   };
 }

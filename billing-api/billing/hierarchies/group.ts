@@ -1,4 +1,3 @@
-import { formatInstant } from '../../../contract/instant.js';
 import {
   payerOf,
   SUBSCRIPTIONS,
@@ -10,7 +9,8 @@ import { alignmentProblem } from '../../domain/periods/aligned-periods.js';
 import { updateRecord } from '../../records/change-record.js';
 import { lockRecord } from '../../records/find-record.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
-import type { Unit } from '../../records/unit.js';
+import type { ReadUnit, Unit } from '../../records/unit.js';
+import { endedPeriodRefusal } from '../../subscriptions/ended-period.js';
 import { lockChildren } from '../../subscriptions/children-store.js';
 import {
   loadBilledSubscription,
@@ -30,10 +30,8 @@ const GROUPED_MAX = 100;
 const invalidOperation = (problem: string): Refusal => new Refusal('invalid_operation', problem);
 
 /** That a period which has ended is billed before its subscription joins or leaves a group. */
-function endedRefusal(unit: Unit, { id, current_period_end: end }: SubscriptionRow) {
-  if (end > unit.now) return null;
-  const ended = `the period of ${id} that ended at ${formatInstant(end)} is being billed`;
-  return new Refusal('version_conflict', `${ended}; try again in some minutes`);
+function endedRefusal(unit: Pick<ReadUnit, 'now'>, row: SubscriptionRow): Refusal | null {
+  return row.current_period_end > unit.now ? null : endedPeriodRefusal(row);
 }
 
 /** Why the state of a subscription keeps it out of a group; null when it does not. */
@@ -59,12 +57,22 @@ async function childRefusal(
   const { subscription: row, terms } = child;
   const problem = childProblem(row, parent.subscription);
   if (problem !== null) return invalidOperation(problem);
-  const alignment = alignmentProblem(parent.terms, terms);
-  if (alignment !== null) {
-    const both = `subscriptions ${parent.subscription.id} and ${row.id} are not billed together`;
-    return invalidOperation(`${both}: ${alignment}`);
-  }
-  return endedRefusal(unit, row) ?? pendingRefusal(unit, row.id, null);
+  const parted = alignmentRefusal(parent, {
+    subscription: row,
+    terms: { ...terms, isGrouped: true },
+  });
+  return parted ?? endedRefusal(unit, row) ?? pendingRefusal(unit, row.id, null);
+}
+
+/** That one invoice cannot bill both, because their periods do not end together. */
+export function alignmentRefusal(
+  parent: Pick<BilledSubscription, 'subscription' | 'terms'>,
+  child: Pick<BilledSubscription, 'subscription' | 'terms'>,
+): Refusal | null {
+  const alignment = alignmentProblem(parent.terms, child.terms);
+  if (alignment === null) return null;
+  const both = `${parent.subscription.id} and ${child.subscription.id}`;
+  return invalidOperation(`subscriptions ${both} are not billed together: ${alignment}`);
 }
 
 async function addChild(
@@ -80,17 +88,27 @@ async function addChild(
   if (refusal !== null) return refusal;
   // A release that recorded no periods left the running one out.
   await replaceLastPeriod(unit, { subscriptionId: id, period: lastRecorded(child.terms) });
-  const { id: parentId } = parent.subscription;
+  const after = await joinGroup(unit, parent.subscription, row);
+  return isRefusal(after) ? after : { row: after, action: 'updated' };
+}
+
+/** Lets the invoices of a locked parent bill a locked subscription from its running period on. */
+export async function joinGroup(
+  unit: Unit,
+  parent: SubscriptionRow,
+  row: SubscriptionRow,
+): Promise<SubscriptionRow | Refusal> {
+  const { id } = row;
+  const { id: parentId } = parent;
   await markBilledWith(unit, id, parentId);
-  const payer = payerOf(parent.subscription);
+  const payer = payerOf(parent);
   const patch = {
     ...({ subscription_type: 'grouped_invoicing', parent_subscription_id: parentId } as const),
     invoicing_customer_id: payer === row.customer_id ? null : payer,
   };
   const after = await updateRecord(unit, SUBSCRIPTIONS, { row, patch });
-  if (isRefusal(after)) return after;
-  await announceUpdated(unit, after);
-  return { row: after, action: 'updated' };
+  if (!isRefusal(after)) await announceUpdated(unit, after);
+  return after;
 }
 
 /** Why a locked subscription cannot bill so many more; null when it can. */

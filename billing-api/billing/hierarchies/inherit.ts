@@ -80,6 +80,7 @@ function childOf(
     ...{ parent_subscription_id: id, subscription_type: 'inherited' },
     ...{ lookup_key: lookupKey, metadata, start_date: startMs, version: 1 },
     ...{ commitment_amount: null, commitment_duration: null, overage_factor: null },
+    ...{ commitment_start: null, commitment_origin_id: null },
     ...{ enable_true_up: false, auto_invoice_threshold: null, gateway_payment_method_id: null },
   };
 }

@@ -17,6 +17,14 @@ export async function refuseGrouped(
     const problem = `subscription ${id} is billed with ${parentId}, ${remedy}`;
     return new Refusal('invalid_operation', problem);
   }
+  return refuseBilling(unit, { id, subscription_type: type });
+}
+
+/** As `refuseGrouped`, of the subscription whose invoice bills the others. */
+export async function refuseBilling(
+  unit: StatementUnit,
+  { id, subscription_type: type }: Pick<SubscriptionRow, 'id' | 'subscription_type'>,
+): Promise<Refusal | null> {
   if (type !== 'parent') return null;
   const [child] = await lockChildren(unit, [id], 'grouped_invoicing');
   if (child === undefined) return null;

@@ -1,4 +1,4 @@
-import { formatInstant, type InstantMs } from '../../../contract/instant.js';
+import type { InstantMs } from '../../../contract/instant.js';
 import { PAUSES, type PauseRow } from '../../declarations/subscriptions/pause.resource.js';
 import {
   SUBSCRIPTIONS,
@@ -13,7 +13,8 @@ import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
 import type { Unit, WriteDependencies } from '../../records/unit.js';
-import { refuseGrouped } from '../hierarchies/refuse-grouped.js';
+import { refuseBilling } from '../hierarchies/refuse-grouped.js';
+import { endedPeriodRefusal } from '../../subscriptions/ended-period.js';
 import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
 import { endOfPause, enterPause, type PausedSubscription } from './begin-pause.js';
 import { answerPause, type AnsweredPause } from './answered-pause.js';
@@ -32,9 +33,7 @@ function stateRefusal(unit: Unit, row: SubscriptionRow): Refusal | null {
     const live = `the subscription has the pause ${row.active_pause_id} already; resume it first`;
     return new Refusal('invalid_operation', live);
   }
-  if (row.current_period_end > unit.now) return null;
-  const ended = `the period that ended at ${formatInstant(row.current_period_end)} is being billed`;
-  return new Refusal('version_conflict', `${ended}; try again in some minutes`);
+  return row.current_period_end > unit.now ? null : endedPeriodRefusal(row);
 }
 
 function datesOf(unit: Unit, row: SubscriptionRow, body: PauseSubscriptionBody): Dates | Refusal {
@@ -85,7 +84,7 @@ async function pause(
 ): Promise<PausedSubscription | Refusal> {
   const row = await lockForChange(unit, SUBSCRIPTIONS, target);
   if (isRefusal(row)) return row;
-  const refusal = stateRefusal(unit, row) ?? (await refuseGrouped(unit, row));
+  const refusal = stateRefusal(unit, row) ?? (await refuseBilling(unit, row));
   if (refusal !== null) return refusal;
   const stored = await storePause(unit, row, body);
   if (isRefusal(stored)) return stored;

@@ -63,6 +63,16 @@ export async function findEndedPeriods(
       AND NOT EXISTS (SELECT FROM subscription_schedules AS schedule
         WHERE schedule.subscription_id = subscriptions.id AND schedule.schedule_status = 'pending'
           AND schedule.schedule_type = 'plan_change' AND ${rowIsOfEnvironment('schedule')})
+      AND NOT EXISTS (SELECT FROM subscriptions AS child
+        WHERE child.parent_subscription_id = subscriptions.id
+          AND child.subscription_type = 'grouped_invoicing' AND child.status = 'published'
+          AND ${rowIsIn(['child', 'subscription_status'], SUBSCRIPTION, 'running')}
+          AND ${rowIsOfEnvironment('child')}
+          AND (child.current_period_end < subscriptions.current_period_end
+            OR (child.current_period_end = subscriptions.current_period_end
+              AND EXISTS (SELECT FROM subscription_schedules AS schedule
+                WHERE schedule.subscription_id = child.id AND schedule.schedule_status = 'pending'
+                  AND schedule.schedule_type = 'plan_change' AND ${rowIsOfEnvironment('schedule')}))))
       AND ${isOfEnvironment} AND ${isWanted(BILL_SUBSCRIPTION, sql.fragment`subscriptions.id`, due)}
     ORDER BY current_period_end, id LIMIT ${due.limit}`);
   const trialing = rows.filter(({ subscription_status: status }) => status === 'trialing');

@@ -24,6 +24,7 @@ import type { ComputedTask } from '../stored/compute-tasks.js';
 import { asComputed, finalizeDrafts } from '../finalize/finalize-drafts.js';
 import { closeSchedule } from '../../subscriptions/schedules-store.js';
 import { closePause } from '../pauses/end-pause.js';
+import { creditAtEnd } from '../proration/credit-at-end.js';
 import { storeDrafts, type StoredInvoice } from '../stored/draft-invoices.js';
 import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
 
@@ -43,11 +44,12 @@ type Renewal = {
 };
 
 /** A held subscription whose period has ended, and the period that follows, if any. */
-type Begun = Pick<Renewal, 'ended' | 'next'> & {
+export type Begun = Pick<Renewal, 'ended' | 'next'> & {
   readonly held: Pick<HeldSubscription, 'subscription'>;
 };
 
-function begunOf({ terms }: BilledSubscription, held: Begun['held']): Begun {
+/** What follows the running period of a held subscription. */
+export function begunOf({ terms }: BilledSubscription, held: Begun['held']): Begun {
   const ended = lastRecorded(terms);
   const next = isOver(terms) ? null : lastRecorded(appendRow(terms));
   return { held, ended, next };
@@ -112,16 +114,19 @@ async function closeParts(unit: Unit, over: readonly Begun[]): Promise<Refusal |
   for (const { held, ended } of over) {
     const { id, active_pause_id: pauseId, cancel_at: cancelAt } = held.subscription;
     const unpaused = pauseId === null ? null : await closePause(unit, id, ended.endMs);
-    const closed =
-      unpaused ?? (cancelAt === null ? null : await closeSchedule(unit, id, 'cancellation'));
-    const refusal = closed ?? (await endPhases(unit, id, ended.endMs));
+    const credited = cancelAt === null ? null : await creditAtEnd(unit, id, ended.endMs);
+    const closed = cancelAt === null ? null : await closeSchedule(unit, id, 'cancellation');
+    const refusal = unpaused ?? credited ?? closed ?? (await endPhases(unit, id, ended.endMs));
     if (refusal !== null) return refusal;
   }
   return null;
 }
 
 /** Begins the next periods, and ends subscriptions that have none. */
-async function beginPeriods(unit: Unit, renewals: readonly Begun[]): Promise<Refusal | null> {
+export async function beginPeriods(
+  unit: Unit,
+  renewals: readonly Begun[],
+): Promise<Refusal | null> {
   await insertPeriods(
     unit,
     renewals.flatMap((renewal) => {

@@ -23,12 +23,12 @@ import { storeDebit } from '../../wallets/move-credits.js';
 import { groupOf, shareOf } from '../../wallets/wallet-operations.js';
 import { isPostponed } from '../../wallets/wallets-store.js';
 import { applyDueGrants } from '../grants/apply-grants.js';
-import { endGroupedChildren } from '../hierarchies/end-children.js';
 import { settlePauses } from '../pauses/settle-pauses.js';
 import { retryCharges } from '../payments/retry-charges.js';
 import { announceInvoice } from '../stored/announce-invoice.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
 import { isRenewalUntold } from './due-items.js';
+import { renewGroupedChildren } from './renew-children.js';
 
 const idRow = z.object({ wallet_id: z.string() });
 
@@ -144,8 +144,8 @@ export function grantCredits(
 }
 
 /**
- * Begins and ends the pauses of subscriptions that are due, and ends grouped children; otherwise as
- * `grantCredits`.
+ * Begins and ends the pauses of subscriptions that are due, and renews grouped children whose
+ * periods end inside one of their parent; otherwise as `grantCredits`.
  */
 export async function pauseDue(
   dependencies: BillingDependencies,
@@ -159,7 +159,7 @@ export async function pauseDue(
     return done;
   };
   await settle(dependencies, occasion, { work, limit });
-  const hasEnded = await settle(dependencies, occasion, { work: endGroupedChildren, limit });
+  const hasEnded = await settle(dependencies, occasion, { work: renewGroupedChildren, limit });
   return isMore || hasEnded;
 }
 

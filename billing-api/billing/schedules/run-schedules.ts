@@ -31,7 +31,8 @@ const OF_CHANGE = {
 
 /**
  * Changes of plan whose period has ended, earliest first. One whose final invoice would wait for a
- * meter waits with it.
+ * meter waits with it; that of a parent waits for those of its grouped children, whose next periods
+ * begin with it.
  */
 function findDue({ tx, now }: ReadUnit, limit: number): Promise<readonly DueChange[]> {
   return tx.any(sql.type(dueRow)`
@@ -45,6 +46,13 @@ function findDue({ tx, now }: ReadUnit, limit: number): Promise<readonly DueChan
       AND subscription.current_period_end <= ${formatInstant(now)}::timestamptz
       AND ${waitsForNoMeter(OF_CHANGE)}
       AND ${rowIsOfEnvironment('schedule')}
+      AND NOT EXISTS (SELECT FROM subscriptions AS child
+        JOIN subscription_schedules AS earlier ON earlier.subscription_id = child.id
+          AND earlier.schedule_status = 'pending' AND earlier.schedule_type = 'plan_change'
+          AND ${rowIsOfEnvironment('earlier')}
+        WHERE child.parent_subscription_id = subscription.id
+          AND child.subscription_type = 'grouped_invoicing' AND ${rowIsOfEnvironment('child')}
+          AND child.current_period_end <= subscription.current_period_end)
     ORDER BY subscription.current_period_end, schedule.id LIMIT ${limit}`);
 }
 

@@ -34,6 +34,8 @@ export type PeriodTerms = Omit<BillingGrid, 'billingAnchorMs'> & {
    * it has no end.
    */
   readonly endMs: InstantMs | null;
+  /** It is billed with others, whose periods its own end with: pauses do not move its anchor. */
+  readonly isGrouped?: boolean;
 };
 
 /** The recorded periods of a subscription; rows after them are what renewals would append. */

@@ -53,7 +53,8 @@ export type GroupedPeriod = {
 
 /**
  * The periods of grouped children that end inside these periods of subscriptions: after the start,
- * or at the end (docs/domain.md 29.2). One statement for all, in the order of the children.
+ * or at the end (docs/domain.md 29.2). That of a paused one has no end yet. One statement for all,
+ * in the order of the children.
  */
 export async function findGroupedPeriods(
   { tx }: StatementUnit,
@@ -63,14 +64,17 @@ export async function findGroupedPeriods(
   const from = Math.min(...parents.map(({ period }) => period.startMs));
   const to = Math.max(...parents.map(({ period }) => period.endMs));
   const rows = await tx.any(sql.type(billedRow)`
-    SELECT subscription_id, billed_with, period_start, period_end FROM subscription_periods
-    WHERE billed_with = ANY (${sql.array(
+    SELECT period.subscription_id, period.billed_with, period.period_start, period.period_end
+    FROM subscription_periods AS period
+    JOIN subscriptions AS child ON child.id = period.subscription_id AND ${rowIsOfEnvironment('child')}
+    WHERE period.billed_with = ANY (${sql.array(
       parents.map(({ id }) => id),
       'text',
     )})
-      AND period_end > ${formatInstant(from)}::timestamptz
-      AND period_end <= ${formatInstant(to)}::timestamptz AND ${isOfEnvironment}
-    ORDER BY subscription_id, period_index`);
+      AND period.period_end > ${formatInstant(from)}::timestamptz
+      AND period.period_end <= ${formatInstant(to)}::timestamptz AND ${rowIsOfEnvironment('period')}
+      AND NOT (child.subscription_status = 'paused' AND child.current_period_end = period.period_end)
+    ORDER BY period.subscription_id, period.period_index`);
   const found = rows.map((row) => ({
     ...{ subscriptionId: row.subscription_id, parentId: row.billed_with },
     period: { startMs: row.period_start, endMs: row.period_end },
