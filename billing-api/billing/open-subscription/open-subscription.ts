@@ -269,6 +269,13 @@ function newLedger(
   return openLedger(terms, { startMs, billingAnchorMs, trialEndMs });
 }
 
+/** Where a commitment that goes on began; nothing for one that begins. */
+function commitmentColumns({ commitmentFrom = null }: SubscriptionRequest) {
+  if (commitmentFrom === null) return { commitment_start: null, commitment_origin_id: null };
+  const { startMs, originId } = commitmentFrom;
+  return { commitment_start: startMs, commitment_origin_id: originId };
+}
+
 /** The row of a new subscription. */
 function newRow(
   request: SubscriptionRequest,
@@ -281,6 +288,7 @@ function newRow(
   const begun = isTrial ? ('trialing' as const) : waiting;
   return {
     ...request.kept,
+    ...commitmentColumns(request),
     customer_id: customer.id,
     invoicing_customer_id: payer?.id ?? null,
     plan_id: plan.id,

@@ -39,6 +39,9 @@ type KeptColumns = Pick<
   | 'metadata'
 >;
 
+/** A commitment that goes on: the subscription with which it began, and where its windows begin. */
+export type ContinuedCommitment = { readonly originId: string; readonly startMs: InstantMs };
+
 /** What a request asks for, with every default but those of customer and clock. */
 export type SubscriptionRequest = {
   readonly customerId: string | null;
@@ -72,6 +75,8 @@ export type SubscriptionRequest = {
   readonly inheritance: RequestedInheritance;
   /** What an earlier subscription left of the allowances of features, for the first period. */
   readonly leftAllowances: ReadonlyMap<string, Decimal>;
+  /** Where a commitment that goes on began (docs/domain.md 11.2); absent for one that begins. */
+  readonly commitmentFrom?: ContinuedCommitment | null;
   readonly kept: KeptColumns;
 };
 

@@ -16,6 +16,7 @@ import { DUE_DAYS_DEFAULT } from '../../domain/invoice/build/due-date.js';
 import { NO_GROUPING } from '../../usage/usage-grouping.js';
 import { findDueDays, type InvoicePurpose } from '../compute/invoice-purpose.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
+import { asChanged, cutCommitments, withoutTrueUp } from './cut-commitments.js';
 import { referencePointOf, storedIdsOf, type InvoiceTask } from './invoice-task.js';
 import { lookBackFrom } from './look-back.js';
 import { findPriorInvoices, type PriorInvoices } from './prior-invoices.js';
@@ -42,7 +43,10 @@ type Known = {
 };
 
 /** Whether the period after this one begins with a pause (docs/domain.md 26). */
-function isAdvanceHeld({ reason, period }: InvoiceTask, { pauses }: BilledSubscription): boolean {
+function isAdvanceHeld(
+  { reason, period }: Pick<InvoiceTask, 'reason' | 'period'>,
+  { pauses }: BilledSubscription,
+): boolean {
   if (reason !== 'SUBSCRIPTION_CYCLE') return false;
   return pauses.some(
     (pause) =>
@@ -89,19 +93,14 @@ function endedAt(
   atMs: InstantMs,
   isContinued: boolean,
 ): BilledSubscription {
-  const loaded = pausedUntil(given, atMs);
+  const paused = pausedUntil(given, atMs);
+  const loaded = isContinued ? withoutTrueUp(paused, cutCommitments(paused, atMs)) : paused;
   const { subscription, terms } = loaded;
   const end = { end_date: atMs, cancel_at: atMs, current_period_end: atMs };
-  const { commitment } = terms;
-  const isTrueUpEnabled = commitment !== null && commitment.isTrueUpEnabled && !isContinued;
   return {
     ...loaded,
     subscription: { ...subscription, ...end },
-    terms: {
-      ...terms,
-      ...endLedger(terms, atMs),
-      commitment: commitment === null ? null : { ...commitment, isTrueUpEnabled },
-    },
+    terms: { ...terms, ...endLedger(terms, atMs) },
   };
 }
 
@@ -123,7 +122,7 @@ function groupedOf(
 
 /** What a grouped child adds to the invoice of its parent, before usage is read. */
 export function childQuery(
-  loaded: BilledSubscription,
+  given: BilledSubscription,
   known: {
     readonly period: InvoiceQuery['period'];
     readonly prior: PriorInvoices;
@@ -131,11 +130,13 @@ export function childQuery(
   },
 ): InvoiceQuery {
   const { period, prior, parent } = known;
+  const loaded = asChanged(given, period);
   const { grouping, hideZeroCharges, now } = parent;
   const purpose: InvoicePurpose = {
     ...prior,
     ...{ billingReason: 'SUBSCRIPTION_CYCLE', referencePoint: 'period_end' },
     ...{ wallets: [], dueDays: DUE_DAYS_DEFAULT },
+    isAdvanceHeld: isAdvanceHeld({ reason: 'SUBSCRIPTION_CYCLE', period }, loaded),
   };
   const { lineItems } = loaded.related;
   return { loaded, period, lineItems, grouping, hideZeroCharges, purpose, now };
@@ -158,7 +159,10 @@ export async function findInvoiceQueries(
     if (loaded === undefined) return notFound('subscription', task.subscriptionId);
     const { endsAtMs, isContinued = false } = task;
     const isEnding = endsAtMs !== undefined;
-    return { task, loaded: isEnding ? endedAt(loaded, endsAtMs, isContinued) : loaded };
+    const asBilled = isEnding
+      ? endedAt(loaded, endsAtMs, isContinued)
+      : asChanged(loaded, task.period);
+    return { task, loaded: asBilled };
   });
   const known = found.flatMap((one) => (isRefusal(one) ? [] : [one]));
   const rows = known.map(({ loaded }) => loaded.subscription);

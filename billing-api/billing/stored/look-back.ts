@@ -16,8 +16,9 @@ export function lookBackFrom(
   const starts = [period.startMs];
   const own = { every: terms, steps: 1, startMs: period.startMs };
   if (terms.commitment !== null) {
-    const { duration } = terms.commitment;
-    starts.push(commitmentWindowAt(terms, period.startMs, { ...own, duration }).startMs);
+    const { duration, windowsFromMs } = terms.commitment;
+    const span = { ...own, duration, windowsFromMs };
+    starts.push(commitmentWindowAt(terms, period.startMs, span).startMs);
   }
   for (const { price_id: id, commitment_duration: duration } of related.lineItems) {
     const { billing_period: billingPeriod, billing_period_count: billingPeriodCount } = mustGet(

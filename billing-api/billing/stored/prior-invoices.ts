@@ -75,6 +75,37 @@ function isCounted({ subscriptionIds, exceptIds }: PriorQuery) {
     AND ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'counted')}`;
 }
 
+/**
+ * Lines of the subscriptions in whose place these have come, as far as they have used the
+ * commitment that goes on (docs/domain.md 11.2).
+ */
+function committedBefore({ subscriptionIds, exceptIds }: PriorQuery, since: string) {
+  return sql.fragment`
+    SELECT heir.id AS subscription_id, line.invoice_id, line.subscription_line_item_id, line.price_id,
+      line.period_start, line.period_end, line.committed_amount, line.amount, line.price_type,
+      invoice.billing_reason,
+      CASE WHEN line.subscription_id IS NULL THEN invoice.period_start
+        ELSE least(invoice.period_start, line.period_start) END AS invoice_start,
+      invoice.period_end AS invoice_end, line.position
+    FROM subscriptions AS heir
+    JOIN subscriptions AS before ON before.id <> heir.id AND before.start_date <= heir.start_date
+      AND (before.id = heir.commitment_origin_id
+        OR before.commitment_origin_id = heir.commitment_origin_id) AND ${rowIsOfEnvironment('before')}
+    CROSS JOIN LATERAL (
+      SELECT own.id FROM invoices AS own
+      WHERE own.subscription_id = before.id AND ${rowIsOfEnvironment('own')}
+      UNION SELECT child.invoice_id FROM invoice_line_items AS child
+      WHERE child.subscription_id = before.id AND ${rowIsOfEnvironment('child')}) AS billed
+    JOIN invoices AS invoice ON invoice.id = billed.id AND ${rowIsOfEnvironment('invoice')}
+    JOIN invoice_line_items AS line ON line.invoice_id = invoice.id AND ${rowIsOfEnvironment('line')}
+    WHERE heir.id = ANY (${texts(subscriptionIds)}) AND heir.commitment_origin_id IS NOT NULL
+      AND ${rowIsOfEnvironment('heir')} AND ${OF_LINE} = before.id AND line.committed_amount IS NOT NULL
+      AND line.subscription_line_item_id IS NOT NULL AND invoice.period_start IS NOT NULL
+      AND invoice.id <> ALL (${texts(exceptIds)})
+      AND ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'counted')}
+      AND invoice.period_end > ${since}::timestamptz`;
+}
+
 function findLines({ tx }: StatementUnit, query: PriorQuery): Promise<readonly LineRow[]> {
   const since = formatInstant(query.since);
   return tx.any(sql.type(lineRow)`
@@ -83,7 +114,7 @@ function findLines({ tx }: StatementUnit, query: PriorQuery): Promise<readonly L
       invoice.billing_reason,
       CASE WHEN line.subscription_id IS NULL THEN invoice.period_start
         ELSE least(invoice.period_start, line.period_start) END AS invoice_start,
-      invoice.period_end AS invoice_end
+      invoice.period_end AS invoice_end, line.position
     FROM invoices AS invoice
     JOIN invoice_line_items AS line ON line.invoice_id = invoice.id AND ${rowIsOfEnvironment('line')}
     WHERE ${isCounted(query)} AND ${rowIsOfEnvironment('invoice')}
@@ -92,7 +123,8 @@ function findLines({ tx }: StatementUnit, query: PriorQuery): Promise<readonly L
       AND line.period_start IS NOT NULL AND invoice.period_start IS NOT NULL
       AND (line.period_end > ${since}::timestamptz OR line.period_end = line.period_start
         OR (line.committed_amount IS NOT NULL AND invoice.period_end > ${since}::timestamptz))
-    ORDER BY invoice.period_start, invoice.id, line.position`);
+    UNION ALL ${committedBefore(query, since)}
+    ORDER BY invoice_start, invoice_id, position`);
 }
 
 function findCouponCounts({ tx }: StatementUnit, query: PriorQuery) {

@@ -12,6 +12,7 @@ import { RECURRING_PERIODS } from '../../domain/price/price-cadence.js';
 import {
   decimal,
   flag,
+  hidden,
   instant,
   integer,
   nullable,
@@ -80,6 +81,10 @@ export const SUBSCRIPTIONS = defineResource({
     commitment_duration: nullable(oneOf(RECURRING_PERIODS)),
     overage_factor: nullable(decimal),
     enable_true_up: flag,
+    /** Where the windows of a commitment that another subscription began are counted from. */
+    commitment_start: hidden(nullable(instant)),
+    /** The subscription with which it began (docs/domain.md 11.2). */
+    commitment_origin_id: hidden(nullable(text)),
     pause_status: oneOf(PAUSE_STATUSES),
     active_pause_id: nullable(text),
     version: raisedByChange(integer),

@@ -14,18 +14,21 @@ export type CommitmentSpan = {
   readonly every: BilledEvery;
   /** Its length in billing periods of the subscription. */
   readonly steps: number;
+  /** Where its windows are counted from; absent for where the subscription is billed from. */
+  readonly windowsFromMs?: InstantMs | undefined;
 };
 
 /**
  * The commitment window for an instant (docs/domain.md 11.2): the billing period that contains it,
  * as it would be without threshold invoices; or, if the commitment lasts longer, the window of that
  * duration that contains the start of the billing period. Longer windows are counted from the start
- * of the subscription, or from the end of its trial, and clamped to short months.
+ * of the subscription with which the commitment began, or from the end of its trial, and clamped to
+ * short months.
  */
 export function commitmentWindowAt(
   ledger: PeriodLedger,
   instant: InstantMs,
-  { duration, every, steps }: CommitmentSpan,
+  { duration, every, steps, windowsFromMs }: CommitmentSpan,
 ): Interval {
   const period = ownPeriodAt(ledger, steps, instant) ?? currentPeriod(ledger, instant);
   const { startMs, endMs } = period;
@@ -33,7 +36,7 @@ export function commitmentWindowAt(
   const grid = {
     timezone: ledger.timezone,
     billingCycle: 'anniversary' as const,
-    billingAnchorMs: billedFromMs(ledger),
+    billingAnchorMs: windowsFromMs ?? billedFromMs(ledger),
     billingPeriod: duration,
     billingPeriodCount: 1,
   };

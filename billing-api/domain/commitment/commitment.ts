@@ -1,4 +1,5 @@
 import type { Decimal } from '../../../contract/decimal.js';
+import type { InstantMs } from '../../../contract/instant.js';
 import type { PriceModel } from '../price/price-model.js';
 import type { BillingPeriod } from '../calendar/billing-grid.js';
 
@@ -58,6 +59,8 @@ export type SubscriptionCommitment = {
   readonly isTrueUpEnabled: boolean;
   /** As requested; null means the billing period, count included. */
   readonly duration: BillingPeriod | null;
+  /** Where its windows are counted from, if it began with another subscription; else absent. */
+  readonly windowsFromMs?: InstantMs;
   /** The plan, which names the true-up line. */
   readonly planId: string;
   readonly planDisplayName: string;

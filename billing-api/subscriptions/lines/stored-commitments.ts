@@ -24,6 +24,7 @@ export function subscriptionCommitmentFrom(
     overageFactor: decimalOf(row.overage_factor),
     isTrueUpEnabled: row.enable_true_up,
     duration: row.commitment_duration,
+    ...(row.commitment_start === null ? {} : { windowsFromMs: row.commitment_start }),
     planId: plan.id,
     planDisplayName: plan.name,
   };

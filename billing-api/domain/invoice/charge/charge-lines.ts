@@ -167,6 +167,7 @@ export function chargeLines<C extends string>(
   }
   const period = commitmentPeriodOf(inputs, {
     duration: commitment.duration,
+    windowsFromMs: commitment.windowsFromMs,
     every: terms,
     steps: 1,
     startMs: invoicePeriod.startMs,

@@ -89,6 +89,8 @@ function subscriptionOf({ subscription: terms, period }: InvoiceInputs) {
     commitment_duration: null,
     overage_factor: null,
     enable_true_up: false,
+    commitment_start: null,
+    commitment_origin_id: null,
     pause_status: 'none',
     active_pause_id: null,
   } satisfies InvoiceParties['subscription'];
