@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DependencyError, messageOf } from '../../runtime/failure.js';
 import { enqueue } from '../../sql/jobs/enqueue.js';
 import { defineJob, type JobRun } from '../../sql/jobs/job.js';
+import { endWaiting } from '../billing/cancel/end-waiting.js';
 import { BILL_SUBSCRIPTION, FINALIZE_INVOICE } from '../billing/run/due-tasks.js';
 import {
   FINALIZATION,
@@ -169,22 +170,24 @@ async function renewDue(doing: Doing): Promise<boolean> {
 
 /**
  * Bills an environment as of one instant: begins and ends pauses, renews the subscriptions whose
- * period has ended, gives the credits of grants, finalizes the drafts whose delay is over, takes
- * expired credits, tells of overdue invoices and of renewals that are near, cancels overdue
- * subscriptions, and tops up wallets, up to a hundred in one transaction. It begins again from what
- * is stored, so it may be killed at any point and repeated.
+ * period has ended, ends those that still wait, gives the credits of grants, finalizes the drafts
+ * whose delay is over, takes expired credits, tells of overdue invoices and of renewals that are
+ * near, cancels overdue subscriptions, and tops up wallets, up to a hundred in one transaction. It
+ * begins again from what is stored, so it may be killed at any point and repeated.
  * @returns whether there is more to do.
  */
 export async function billEnvironment(doing: Doing): Promise<boolean> {
   const { occasion, needs, signal } = doing;
   const hasRenewals = await renewDue(doing);
+  const hasWaiting = await endWaiting(needs, occasion, BATCH);
   const hasGrants = await grantCredits(needs, occasion, BATCH);
   const hasDrafts = await takeTurns(FINALIZATIONS, doing);
   const edited = await finalizeEdited(needs, occasion, BATCH);
   const hasMoney = await settleDue(needs, occasion, BATCH);
   const isOverdue = await cancelOverdueSubscriptions(needs, occasion, { limit: BATCH, signal });
   const hasTopUps = await topUpLowWallets(needs, occasion);
-  const isMore = hasRenewals || hasGrants || hasDrafts || hasMoney || isOverdue || hasTopUps;
+  const hasSettled = hasMoney || isOverdue || hasTopUps;
+  const isMore = hasRenewals || hasWaiting || hasGrants || hasDrafts || hasSettled;
   return isMore || edited === BATCH;
 }
 

@@ -55,6 +55,10 @@ async function findNextDue(unit: ReadUnit, to: InstantMs): Promise<InstantMs | n
       WHERE ${rowIsIn(['subscription_status'], SUBSCRIPTION, 'running')} AND status = 'published'
         AND current_period_end > ${after} AND ${isOfEnvironment}
       UNION ALL
+      SELECT min(least(end_date, cancel_at)) FROM subscriptions
+      WHERE status = 'published' AND subscription_status IN ('draft', 'incomplete')
+        AND least(end_date, cancel_at) > ${after} AND ${isOfEnvironment}
+      UNION ALL
       SELECT min(current_period_end) - interval '24 hours' FROM subscriptions
       WHERE ${isRenewalUntold} AND current_period_end - interval '24 hours' > ${after}
         AND ${isOfEnvironment}
