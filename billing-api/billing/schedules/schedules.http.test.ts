@@ -7,6 +7,8 @@ type World = {
   /** A subscription of 100.00 in advance and 31.00 in arrear, from 1 Jan 2026. */
   readonly subscribe: (members?: object) => Promise<Answer>;
   readonly read: (id: string) => Promise<Answer>;
+  /** The schedule that is to come. */
+  readonly pending: (id: string) => Promise<{ readonly schedule_id: string }>;
   readonly post: (path: string, body?: object) => Promise<Answer>;
   readonly invoices: (id: string) => Promise<readonly string[]>;
 };
@@ -34,6 +36,11 @@ const test = billedTest.extend<{ world: World }>({
           ...{ billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z', ...members },
         }),
       read: async (id) => (await api.call('GET', `/v1/subscriptions/${id}`)).body,
+      pending: async (id) => {
+        const { body } = await api.call('GET', `/v1/subscriptions/${id}/schedules`);
+        const pending = body.items.find((one: Answer) => one.schedule_status === 'pending');
+        return { schedule_id: pending.id };
+      },
       post: async (path, body = {}) => api.call('POST', `/v1/subscriptions/${path}`, { body }),
       invoices: async (id) => {
         const { items } = await api.make('/v1/invoices/search', { subscription_id: id });
@@ -123,6 +130,55 @@ describe('a change of plan at the end of the period (25.5)', () => {
     expect((await world.invoices(id))[1]).toBe(
       '2026-01-01 2026-02-01 SUBSCRIPTION_CYCLE FINALIZED 131.00',
     );
+  });
+
+  test('a dated cancellation that cut a draft is undone when that is finalized, and the rest is charged once', async ({
+    bill,
+    world,
+  }) => {
+    const { id } = await world.subscribe();
+    await bill('2026-02-01T00:30:00Z');
+    const cancelled = await world.post(`${id}/cancel`, {
+      ...{ cancellation_type: 'scheduled_date', cancel_at: '2026-02-20T00:00:00Z' },
+    });
+    expect(cancelled.status).toBe(200);
+    await bill('2026-02-10T00:00:00Z');
+    // Of February 100.00 × 19 ÷ 28 was charged with the end of January, and 9 days were not.
+    expect((await world.invoices(id))[1]).toBe(
+      '2026-01-01 2026-02-01 SUBSCRIPTION_CYCLE FINALIZED 98.86',
+    );
+    const { schedule_id: schedule } = await world.pending(id);
+    expect((await world.post(`schedules/${schedule}/cancel`)).status).toBe(200);
+    await bill('2026-04-01T02:00:00Z');
+    expect((await world.invoices(id)).toSorted()).toEqual([
+      '2026-01-01 2026-02-01 SUBSCRIPTION_CREATE FINALIZED 100.00',
+      '2026-01-01 2026-02-01 SUBSCRIPTION_CYCLE FINALIZED 98.86',
+      '2026-02-01 2026-03-01 SUBSCRIPTION_CYCLE FINALIZED 131.00',
+      '2026-02-20 2026-03-01 PRORATION FINALIZED 32.14',
+      '2026-03-01 2026-04-01 SUBSCRIPTION_CYCLE FINALIZED 131.00',
+    ]);
+  });
+
+  test('a dated cancellation that is undone before anything was left out charges nothing', async ({
+    bill,
+    world,
+  }) => {
+    const { id } = await world.subscribe();
+    await bill('2026-01-10T00:00:00Z');
+    for (const body of [
+      { cancellation_type: 'end_of_period' },
+      { cancellation_type: 'scheduled_date', cancel_at: '2026-01-20T00:00:00Z' },
+      { cancellation_type: 'scheduled_date', cancel_at: '2026-02-20T00:00:00Z' },
+    ]) {
+      expect((await world.post(`${id}/cancel`, body)).status).toBe(200);
+      const { schedule_id: schedule } = await world.pending(id);
+      await world.post(`schedules/${schedule}/cancel`);
+    }
+    await bill('2026-02-01T02:00:00Z');
+    expect(await world.invoices(id)).toEqual([
+      '2026-01-01 2026-02-01 SUBSCRIPTION_CREATE FINALIZED 100.00',
+      '2026-01-01 2026-02-01 SUBSCRIPTION_CYCLE FINALIZED 131.00',
+    ]);
   });
 
   test('that cannot be made says why, and the subscription goes on', async ({
