@@ -15,8 +15,8 @@ export interface CancelSubscriptionBody {
   /** @maxLength 1000 */
   reason?: string;
   /**
-   * `create_prorations` gives what is unused of fees that were charged in advance to a wallet, and
-   * goes with an immediate cancellation; with `none` they stay as they are.
+   * `create_prorations` gives what is unused of fees that were charged in advance to a wallet,
+   * where the subscription ends; with `none` they stay as they are.
    * @default "none"
    */
   proration_behavior?: 'none' | 'create_prorations';
@@ -51,6 +51,7 @@ export interface CancellationDto {
   /** The final invoice; null when nothing was left to bill, or is billed later. */
   proration_invoice: InvoiceDto | null;
   proration_details: ProrationDetailDto[];
+  /** What was given back; where the subscription ends later, what is expected to be then. */
   total_credit_amount: DecimalText;
   message: string;
   processed_at: DateTime;

@@ -8,7 +8,6 @@ import { SCHEDULES } from '../../declarations/subscriptions/schedule.resource.js
 import { pendingRefusal, previousOf } from '../../subscriptions/schedules-store.js';
 import { isIn, problemOfMove } from '../../domain/lifecycle/lifecycle.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
-import { roundToMinorDigits } from '../../domain/money/money.js';
 import { unsplitPeriodAt } from '../../domain/periods/ledger-periods.js';
 import { cancellationDate, type CancellationRequest } from '../../domain/periods/cancellation.js';
 import { targetRefusal, updateRecord, type ChangeTarget } from '../../records/change-record.js';
@@ -26,10 +25,11 @@ import {
   type BilledSubscription,
 } from '../../subscriptions/loaded-subscription.js';
 import { withChildren } from '../../subscriptions/follow-parent.js';
+import { endedPeriodRefusal } from '../../subscriptions/ended-period.js';
 import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
 import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
-import { creditLines } from '../proration/credit-lines.js';
+import { creditLines, creditsOf } from '../proration/credit-lines.js';
 import { findUnused, type UnusedItem } from '../proration/find-unused.js';
 import type { BillingDependencies, ComputedTask } from '../stored/compute-tasks.js';
 import { documentOf } from '../stored/document-parts.js';
@@ -62,7 +62,7 @@ export type Cancelled = {
   readonly atMs: InstantMs;
   readonly reason: string | null;
   readonly invoice: InvoiceDocument | null;
-  /** What was given back of charges in advance. */
+  /** What was given back of charges in advance, or is expected to be at a later end. */
   readonly unused: readonly UnusedItem[];
   readonly credited: Decimal;
   readonly processedAt: InstantMs;
@@ -90,28 +90,23 @@ function stateRefusal(row: SubscriptionRow, type: CancellationType): Refusal | n
 /** The instant that a request names; null when it names none. */
 function readCancelAt(body: CancelSubscriptionBody): InstantMs | null | Refusal {
   const reader = new MemberReader();
-  const { cancellation_type: type = 'immediate', proration_behavior: proration } = body;
-  if (proration === 'create_prorations' && type !== 'immediate') {
-    const problem = 'create_prorations goes with cancellation_type immediate; others are planned';
-    reader.note('proration_behavior', problem);
-  }
   const cancelAtMs = reader.instant('cancel_at', body.cancel_at);
   return reader.refusal() ?? cancelAtMs;
 }
 
 /** Why a subscription cannot end before its running period; null when it can. */
-function backdatedProblem({ subscription: row, ...loaded }: BilledSubscription, atMs: InstantMs) {
+function backdatedProblem({ subscription: row, terms }: BilledSubscription, atMs: InstantMs) {
   if (atMs >= row.current_period_start || row.subscription_status === 'draft') return null;
-  const unsplit = unsplitPeriodAt(loaded.terms, row.current_period_start);
-  if (unsplit !== null && atMs > unsplit.startMs) {
-    const closed = formatInstant(row.current_period_start);
-    return `must not be before the last threshold invoice of the running period, ${closed}`;
-  }
-  const isPaused = loaded.pauses.some(({ pause_status: status, ...pause }) => {
-    const hasBegun = status === 'active' || status === 'completed';
-    return hasBegun && (pause.resumed_at ?? Infinity) > atMs;
-  });
-  return isPaused ? 'must not be before a pause; name an instant after it' : null;
+  const unsplit = unsplitPeriodAt(terms, row.current_period_start);
+  if (unsplit === null || atMs <= unsplit.startMs) return null;
+  const closed = formatInstant(row.current_period_start);
+  return `must not be before the last threshold invoice of the running period, ${closed}, which has billed the usage until then`;
+}
+
+/** Whether the period at an instant has begun, and the job has not recorded it yet. */
+function isLate(row: SubscriptionRow, { type }: CancellationRequest, atMs: InstantMs): boolean {
+  const isRunning = isIn(SUBSCRIPTION, 'running', row.subscription_status);
+  return type === 'immediate' && isRunning && atMs > row.current_period_end;
 }
 
 /** The instant of a cancellation. A draft was never charged, whenever it was to begin. */
@@ -128,7 +123,8 @@ function dateOf(
   const { atMs, problem } = cancellationDate(dates, request, now);
   if (problem !== null) return invalid({ [problem.member]: problem.text });
   const backdated = backdatedProblem(loaded, atMs);
-  return backdated === null ? atMs : invalid({ cancel_at: backdated });
+  if (backdated !== null) return invalid({ cancel_at: backdated });
+  return isLate(row, request, atMs) ? endedPeriodRefusal(row) : atMs;
 }
 
 async function readCancellation(
@@ -193,7 +189,7 @@ async function defer(
   row: SubscriptionRow,
   cancellation: Cancellation,
 ): Promise<SubscriptionRow | Refusal> {
-  const { type, atMs, loaded } = cancellation;
+  const { type, atMs, loaded, isCredited } = cancellation;
   const isWithin = type === 'scheduled_date' && atMs < row.current_period_end;
   if (isWithin) await endPeriod(unit, loaded, atMs);
   const patch = {
@@ -205,7 +201,10 @@ async function defer(
   const schedule = await createRecord(unit, SCHEDULES, {
     ...{ subscription_id: row.id, schedule_type: 'cancellation', schedule_status: 'pending' },
     ...{ scheduled_at: atMs, executed_at: null, cancelled_at: null, error: null },
-    configuration: { cancellation_type: type, reason: cancellation.reason },
+    configuration: {
+      ...{ cancellation_type: type, reason: cancellation.reason },
+      ...(isCredited ? { proration_behavior: 'create_prorations' } : {}),
+    },
     previous: previousOf(row),
   });
   if (isRefusal(schedule)) return schedule;
@@ -229,6 +228,26 @@ async function unlive(unit: Unit, row: SubscriptionRow, atMs: InstantMs): Promis
   return (await refuseGrouped(unit, row)) ?? voidDraftsFrom(unit, row.id, atMs);
 }
 
+function endOrDefer(unit: Unit, row: SubscriptionRow, cancellation: Cancellation) {
+  return cancellation.type === 'immediate'
+    ? end(unit, cancellation)
+    : defer(unit, row, cancellation);
+}
+
+/**
+ * Gives back what is unused, and answers how much that is. A later end gives back what is unused
+ * then: until then it is only expected.
+ */
+async function credit(
+  unit: Unit,
+  row: SubscriptionRow,
+  { unused, type }: { readonly unused: readonly UnusedItem[]; readonly type: CancellationType },
+): Promise<Decimal | Refusal> {
+  const credits = creditsOf(unused, row.currency);
+  const transaction = type === 'immediate' ? await creditLines(unit, row, credits) : null;
+  return isRefusal(transaction) ? transaction : sumOf(credits.map(({ amount }) => amount));
+}
+
 async function store(
   unit: Unit,
   { cancellation, final }: Computed,
@@ -240,15 +259,10 @@ async function store(
   const refusal = await unlive(unit, row, atMs);
   if (refusal !== null) return refusal;
   const unused = isCredited ? await findUnused(unit, pausedUntil(loaded, atMs), atMs) : [];
-  const subscription =
-    type === 'immediate' ? await end(unit, cancellation) : await defer(unit, row, cancellation);
+  const subscription = await endOrDefer(unit, row, cancellation);
   if (isRefusal(subscription)) return subscription;
-  const credits = unused.map(({ row: line, exact, period }) => ({
-    ...{ lineItemId: line.id, amount: roundToMinorDigits(exact, row.currency), period },
-  }));
-  const credited = sumOf(credits.map(({ amount }) => amount));
-  const transaction = await creditLines(unit, row, credits);
-  if (isRefusal(transaction)) return transaction;
+  const credited = await credit(unit, row, { unused, type });
+  if (isRefusal(credited)) return credited;
   return {
     ...{ subscription, type, atMs, reason, unused, credited, processedAt: unit.now },
     invoice: stored === null ? null : documentOf(stored.row, stored.parts),

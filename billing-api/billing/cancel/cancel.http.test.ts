@@ -256,10 +256,107 @@ describe('a cancellation', () => {
     expect(items).toMatchObject([{ wallet_type: 'PRE_PAID', credit_balance: '20.32' }]);
   });
 
+  test('at a date gives back what is unused then, and nothing before', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const at = '2026-12-21T00:00:00.000Z';
+    const { body } = await world.cancel({
+      ...{ cancellation_type: 'scheduled_date', cancel_at: at },
+      proration_behavior: 'create_prorations',
+    });
+    // 30 × 11 ÷ 31 days, expected.
+    expect([body.status, body.total_credit_amount]).toEqual(['active', '10.65']);
+    const wallets = async () =>
+      (await api.make('/v1/wallets/search', { external_customer_id: 'acme' })).items.map(
+        (one: Answer) => one.credit_balance,
+      );
+    expect(await wallets()).toEqual([]);
+    await bill('2026-12-20T00:00:00.000Z');
+    expect(await wallets()).toEqual([]);
+    await bill(at);
+    expect(await wallets()).toEqual(['10.65']);
+    await bill('2027-03-01T00:00:00.000Z');
+    // 64.52, of which the credit has paid its part.
+    expect((await world.invoices()).at(-1)).toEqual(['SUBSCRIPTION_CYCLE', 'FINALIZED', '53.87']);
+    expect(await wallets()).toEqual(['0']);
+  });
+
+  test('with the period gives back what reaches beyond it: fees for a year', async ({
+    api,
+    bill,
+  }) => {
+    await bill('2027-01-01T00:00:00.000Z');
+    const plan = await api.make('/v1/plans', { name: 'Yearly' });
+    const price = { entity_id: plan.id, currency: 'usd' };
+    const yearly = { amount: '365', billing_period: 'ANNUAL', invoice_cadence: 'ADVANCE' };
+    await api.make('/v1/prices', { ...price, ...yearly });
+    await api.make('/v1/prices', { ...price, amount: '31' });
+    await api.make('/v1/customers', { external_id: 'year' });
+    const { id } = await api.make('/v1/subscriptions', {
+      ...{ external_customer_id: 'year', plan_id: plan.id, currency: 'usd' },
+      ...{ billing_period: 'MONTHLY', start_date: '2027-01-01T00:00:00Z' },
+    });
+    const body = { cancellation_type: 'end_of_period', proration_behavior: 'create_prorations' };
+    const path = `/v1/subscriptions/${id}/cancel`;
+    expect((await api.call('POST', path, { body })).body.total_credit_amount).toBe('334.00');
+    await bill('2027-02-02T00:00:00.000Z');
+    const { items } = await api.make('/v1/wallets/search', { external_customer_id: 'year' });
+    expect(items.map((one: Answer) => one.credit_balance)).toEqual(['334']);
+  });
+
+  test.for([
+    // 100 × 4 ÷ 31 days, and 30 × 27 ÷ 31.
+    ['before it', '2026-12-05T00:00:00Z', '12.90', '26.13'],
+    // Of 11 days 3 were paused: 100 × 8 ÷ 31, and 30 × 23 ÷ 31.
+    ['within it', '2026-12-12T00:00:00Z', '25.81', '22.26'],
+  ] as const)(
+    'of a subscription that was paused can have taken effect %s',
+    async ([, at, total, credit], { api, bill, database, world }) => {
+      const turn = (instant: string) =>
+        setTestClock(database.database, api.environment, Date.parse(instant));
+      const path = `/v1/subscriptions/${world.id}`;
+      await turn('2026-12-09T00:00:00Z');
+      await api.call('POST', `${path}/pause`, { body: { pause_mode: 'immediate' } });
+      await turn('2026-12-14T00:00:00Z');
+      await api.call('POST', `${path}/resume`, { body: { resume_mode: 'immediate' } });
+      await turn('2026-12-20T00:00:00Z');
+      const { status, body } = await world.cancel({
+        ...{ cancel_at: at, proration_behavior: 'create_prorations' },
+      });
+      expect([status, body.proration_invoice?.total, body.total_credit_amount]).toEqual([
+        ...[200, total, credit],
+      ]);
+      await bill('2027-03-01T00:00:00.000Z');
+      expect(await world.invoices()).toHaveLength(4);
+    },
+  );
+
   test('that waits can be overtaken by one at once', async ({ world }) => {
     await world.cancel({ cancellation_type: 'end_of_period' });
     expect((await world.cancel({})).body).toMatchObject({ status: 'cancelled' });
     expect(await world.invoices()).toEqual([...BEFORE, FINAL]);
+  });
+
+  test('later than a period that is still to be billed waits for that', async ({
+    api,
+    bill,
+    database,
+    world,
+  }) => {
+    await setTestClock(database.database, api.environment, Date.parse('2027-01-04T00:00:00Z'));
+    const early = await world.cancel({});
+    expect([early.status, early.body.message]).toEqual([
+      ...[409, expect.stringMatching(/ended at 2027-01-01T00:00:00.000Z is being billed; try/)],
+    ]);
+    await bill('2027-01-04T00:00:00Z');
+    expect((await world.cancel({})).status).toBe(200);
+    // 30 × 3 ÷ 31 in advance stays whole with none; 100 × 3 ÷ 31 in arrear.
+    expect((await world.invoices()).slice(3)).toEqual([
+      ['SUBSCRIPTION_CYCLE', 'FINALIZED', '130.00'],
+      ['SUBSCRIPTION_CYCLE', 'FINALIZED', '9.68'],
+    ]);
   });
 
   test('of several at once succeeds once', async ({ world }) => {
@@ -278,10 +375,6 @@ describe('a cancellation', () => {
         [{ cancellation_type: 'scheduled_date' }, /cancel_at.*future/],
         [{ cancellation_type: 'scheduled_date', cancel_at: past }, /cancel_at.*future/],
         [{ cancellation_type: 'end_of_period', cancel_at: past }, /cancel_at.*absent/],
-        [
-          { cancellation_type: 'end_of_period', proration_behavior: 'create_prorations' },
-          /proration_behavior.*immediate/,
-        ],
       ],
     );
     expect(await world.invoices()).toEqual(BEFORE);

@@ -85,7 +85,8 @@ export async function closePause(
       ? await moveRecord(unit, PAUSES, { ...move, move: 'cancel', to: 'cancelled' })
       : await moveRecord(unit, PAUSES, {
           ...{ ...move, move: 'complete', to: 'completed' },
-          patch: () => ({ resumed_at: atMs, ends_at: null }),
+          // One that begins after an earlier end, looked at backwards, has lasted no time.
+          patch: () => ({ resumed_at: Math.max(atMs, pause.pause_start), ends_at: null }),
         });
   return isRefusal(closed) ? closed : null;
 }

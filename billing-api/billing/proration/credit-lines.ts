@@ -4,10 +4,12 @@ import { formatInstant, type Interval } from '../../../contract/instant.js';
 import { noRows } from '../../../sql/columns.js';
 import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
+import { roundToMinorDigits } from '../../domain/money/money.js';
 import { CURRENT_ENVIRONMENT } from '../../records/conditions.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { creditWallet } from './credit-wallet.js';
+import type { UnusedItem } from './find-unused.js';
 
 /** What is given back of the charges of a line item, and for which time. */
 export type LineCredit = {
@@ -16,6 +18,13 @@ export type LineCredit = {
   readonly amount: Decimal;
   readonly period: Interval;
 };
+
+/** What is unused of charges in advance, rounded line by line. */
+export function creditsOf(unused: readonly UnusedItem[], currency: string): readonly LineCredit[] {
+  return unused.map(({ row: { id: lineItemId }, exact, period }) => ({
+    ...{ lineItemId, amount: roundToMinorDigits(exact, currency), period },
+  }));
+}
 
 /**
  * Gives charges of line items back to a wallet, and keeps for which time that was, so that no later

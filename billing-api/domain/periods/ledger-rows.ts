@@ -68,7 +68,8 @@ export function anchorAfter(ledger: PeriodLedger): NumberedAnchor {
     return { atMs: resolveBillingAnchor({ ...request, billingAnchorMs: null }), number: 0 };
   }
   const wasPaused = lastUnsplitRows(ledger).some(({ pauses }) => pauses.length > 0);
-  if (!wasPaused || billingCycle === 'calendar') return last.anchor;
+  const isKept = billingCycle === 'calendar' || ledger.isGrouped === true;
+  if (!wasPaused || isKept) return last.anchor;
   return { atMs: last.endMs, number: last.gridNumber + 1 };
 }
 
@@ -129,11 +130,17 @@ export function rowsBefore(ledger: PeriodLedger, atMs: InstantMs): PeriodLedger 
   return { ...ledger, periods: [first, ...others.filter(({ startMs }) => startMs < atMs)] };
 }
 
-/** Ends the subscription at an instant of the running row, or at its end. */
+/**
+ * Ends the subscription at an instant of the running row, or at its end. Of pauses only the time
+ * before it has been.
+ */
 export function endLedger(ledger: PeriodLedger, atMs: InstantMs): PeriodLedger {
   const row = lastRecorded(ledger);
   const kind = row.kind === 'trial' ? 'trial' : 'last';
-  return { ...withLast(ledger, [{ ...row, endMs: atMs, kind }]), endMs: atMs };
+  const pauses = row.pauses
+    .filter(({ startMs }) => startMs < atMs)
+    .map(({ startMs, endMs }) => ({ startMs, endMs: Math.min(endMs, atMs) }));
+  return { ...withLast(ledger, [{ ...row, endMs: atMs, kind, pauses }]), endMs: atMs };
 }
 
 /**
