@@ -34,14 +34,15 @@ describe('PUT /subscriptions/{id}', () => {
         [{ plan_id: 'plan_x' }, /plan_id/],
       ],
     );
-    await api.call('POST', `${path}/cancel`, { body: {} });
+    const body = { cancel_at: subscription.current_period_end };
+    await api.call('POST', `${path}/cancel`, { body });
     const refused = await api.call('PUT', path, { body: { payment_terms: '30 NET' } });
     expect([refused.status, refused.body.message]).toEqual([
       400,
       expect.stringMatching(/cancelled/),
     ]);
-    const body = { metadata: { why: 'closed' } };
-    expect((await api.call('PUT', path, { body })).status).toBe(200);
+    const closed = { metadata: { why: 'closed' } };
+    expect((await api.call('PUT', path, { body: closed })).status).toBe(200);
   });
 });
 
@@ -64,7 +65,8 @@ describe('GET /subscriptions/{id}/entitlements', () => {
     const path = `/v1/subscriptions/${subscription.id}/entitlements`;
     const { body } = await api.call('GET', path);
     expect(body.features.map((one: Answer) => one.feature.name)).toEqual(['Seats']);
-    await api.call('POST', `/v1/subscriptions/${subscription.id}/cancel`, { body: {} });
+    const until = { cancel_at: subscription.current_period_end };
+    await api.call('POST', `/v1/subscriptions/${subscription.id}/cancel`, { body: until });
     expect((await api.call('GET', path)).body.features).toEqual([]);
     const unknown = await api.call('GET', '/v1/subscriptions/subs_none/entitlements');
     expect(unknown.status).toBe(404);

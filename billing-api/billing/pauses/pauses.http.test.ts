@@ -83,6 +83,36 @@ describe('a pause (26)', () => {
     ]);
   });
 
+  test('does not keep a discount that expires meanwhile, and no time is billed twice or lost', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    await api.make('/v1/coupons', {
+      ...{ name: 'Half', coupon_code: 'HALF', type: 'percentage', percentage_off: '50' },
+      cadence: 'forever',
+    });
+    const { id } = await world.subscribe();
+    const until = async (endDate: string) => {
+      const add = [{ coupon_code: 'HALF', end_date: endDate }];
+      const body = { type: 'coupon', coupon_params: { add } };
+      const done = await api.call('POST', `/v1/subscriptions/${id}/modify/execute`, { body });
+      expect(done.status).toBe(200);
+    };
+    await until('2026-02-05T00:00:00Z');
+    await bill('2026-01-20T00:00:00Z');
+    await api.call('POST', `/v1/subscriptions/${id}/pause`, { body: { pause_mode: 'immediate' } });
+    await bill('2026-02-09T00:00:00Z');
+    await api.call('POST', `/v1/subscriptions/${id}/resume`, { body: {} });
+    await bill('2026-03-21T03:00:00Z');
+    // January without the twenty days of the pause, whole. The coupon was in force in it alone.
+    expect(await world.invoices(id)).toEqual([
+      OPENING,
+      '2026-01-01 2026-02-21 SUBSCRIPTION_CYCLE FINALIZED 65.50',
+      '2026-02-21 2026-03-21 SUBSCRIPTION_CYCLE FINALIZED 131.00',
+    ]);
+  });
+
   test('leaves the anchor of a calendar cycle, and the short period after it is scaled', async ({
     api,
     bill,

@@ -174,7 +174,7 @@ describe('double billing of other systems', () => {
     // Others are billed.
     expect(await peer.invoices(other)).toHaveLength(3);
     const preview = await api.call('POST', `/v1/subscriptions/${subscription.id}/cancel`, {
-      body: {},
+      body: { cancel_at: '2026-03-01T00:00:00Z' },
     });
     expect([preview.status, preview.body.message]).toEqual([
       ...[400, expect.stringMatching(new RegExp(`${made.id}.*; void one of them`))],

@@ -187,17 +187,24 @@ describe('one period that is cut', () => {
   });
 
   test.for([
-    ['create_prorations', '181.00', '90.00'],
-    ['none', '365.00', '181.49'],
+    ['create_prorations', '181.00', '90.00', 365],
+    ['none', '365.00', '181.49', 181],
   ] as const)(
-    'RC-01: a first year cut short, with %s, costs %s, of which %s are unused on 2 April (13.4)',
-    async ([behavior, charge, credit], { peer }) => {
+    'RC-01: a first year cut short, with %s, costs %s, of which %s are unused on 2 April; its line says so, of %i days (13.4)',
+    async ([behavior, charge, credit, full], { api, peer }) => {
       await peer.live('2025-01-01');
       const year = { billing_period: 'ANNUAL' };
       const subscription = await peer.subscribe(await peer.plan(advance('365', year)), {
         ...{ ...year, billing_anchor: instant('2025-07-01'), proration_behavior: behavior },
       });
       expect(await amountsOf(peer, subscription)).toEqual([charge]);
+      const [{ id }] = await peer.find(subscription);
+      const { body } = await api.call('GET', `/v1/invoices/${id}`);
+      const line = `/v1/invoices/${id}/line_items/${body.line_items[0].id}/explain`;
+      const days = (await api.call('GET', line)).body.proration;
+      expect([days.covered_seconds, days.full_seconds].map((one) => one / 86_400)).toEqual([
+        ...[181, full],
+      ]);
       await peer.live('2025-04-02');
       const cancelled = await peer.post(subscription, 'cancel', PRORATED);
       expect(cancelled.total_credit_amount).toBe(credit);

@@ -12,11 +12,10 @@ import { collect, isRefusal, Refusal } from '../../records/refusal.js';
 import { readUnit } from '../../records/unit.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 import { readGroups, type Grouping } from '../../usage/usage-grouping.js';
-import type { UsageOfLines } from '../compute/read-line-usage.js';
 import type { DocumentLine, InvoiceDocument } from '../document/invoice-document.js';
 import { readInvoice } from '../invoices/read-invoice.js';
 import { decodeGiven } from '../stored/given-document.js';
-import { readUsageAgain } from './measure-again.js';
+import { readUsageAgain, type UsageOfPart } from './measure-again.js';
 import { readVerified } from './verify-invoice.js';
 
 /** Usage that is shown of a stored line, and the line item that it belongs to. */
@@ -47,15 +46,24 @@ async function findFeatureIds(
   );
 }
 
+/** The usage of a line: an invoice may have those of several periods of a grouped child. */
+function usageIn(parts: readonly UsageOfPart[], { period_end: end }: DocumentLine, id: string) {
+  const having = parts.filter(({ usage }) => usage.has(id));
+  const own = having.find(({ period }) => {
+    return end !== null && end > period.startMs && end <= period.endMs;
+  });
+  return (own ?? having[0])?.usage.get(id);
+}
+
 /** The line with the costs of its groups, which add up to its amount. */
 function groupedLine(
   line: DocumentLine,
-  usage: UsageOfLines,
+  parts: readonly UsageOfPart[],
   currency: string,
 ): DocumentLine | Refusal {
   const measured = measuredOf(line);
   if (measured === null) return line;
-  const own = assertPresent(usage.get(measured.id), 'the usage of a line');
+  const own = assertPresent(usageIn(parts, line, measured.id), 'the usage of a line');
   if (!own.usage.equals(measured.raw)) {
     const text = `events behind the line ${line.display_name} have been removed`;
     return new Refusal('invalid_operation', `${text}, so that its groups cannot be told any more`);

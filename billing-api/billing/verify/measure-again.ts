@@ -1,12 +1,13 @@
-import { mustGet } from '../../../runtime/failure.js';
+import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
 import type { Environment } from '../../../contract/environment.js';
+import type { Interval } from '../../../contract/instant.js';
 import { findEffectiveMeters } from '../../catalog/meters/effective-meters.js';
 import { priceInvoice } from '../../domain/invoice/build/build-invoice.js';
-import type { InvoiceResult } from '../../domain/invoice/invoice.js';
+import type { InvoiceInputs, InvoiceResult } from '../../domain/invoice/invoice.js';
 import { requiredUsage } from '../../domain/invoice/required-usage.js';
 import { selectLines } from '../../domain/invoice/select-lines.js';
 import type { InvoiceSnapshot } from '../../domain/invoice/snapshot/invoice-snapshot.js';
-import type { LineUsage, UsageRequirement } from '../../domain/usage/line-usage.js';
+import type { UsageRequirement } from '../../domain/usage/line-usage.js';
 import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit } from '../../records/unit.js';
@@ -35,8 +36,11 @@ export type MeasuredInvoice = {
   readonly snapshot: InvoiceSnapshot & { readonly watermark: UsageWatermark };
 };
 
+/** The usage of the lines of an invoice itself, or of a period of a grouped child. */
+export type UsageOfPart = { readonly period: Interval; readonly usage: UsageOfLines };
+
 /**
- * Reads the usage of a stored invoice again, from the raw events below its watermark and by the
+ * Reads the usage of a stored invoice again, that of each part of it, from the raw events below its watermark and by the
  * meters of that time, split into groups where these are asked for.
  * @returns a refusal when events that it counted have been removed since.
  */
@@ -48,7 +52,7 @@ export async function readUsageAgain(
     snapshot: { inputs, watermark },
     ...groups
   }: MeasuredInvoice & Pick<LinesQuery, 'grouping' | 'featureIds'>,
-): Promise<UsageOfLines | Refusal> {
+): Promise<readonly UsageOfPart[] | Refusal> {
   const parts = inputsOfParts(inputs);
   const lines = parts.flatMap((part) => selectLines(part));
   const lineItems = new Map(lines.map(({ lineItem }) => [lineItem.id, lineItem]));
@@ -68,13 +72,16 @@ export async function readUsageAgain(
     lines: requiredUsage(selectLines(part)).map(queryOf),
     ...groups,
   }));
-  const usage = new Map<string, LineUsage>();
-  for (const ofPart of await readLineUsage(reader, environment, asked)) {
-    if (isRefusal(ofPart)) return ofPart;
-    for (const [id, own] of ofPart) usage.set(id, own);
+  const measured: UsageOfPart[] = [];
+  for (const [{ period }, usage] of zip(parts, await readLineUsage(reader, environment, asked))) {
+    if (isRefusal(usage)) return usage;
+    measured.push({ period, usage });
   }
-  return usage;
+  return measured;
 }
+
+/** An invoice without grouped children has none of their lines. */
+const NO_CHILDREN: NonNullable<InvoiceInputs['children']> = [];
 
 /**
  * Measures the usage of a stored invoice again, and prices it. Nothing of the stored usage is used.
@@ -86,13 +93,15 @@ export async function measureAgain(
   invoice: MeasuredInvoice,
 ): Promise<InvoiceResult | Refusal> {
   const ungrouped = { grouping: NO_GROUPING, featureIds: new Map<string, string>() };
-  const usage = await readUsageAgain(dependencies, environment, { ...invoice, ...ungrouped });
-  if (isRefusal(usage)) return usage;
+  const usages = await readUsageAgain(dependencies, environment, { ...invoice, ...ungrouped });
+  if (isRefusal(usages)) return usages;
   const { inputs } = invoice.snapshot;
-  const children = inputs.children?.map((child) => ({
+  const [own, ...ofChildren] = usages;
+  const { usage } = assertPresent(own, 'the usage of an invoice');
+  const children = zip(inputs.children ?? NO_CHILDREN, ofChildren).map(([child, part]) => ({
     ...child,
-    inputs: { ...child.inputs, usage },
+    inputs: { ...child.inputs, usage: part.usage },
   }));
-  const measured = { ...inputs, usage, ...(children === undefined ? {} : { children }) };
+  const measured = { ...inputs, usage, ...(children.length === 0 ? {} : { children }) };
   return priceInvoice(selectLines(inputs), measured);
 }

@@ -1,0 +1,187 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect } from 'vitest';
+import { createId } from '../../../runtime/ids.js';
+import { billingNeeds } from '../../testing/bill-environment.js';
+import { test as billedTest } from '../../testing/billed-test.js';
+import { expectBalancedBooks } from '../../testing/check-books.js';
+import type { Answer } from '../../testing/money-test.js';
+import { setTestClock } from '../../testing/set-test-clock.js';
+import { RENEWAL, takeTurn } from './run-billing.js';
+
+type World = {
+  readonly target: string;
+  /** A customer with a subscription of 100.00 in advance and 31.00 in arrear from 1 Jan 2026 on. */
+  readonly subscribe: (name: string, members?: object) => Promise<string>;
+  readonly post: (path: string, options: object) => Promise<Answer>;
+  /** Turns the clock without doing what is due. */
+  readonly turn: (instant: string) => Promise<void>;
+  /** Renews one subscription, as the billing job does. */
+  readonly renew: (id: string) => Promise<void>;
+  /** What has become of a customer: its subscriptions, invoices and wallets. */
+  readonly outcome: (name: string) => Promise<string>;
+};
+
+const TARGET = {
+  ...{ billing_cadence: 'RECURRING', billing_cycle: 'anniversary', billing_period: 'MONTHLY' },
+  ...{ billing_period_count: 1, proration_behavior: 'create_prorations' },
+};
+
+const test = billedTest.extend<{ world: World }>({
+  world: async ({ api, bill, clickhouse, database }, use) => {
+    await bill('2026-01-01T00:00:00Z');
+    const planOf = async (name: string, ...prices: readonly object[]) => {
+      const plan = await api.make('/v1/plans', { name });
+      for (const price of prices) {
+        await api.make('/v1/prices', { entity_id: plan.id, currency: 'usd', ...price });
+      }
+      return plan.id as string;
+    };
+    const own = await planOf(
+      'Pro',
+      { amount: '100', invoice_cadence: 'ADVANCE' },
+      { amount: '31', invoice_cadence: 'ARREAR' },
+    );
+    const target = await planOf('Max', { amount: '200', invoice_cadence: 'ADVANCE' });
+    const { environment } = api;
+    const world = { database: database.database, clickHouse: clickhouse.client, environment };
+    const needs = { ...billingNeeds(world), createId };
+    await use({
+      target,
+      subscribe: async (name, members = {}) => {
+        await api.make('/v1/customers', { external_id: name });
+        const made = await api.make('/v1/subscriptions', {
+          ...{ external_customer_id: name, plan_id: own, currency: 'usd' },
+          ...{ billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z', ...members },
+        });
+        return made.id;
+      },
+      post: (path, options) => api.call('POST', `/v1/subscriptions${path}`, options),
+      turn: async (instant) => {
+        await setTestClock(database.database, environment, Date.parse(instant));
+      },
+      renew: async (id) => {
+        const actor = { kind: 'job', job: 'bill-subscription', runId: createId('run') } as const;
+        const due = { limit: 1, only: id };
+        await takeTurn(needs, { environment, actor }, { ...RENEWAL, due });
+      },
+      outcome: async (name) => {
+        const of = { external_customer_id: name };
+        const { items: customers } = await api.make('/v1/customers/search', {
+          external_ids: [name],
+        });
+        const found = await api.make('/v1/subscriptions/search', of);
+        const invoices = await api.make('/v1/invoices/search', {
+          customer_id: customers[0].id,
+        });
+        const wallets = await api.make('/v1/wallets/search', of);
+        return JSON.stringify([
+          found.items
+            .map((one: Answer) => [one.plan_id, one.subscription_status, one.current_period_end])
+            .sort(),
+          invoices.items
+            .map((one: Answer) => [
+              ...[one.period_start, one.period_end, one.billing_reason],
+              ...[one.invoice_status, one.total],
+            ])
+            .sort(),
+          wallets.items.map((one: Answer) => one.credit_balance),
+        ]);
+      },
+    });
+    await expectBalancedBooks(api);
+  },
+});
+
+/** All orders of three. */
+const ORDERS = [
+  ...[[0, 1, 2] as const, [0, 2, 1] as const, [1, 0, 2] as const],
+  ...[[1, 2, 0] as const, [2, 0, 1] as const, [2, 1, 0] as const],
+];
+
+describe('what comes at once', () => {
+  test('a change, a cancellation and a renewal end as one after the other would, in some order', async ({
+    bill,
+    world,
+  }) => {
+    const names = ORDERS.map((_, place) => place);
+    const subscribe = (prefix: string) =>
+      Promise.all(names.map((place) => world.subscribe(`${prefix}${place}`)));
+    const serial = await subscribe('serial');
+    const racing = await subscribe('racing');
+    await bill('2026-01-31T23:59:59.999Z');
+    const answers: Answer[] = [];
+    const ask = async (path: string, body: object) => {
+      answers.push(await world.post(path, { body }));
+    };
+    const doings = (id: string) => [
+      () => ask(`/${id}/change/execute`, { ...TARGET, target_plan_id: world.target }),
+      () => ask(`/${id}/cancel`, {}),
+      () => world.renew(id),
+    ];
+    await world.turn('2026-02-01T00:00:00Z');
+    for (const [place, order] of ORDERS.entries()) {
+      const all = doings(serial[place] ?? '');
+      for (const one of order) await all[one]?.();
+    }
+    await Promise.all(
+      ORDERS.map(async (order, place) => {
+        const all = doings(racing[place] ?? '');
+        await Promise.all(
+          order.map(async (one, rank) => {
+            await setTimeout(rank * 4);
+            await all[one]?.();
+          }),
+        );
+      }),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 400]));
+    await bill('2026-02-01T03:00:00Z');
+    const outcomes = (prefix: string) =>
+      Promise.all(names.map((place) => world.outcome(`${prefix}${place}`)));
+    const possible = new Set(await outcomes('serial'));
+    expect(possible.size).toBeGreaterThan(1);
+    for (const outcome of await outcomes('racing')) expect(possible).toContain(outcome);
+  });
+
+  test('requests for a subscription with one lookup_key make one', async ({ api, world }) => {
+    await world.subscribe('acme', { lookup_key: 'before' });
+    const { items: plans } = await api.make('/v1/plans/search', {});
+    const plan = plans.find((one: Answer) => one.name === 'Pro');
+    const body = {
+      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
+      ...{ billing_period: 'MONTHLY', lookup_key: 'main' },
+    };
+    const made = await Promise.all(Array.from({ length: 5 }, () => world.post('', { body })));
+    expect(made.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409]);
+    const found = await api.make('/v1/subscriptions/search', { external_customer_id: 'acme' });
+    expect(found.items).toHaveLength(2);
+    expect((await api.make('/v1/invoices/search', {})).items).toHaveLength(2);
+  });
+
+  test('requests for a change with one Idempotency-Key make one change', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const id = await world.subscribe('acme');
+    await bill('2026-01-16T00:00:00Z');
+    const change = () =>
+      world.post(`/${id}/change/execute`, {
+        ...{ body: { ...TARGET, target_plan_id: world.target } },
+        headers: { 'Idempotency-Key': 'upgrade' },
+      });
+    const first = await Promise.all([change(), change(), change()]);
+    const again = await change();
+    const done = [...first, again].filter(({ status }) => status === 200);
+    expect(done.length).toBeGreaterThanOrEqual(2);
+    // Whoever came while the first was carried out was told so.
+    expect(new Set([...first, again].map(({ status }) => status))).not.toContain(500);
+    expect(new Set(done.map(({ body }) => body.new_subscription.id)).size).toBe(1);
+    const found = await api.make('/v1/subscriptions/search', { plan_id: world.target });
+    expect(found.items).toHaveLength(1);
+    const invoices = await api.make('/v1/invoices/search', {});
+    expect(invoices.items.map((one: Answer) => one.billing_reason).toSorted()).toEqual([
+      ...['SUBSCRIPTION_CREATE', 'SUBSCRIPTION_CYCLE', 'SUBSCRIPTION_UPDATE'],
+    ]);
+  });
+});
