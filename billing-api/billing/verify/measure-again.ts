@@ -40,8 +40,8 @@ export type MeasuredInvoice = {
 export type UsageOfPart = { readonly period: Interval; readonly usage: UsageOfLines };
 
 /**
- * Reads the usage of a stored invoice again, that of each part of it, from the raw events below its watermark and by the
- * meters of that time, split into groups where these are asked for.
+ * Reads the usage of a stored invoice again, that of each part of it, from the raw events below its
+ * watermark and by the meters of that time, split into groups where these are asked for.
  * @returns a refusal when events that it counted have been removed since.
  */
 export async function readUsageAgain(
