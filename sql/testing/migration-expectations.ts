@@ -44,7 +44,7 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
   '0070_late_lines.sql': {
     addedColumns: { subscription_line_items: { is_late: 'false' } },
   },
-  '0075_continued_commitments.sql': {
+  '0078_continued_commitments.sql': {
     addedColumns: { subscriptions: { commitment_start: null, commitment_origin_id: null } },
   },
   '0058_bucket_pricing.sql': { addedColumns: { meters: { bucket_pricing: null } } },
