@@ -1,9 +1,11 @@
 import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   ClickHouseLogLevel,
   createClient,
   type ClickHouseClient,
   type ClickHouseSettings,
+  type ResultSet,
 } from '@clickhouse/client';
 import { z } from 'zod';
 import { BLOCK_ROWS_MAX } from '../contract/table-column.js';
@@ -40,6 +42,8 @@ export type TextInsert = {
   readonly body: string | readonly Buffer[];
   readonly queryId: string;
 };
+
+type QueryResult = ResultSet<'JSONCompactEachRow'>;
 
 export type RowsQuery = {
   readonly select: string;
@@ -86,6 +90,9 @@ type SharedOptions = {
 
 /** What a store of the API may do: read. */
 export type ClickHouseQueries = Pick<ClickHouse, 'query' | 'visitRows'>;
+
+/** So long rows are visited without a pause; then what else waits on the thread has its turn. */
+const SLICE_MS = 20;
 
 /** A ClickHouse server and one database of it. */
 export class ClickHouse {
@@ -151,7 +158,8 @@ export class ClickHouse {
 
   /**
    * Rows of a SELECT (without a FORMAT clause) as lists of values, one after the other, so that any
-   * number of them fits in memory. When this throws, what was visited must not be used.
+   * number of them fits in memory; with pauses, however long visits take. When this throws, what
+   * was visited must not be used, and the server ends the statement.
    * @throws DependencyError when ClickHouse fails on the way; whatever `visit` throws.
    */
   async visitRows(query: RowsQuery, visit: (row: readonly unknown[]) => void): Promise<void> {
@@ -163,11 +171,27 @@ export class ClickHouse {
         format: 'JSONCompactEachRow',
       }),
     );
+    try {
+      await this.#visitAll(result, visit);
+    } catch (error) {
+      result.close();
+      throw error;
+    }
+  }
+
+  async #visitAll(result: QueryResult, visit: (row: readonly unknown[]) => void): Promise<void> {
     const stream = result.stream<readonly unknown[]>()[Symbol.asyncIterator]();
+    let sliceMs = performance.now();
     for (;;) {
       const chunk = await this.#attempt(() => stream.next());
       if (chunk.done === true) return;
-      for (const row of chunk.value) visit(row.json());
+      for (const row of chunk.value) {
+        visit(row.json());
+        if (performance.now() - sliceMs < SLICE_MS) continue;
+        await nextTurn();
+        this.shared.signal?.throwIfAborted();
+        sliceMs = performance.now();
+      }
     }
   }
 

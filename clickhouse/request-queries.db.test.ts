@@ -52,6 +52,34 @@ describe('a query of a request', () => {
     await expect(visiting).rejects.toBeInstanceOf(QueryTooLarge);
   });
 
+  test('is refused when the work on its rows takes longer, and lets others have turns until then', async ({
+    clickhouse: { client },
+  }) => {
+    const scope = { environment: ENVIRONMENT, signal: new AbortController().signal };
+    const queries = createRequestQueries(client, () => scope, 300);
+    let visits = 0;
+    const work = (): void => {
+      visits += 1;
+      const untilMs = performance.now() + 30;
+      while (performance.now() < untilMs);
+    };
+    let turns = 0;
+    const other = setInterval(() => (turns += 1), 1);
+    const select = 'SELECT number FROM numbers(1000)';
+    const visiting = queries.visitRows({ select, parameters: {}, settings: {} }, work);
+    await expect(visiting).rejects.toBeInstanceOf(QueryTooLarge);
+    clearInterval(other);
+    expect(visits).toBeLessThanOrEqual(10);
+    expect(turns).toBeGreaterThanOrEqual(visits - 2);
+    // The connections of what was refused are free again: there are sixteen.
+    for (let count = 0; count < 20; count += 1) {
+      const refused = createRequestQueries(client, () => scope, 0);
+      const long = 'SELECT number FROM numbers(1000000)';
+      const asked = refused.visitRows({ select: long, parameters: {}, settings: {} }, work);
+      await expect(asked).rejects.toBeInstanceOf(QueryTooLarge);
+    }
+  });
+
   test('that lacks memory because of others may be tried again', async ({ directory }) => {
     // A user's limit of memory is the largest that one of its running queries names, so no other
     // test may ask this server.

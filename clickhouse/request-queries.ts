@@ -6,6 +6,8 @@ import { FairQueue, type FairQueueLimits } from '../runtime/fair-queue.js';
 import { serverCodeOf } from './clickhouse-failure.js';
 import type { ClickHouse, ClickHouseQueries } from './client.js';
 
+type RowVisit = (row: readonly unknown[]) => void;
+
 /** On whose behalf a request asks, and until when somebody waits for the answer. */
 export type QueryScope = { readonly environment: Environment; readonly signal: AbortSignal };
 
@@ -22,6 +24,17 @@ export class QueryTooLarge extends Error {
  * docs/measurements; memory is a share of the smallest embedded server's.
  */
 export const QUERY_LIMITS = { seconds: 20, memoryBytes: 750_000_000 } as const;
+
+/** Visits rows for as long as a statement may run, or throws QueryTooLarge. */
+function withinTime(visit: RowVisit, visitMsMax: number): RowVisit {
+  let leftMs = visitMsMax;
+  return (row) => {
+    if (leftMs <= 0) throw new QueryTooLarge({ cause: `the rows took ${visitMsMax} ms` });
+    const beganMs = performance.now();
+    visit(row);
+    leftMs -= performance.now() - beganMs;
+  };
+}
 
 /**
  * Two statements of one tenant at a time use as many threads as there are cores, since one
@@ -82,11 +95,13 @@ export function queriesFor(clickHouse: ClickHouse, environment: Environment): Cl
  * Queries of requests: each runs for one environment and within limits, ends when its client
  * leaves, and waits in turn with those of other tenants.
  * @param scopeOf the scope of the request at hand.
+ * @param visitMsMax how long the rows of one query may be worked on, in all.
  * Queries throw QueryTooLarge, NotBegun, the reason of the scope's signal, or as ClickHouse does.
  */
 export function createRequestQueries(
   clickHouse: ClickHouse,
   scopeOf: () => QueryScope,
+  visitMsMax = QUERY_LIMITS.seconds * 1000,
 ): ClickHouseQueries {
   const queue = new FairQueue(QUEUE);
   const run = <T>(work: (queries: ClickHouseQueries) => Promise<T>): Promise<T> => {
@@ -103,6 +118,7 @@ export function createRequestQueries(
   };
   return {
     query: (select, parameters, row) => run((queries) => queries.query(select, parameters, row)),
-    visitRows: (query, visit) => run((queries) => queries.visitRows(query, visit)),
+    visitRows: (query, visit) =>
+      run((queries) => queries.visitRows(query, withinTime(visit, visitMsMax))),
   };
 }

@@ -25,6 +25,8 @@ export type ValueRule = {
   readonly type: AggregationType;
   /** Properties whose texts decide the value, in order. */
   readonly properties: readonly string[];
+  /** What an expression costs an event at most, in microseconds; 0 without an expression. */
+  readonly cost: number;
   /** The value of such texts, null standing for a property that is missing. */
   readonly valueOf: (texts: Texts) => EventValue;
 };
@@ -35,12 +37,14 @@ const NOTHING: EventValue = { value: ZERO, isUnreadable: false, unique: null };
 
 type NumberRule = {
   readonly properties: readonly string[];
+  readonly cost: number;
   readonly numberOf: (texts: Texts) => ExactNumber | null;
 };
 
 function fieldRule(field: string): NumberRule {
   return {
     properties: [field],
+    cost: 0,
     numberOf: ([text]) => (typeof text === 'string' ? decimalFromNumericText(text) : null),
   };
 }
@@ -49,10 +53,11 @@ function expressionRule(expression: string): NumberRule {
   const compiled = compileExpression(expression);
   if (isExpressionProblem(compiled))
     throw new TypeError(`a meter's expression ${compiled.problem}`);
-  const { properties, evaluate } = compiled;
+  const { properties, cost, evaluate } = compiled;
   const positions = new Map(properties.map((property, index) => [property, index]));
   return {
     properties,
+    cost,
     numberOf: (texts) => evaluate((property) => texts[positions.get(property) ?? -1] ?? null),
   };
 }
@@ -77,7 +82,7 @@ function finishedValue(number: Decimal | null, allowsNegative: boolean): EventVa
 function textRule(type: AggregationType, field: string, hashText: HashText): ValueRule {
   const valueOf = ([text]: Texts): EventValue =>
     typeof text === 'string' ? { ...ONE_EVENT, unique: hashText(text) } : UNREADABLE;
-  return { type, properties: [field], valueOf };
+  return { type, properties: [field], cost: 0, valueOf };
 }
 
 /**
@@ -88,13 +93,14 @@ function textRule(type: AggregationType, field: string, hashText: HashText): Val
 export function compileValueRule(aggregation: MeterAggregation, hashText: HashText): ValueRule {
   const { type, field, expression, multiplier } = aggregation;
   const { counts, allowsNegative } = AGGREGATIONS[type];
-  if (counts === 'event') return { type, properties: [], valueOf: () => ONE_EVENT };
+  if (counts === 'event') return { type, properties: [], cost: 0, valueOf: () => ONE_EVENT };
   if (counts === 'text') return textRule(type, field ?? '', hashText);
   const rule = expression === null ? fieldRule(field ?? '') : expressionRule(expression);
   const factor = multiplier === null ? null : decimalOf(multiplier);
   return {
     type,
     properties: rule.properties,
+    cost: rule.cost,
     valueOf: (texts) => {
       const number = rule.numberOf(texts);
       return finishedValue(number === null ? null : multiplied(number, factor), allowsNegative);

@@ -8,6 +8,13 @@ import type { UsageEvent } from './usage-event.js';
  */
 export const METERS_OF_EVENT_NAME_MAX = 500;
 
+/**
+ * What the expressions of these meters may cost an event together, in microseconds: as much as so
+ * many meters that count. Events of all tenants are counted on one thread, and those of one record
+ * cannot be divided, so that a record of 1,000 events takes some seconds at most.
+ */
+export const EXPRESSIONS_COST_MAX = 5_000;
+
 /** A meter that is being changed counts on its version before and on its new one. */
 export const VERSIONS_COUNTED_MAX = 2;
 

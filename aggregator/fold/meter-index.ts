@@ -36,7 +36,7 @@ function ruleOf({ aggregation }: MeterDefinition, hashText: HashText): ValueRule
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     const unreadable = { value: ZERO, isUnreadable: true, unique: null };
-    return { type: aggregation.type, properties: [], valueOf: () => unreadable };
+    return { type: aggregation.type, properties: [], cost: 0, valueOf: () => unreadable };
   }
 }
 

@@ -106,3 +106,30 @@ describe('the texts of a batch', () => {
     expect([0, 1, 2, 4, 50].map(lengthWith)).toEqual([10, 9, 4, 2, 1]);
   });
 });
+
+describe('the expressions of a batch', () => {
+  const costly = (count: number, expression: string) =>
+    indexMeters(
+      Array.from({ length: count }, (_, generation): MeterDefinition => ({
+        ...METER,
+        generation,
+        aggregation: { ...COUNT_EVENTS, type: 'SUM', expression },
+      })),
+      plainText,
+    );
+  const records = Array.from({ length: 30 }, (_, offset) =>
+    recordOf(
+      offset,
+      Array.from({ length: 40 }, (_none, index) => ({ ...EVENT, eventId: `${offset} ${index}` })),
+    ),
+  );
+  const bounds = { eventsMax: 10_000, insertRowsMax: 1_000_000, charactersMax: 1e12 };
+
+  it('end it when they cost more than a second, but for one record', () => {
+    const quotients = Array.from({ length: 20 }, () => 'a*b/(c*d)').join(',');
+    const lengthWith = (meters: number): number =>
+      batchLength(records, costly(meters, `max(${quotients})`), bounds);
+    // Each costs 341 microseconds an event.
+    expect([0, 1, 10, 14, 100].map(lengthWith)).toEqual([30, 30, 7, 5, 1]);
+  });
+});

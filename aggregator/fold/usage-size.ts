@@ -4,11 +4,15 @@ import type { Candidate, DecodedRecord } from './candidate.js';
 import type { IndexedMeter, MeterIndex } from './meter-index.js';
 import type { UsageDelta } from './usage-deltas.js';
 
-/** Usage rows, and the characters of their text. */
-export type UsageSize = { readonly rows: number; readonly characters: number };
+/** Usage rows, the characters of their text, and what their expressions cost, in microseconds. */
+export type UsageSize = {
+  readonly rows: number;
+  readonly characters: number;
+  readonly cost: number;
+};
 
 /** The row with the count of accepted events of a record, or the marker of a batch. */
-export const ONE_ROW: UsageSize = { rows: 1, characters: MINUTE_CHARACTERS_MAX };
+export const ONE_ROW: UsageSize = { rows: 1, characters: MINUTE_CHARACTERS_MAX, cost: 0 };
 
 /** A hash with its quotes and its comma. */
 const HASH_CHARACTERS = 35;
@@ -22,15 +26,28 @@ function encodedLength(text: string): number {
 
 const NONE: readonly IndexedMeter[] = [];
 
-type Streams = { readonly count: number; readonly groupedBy: readonly string[] };
+type Streams = {
+  readonly count: number;
+  readonly groupedBy: readonly string[];
+  readonly cost: number;
+};
+
+/** Only the rules of expressions are compiled for it. */
+function costOf({ definition, rule }: IndexedMeter): number {
+  return definition.aggregation.expression === null ? 0 : rule().cost;
+}
 
 function streamsOf(meters: readonly IndexedMeter[]): Streams {
   const groupedBy = meters.map(({ definition }) => definition.aggregation.groupBy);
-  return { count: meters.length, groupedBy: groupedBy.filter((property) => property !== null) };
+  const cost = meters.reduce((sum, meter) => sum + costOf(meter), 0);
+  return {
+    ...{ count: meters.length, cost },
+    groupedBy: groupedBy.filter((property) => property !== null),
+  };
 }
 
-function sizeOfEvent(event: UsageEvent, { count, groupedBy }: Streams): UsageSize {
-  if (count === 0) return { rows: 0, characters: 0 };
+function sizeOfEvent(event: UsageEvent, { count, groupedBy, cost }: Streams): UsageSize {
+  if (count === 0) return { rows: 0, characters: 0, cost };
   const { source, eventId, properties } = event;
   const texts = [customerKeyOfEvent(event), source, eventId];
   const shared = texts.reduce((sum, text) => sum + encodedLength(text), MINUTE_CHARACTERS_MAX);
@@ -39,7 +56,7 @@ function sizeOfEvent(event: UsageEvent, { count, groupedBy }: Streams): UsageSiz
     const text = Object.hasOwn(properties, property) ? properties[property] : undefined;
     if (text !== undefined) characters += encodedLength(text);
   }
-  return { rows: count, characters };
+  return { rows: count, characters, cost };
 }
 
 function isSamePart(one: Candidate, other: Candidate): boolean {
@@ -61,12 +78,12 @@ export function charactersOfDeltas(deltas: readonly UsageDelta[]): number {
 
 /**
  * Tells how much usage a record adds at most: a row for each event and each stream of its event
- * name, whatever their filters say, and its counts of accepted events.
+ * name, whatever their filters say, and its counts of accepted events; and what it costs at most.
  */
 export function createUsageSizer(meters: MeterIndex): (record: DecodedRecord) => UsageSize {
   const known = new Map<readonly IndexedMeter[], Streams>();
   return ({ candidates }) => {
-    let { rows, characters } = ONE_ROW;
+    let { rows, characters, cost } = ONE_ROW;
     let previous = candidates[0];
     for (const candidate of candidates) {
       const { event, meterKey } = candidate;
@@ -82,7 +99,8 @@ export function createUsageSizer(meters: MeterIndex): (record: DecodedRecord) =>
       const size = sizeOfEvent(event, streams);
       rows += size.rows;
       characters += size.characters;
+      cost += size.cost;
     }
-    return { rows, characters };
+    return { rows, characters, cost };
   };
 }

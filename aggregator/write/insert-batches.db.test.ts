@@ -102,14 +102,15 @@ describe('an insert of several partitions', () => {
     'is ended by the drain of partition %i',
     async (partition, { clickhouse }) => {
       const { client } = clickhouse;
-      // Stands for an insert: the drain goes by the id alone.
+      // Stands for an insert: the drain goes by the id alone. Of a log of its own, since tests
+      // share the server.
       const running = client
-        .command(SLOW, {}, `mb:log:,1.4,12.9,3.1,:${partition}`)
+        .command(SLOW, {}, `mb:drained:,1.4,12.9,3.1,:${partition}`)
         .then(() => 'done')
         .catch(() => 'ended');
       const countRunning = async (): Promise<number> => {
         const [row] = await client.query(
-          `SELECT count() AS found FROM system.processes WHERE startsWith(query_id, 'mb:log:')`,
+          `SELECT count() AS found FROM system.processes WHERE startsWith(query_id, 'mb:drained:')`,
           {},
           foundRow,
         );
@@ -117,11 +118,11 @@ describe('an insert of several partitions', () => {
       };
       await expect.poll(countRunning).toBe(1);
       // Others, of which one has a number that begins alike, end nothing.
-      await new UsageWriter(client, 'log', 2).drain();
+      await new UsageWriter(client, 'drained', 2).drain();
       await new UsageWriter(client, 'other-log', partition).drain();
       await delay(100);
       expect(await countRunning()).toBe(1);
-      await new UsageWriter(client, 'log', partition).drain();
+      await new UsageWriter(client, 'drained', partition).drain();
       expect(await countRunning()).toBe(0);
       expect(await running).toBe('ended');
     },

@@ -102,7 +102,7 @@ export function divideBatches(
  * Sends one insert with the rows of these batches, of different partitions, all of which are
  * written or none. Its gate is the epoch of every one of them. It is never sent twice under the
  * same epochs: after an unknown outcome the partitions are taken again. Should something between
- * repeat the request all the same, the statement refuses it.
+ * repeat the request all the same, the statement refuses it. Nothing is sent when there are no rows.
  * @throws DependencyError when the outcome is unknown.
  */
 export function insertBatches(
@@ -110,8 +110,9 @@ export function insertBatches(
   table: BatchTable,
   batches: readonly BatchToWrite<EncodedRange>[],
 ): Promise<InsertOutcome> {
-  const [first] = batches;
-  const logId = first?.batch.range.logId ?? '';
+  const first = batches.find(({ batch }) => batch.encoded[table].rows > 0);
+  if (first === undefined) return Promise.resolve({ outcome: 'inserted' });
+  const { logId } = first.batch.range;
   return clickhouse.insertText({
     query: insertStatement(table),
     parameters: {
@@ -120,7 +121,7 @@ export function insertBatches(
       gate_epochs: batches.map(({ epoch }) => epoch),
       gate_sources: batches.map(({ batch }) => sourceOf(batch.range)),
       gate_starts: batches.map(({ batch }) => batch.range.start),
-      ...(first === undefined ? {} : firstRow(table, first.batch)),
+      ...firstRow(table, first.batch),
     },
     body: batches.map(({ batch }) => batch.encoded[table].bytes),
     queryId: queryIdOf(logId, batches),

@@ -214,12 +214,28 @@ describe('the time that an expression takes', () => {
     expect(compiled('a + b * c').divisions).toBe(0);
   });
 
-  it('stays below 5 ms of a core for the longest texts, where Decimal took 9 ms', () => {
+  it('is predicted by its parts and divisions', () => {
+    expect(compiled('a * 2 + b').cost).toBe(5);
+    expect(compiled('a / b % c').cost).toBe(25);
+  });
+
+  it('is bounded by the digits of a number: one of more is not readable', () => {
+    const longest = `0.${'7'.repeat(160)}`;
+    const { evaluate } = compiled('a');
+    expect(String(evaluate(() => longest))).toBe(longest);
+    expect(String(evaluate(() => `${longest}000e3`))).not.toBe('null');
+    expect(evaluate(() => `${longest}1`)).toBeNull();
+    expect(compileExpression(`a + ${longest}1`)).toEqual({
+      problem: expect.stringContaining('is neither a number of up to 160 digits') as string,
+    });
+  });
+
+  it('stays below 5 ms of a core for the longest texts', () => {
     const quotients = Array.from({ length: DIVISIONS_MAX }, () => 'a / b').join(', ');
     const { evaluate } = compiled(`max(${quotients})`);
     const costMs = Array.from({ length: 10 }, (_none, round) => {
-      const a = `0.${'1'.repeat(990)}${round}`;
-      const b = `0.${'3'.repeat(990)}7${round}`;
+      const a = `0.${'1'.repeat(158)}${round + 1}`;
+      const b = `0.${'3'.repeat(157)}7${round + 1}`;
       const before = process.cpuUsage();
       expect(evaluate((name) => (name === 'a' ? a : b))).not.toBeNull();
       return process.cpuUsage(before).user / 1000;

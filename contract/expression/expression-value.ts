@@ -1,3 +1,4 @@
+import { Decimal } from '../decimal.js';
 import { decimalFromNumericText } from '../numeric-text.js';
 import { compare, isZero, type ExactNumber } from './exact-number.js';
 
@@ -9,11 +10,19 @@ export type Evaluate = (textOf: (property: string) => string | null) => Expressi
 const numbersOfTexts = new Map<string, ExactNumber | null>();
 const TEXTS_MAX = 64;
 
-function numberOfText(text: string): ExactNumber | null {
+/**
+ * Digits of a number that a text means, without zeros at its ends. Such numbers are calculated with
+ * as decimals; longer ones cost ten times as much, and no event means them.
+ */
+export const DIGITS_MAX = Decimal.precision;
+
+/** The number of a text; null when it means none, or one of too many digits. */
+export function numberOfText(text: string): ExactNumber | null {
   const known = numbersOfTexts.get(text);
   if (known !== undefined) return known;
   if (numbersOfTexts.size >= TEXTS_MAX) numbersOfTexts.clear();
-  const number = decimalFromNumericText(text);
+  const read = decimalFromNumericText(text);
+  const number = read === null || read.precision() > DIGITS_MAX ? null : read;
   numbersOfTexts.set(text, number);
   return number;
 }

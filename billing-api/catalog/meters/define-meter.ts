@@ -1,4 +1,8 @@
-import { METERS_OF_EVENT_NAME_MAX } from '../../../contract/meter.js';
+import {
+  compileExpression,
+  isExpressionProblem,
+} from '../../../contract/expression/compile-expression.js';
+import { EXPRESSIONS_COST_MAX, METERS_OF_EVENT_NAME_MAX } from '../../../contract/meter.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { Occasion } from '../../records/occasion.js';
 import { lockForChange, updateRecord, type ChangeTarget } from '../../records/change-record.js';
@@ -18,6 +22,7 @@ import {
   activateDefinition,
   findLostInput,
   countMetersOfEvent,
+  expressionsOfEvent,
   findFedVersions,
   revertDefinition,
 } from './meters-store.js';
@@ -26,6 +31,28 @@ import {
 function tooManyMeters(): Refusal {
   const problem = `has ${METERS_OF_EVENT_NAME_MAX} meters already: archive one that is not needed`;
   return invalid({ event_name: `${problem}, or group by a property instead of filtering by it` });
+}
+
+/** One that does not compile any more costs nothing: its values are unreadable. */
+function costOf(expression: string): number {
+  const compiled = compileExpression(expression);
+  return isExpressionProblem(compiled) ? 0 : compiled.cost;
+}
+
+/** Every event of the name is evaluated by all of them, on a thread that all tenants share. */
+async function refuseCost(unit: Unit, row: MeterRow): Promise<Refusal | null> {
+  const { aggregation_expression: expression, event_name: eventName } = row;
+  if (expression === null) return null;
+  const others = await expressionsOfEvent(unit, eventName);
+  const cost = others.reduce((sum, other) => sum + costOf(other), 0);
+  if (cost <= EXPRESSIONS_COST_MAX) return null;
+  const own = costOf(expression);
+  return invalid({
+    'aggregation.expression':
+      `costs ${own} (1 for each part of it, 10 more for each division and remainder), and the expressions of the other ` +
+      `meters of this event name cost ${cost - own}: at most ${EXPRESSIONS_COST_MAX} together are allowed; make it ` +
+      'shorter, archive a meter that is not needed, or send the value as a property',
+  });
 }
 
 /**
@@ -41,7 +68,8 @@ export async function storeMeter(
   // Activations take turns, so after it nobody else can add a meter before this unit ends.
   const active = assertPresent(await activateDefinition(unit, row), 'the new meter');
   const count = await countMetersOfEvent(unit, row.event_name);
-  return count > METERS_OF_EVENT_NAME_MAX ? tooManyMeters() : active;
+  if (count > METERS_OF_EVENT_NAME_MAX) return tooManyMeters();
+  return (await refuseCost(unit, row)) ?? active;
 }
 
 /** POST /meters: a meter that counts all events, those that came before it included. */

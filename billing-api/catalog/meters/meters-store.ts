@@ -76,6 +76,17 @@ export function countMetersOfEvent(unit: Unit, eventName: string): Promise<numbe
     WHERE event_name = ${eventName} AND status = 'published' AND ${isOfEnvironment}`);
 }
 
+/** The expressions of the published meters of an event name. */
+export async function expressionsOfEvent(
+  unit: Unit,
+  eventName: string,
+): Promise<readonly string[]> {
+  return unit.tx.anyFirst(sql.type(z.object({ aggregation_expression: z.string() }))`
+    SELECT aggregation_expression FROM meters
+    WHERE event_name = ${eventName} AND status = 'published' AND ${isOfEnvironment}
+      AND aggregation_expression IS NOT NULL`);
+}
+
 /** Ends the counting of the meter at exact offsets of the log. */
 export async function endDefinition(unit: Unit, meterId: string): Promise<void> {
   await unit.tx.query(sql.type(z.unknown())`SELECT end_meter(${meterId})`);

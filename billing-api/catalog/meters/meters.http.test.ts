@@ -97,6 +97,21 @@ describe('POST /meters', () => {
     await api.make('/v1/meters', METER);
   });
 
+  test('refuses expressions that together would cost too much for every event', async ({ api }) => {
+    const quotients = `max(${Array.from({ length: 20 }, () => 'a*b/(c*d)').join(',')})`;
+    const aggregation = { type: 'SUM', expression: quotients };
+    const costly = { ...METER, aggregation };
+    const body = { ...METER, aggregation: { type: 'SUM', expression: 'a / 3' } };
+    let made: { readonly id: string } | null = null;
+    for (let count = 0; count < 14; count += 1) made = await api.make('/v1/meters', costly);
+    await expectRefusals(api, '/v1/meters', [['one more', costly, 'aggregation.expression']]);
+    await api.make('/v1/meters', METER);
+    await api.make('/v1/meters', body);
+    await api.make('/v1/meters', { ...costly, event_name: 'another' });
+    await api.call('DELETE', `/v1/meters/${made?.id ?? ''}`);
+    await api.make('/v1/meters', costly);
+  });
+
   test('refuses what breaks a rule, naming the member', async ({ api }) => {
     await expectRefusals(api, '/v1/meters', [
       ['no name', { ...METER, name: undefined }, 'name'],

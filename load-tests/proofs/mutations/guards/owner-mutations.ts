@@ -27,6 +27,11 @@ const BATCHES: readonly GuardMutation[] = [
     [CUT, 'isFull || characters > charactersMax || isNextDay', 'isFull || isNextDay'],
   ),
   guardMutation(
+    'a batch is not cut by what its expressions cost',
+    'aggregator/fold/usage-size.test.ts',
+    [CUT, 'isTooMany || cost > BATCH_COST_MAX', 'isTooMany'],
+  ),
+  guardMutation(
     'a batch may cross a day, and so be written into two table partitions',
     'aggregator/fold/fold-batch.test.ts',
     [CUT, 'characters > charactersMax || isNextDay', 'characters > charactersMax'],
