@@ -102,7 +102,7 @@ export function divideBatches(
  * Sends one insert with the rows of these batches, of different partitions, all of which are
  * written or none. Its gate is the epoch of every one of them. It is never sent twice under the
  * same epochs: after an unknown outcome the partitions are taken again. Should something between
- * repeat the request all the same, the statement refuses it. Nothing is sent when there are no rows.
+ * repeat the request all the same, the statement refuses it. Without rows nothing is sent.
  * @throws DependencyError when the outcome is unknown.
  */
 export function insertBatches(
