@@ -47,7 +47,8 @@ function stateOf(life: Life): object {
   const pauseStatus = pause === null ? 'none' : status === 'paused' ? 'active' : 'scheduled';
   return {
     ...{ status, start: iso(row.start), end: iso(row.end), pause: pauseStatus },
-    anchor: iso(life.anchor.at),
+    // Nothing follows where a subscription has ended.
+    ...(status === 'cancelled' ? {} : { anchor: iso(life.anchor.at) }),
     isEnding: life.schedule?.type === 'cancellation',
   };
 }

@@ -1,4 +1,4 @@
-import { cancelLater, cancelNow, undo } from './model/operate.js';
+import { cancelLater, cancelNow, moveTrial, undo } from './model/operate.js';
 import { executeChange } from './model/change-plan.js';
 import { createLife, openLife } from './model/create.js';
 import { resumeAt } from './model/invoices.js';
@@ -158,6 +158,26 @@ const resume: Operation = (world, life, draws) => {
   };
 };
 
+const moveTrialEnd: Operation = (world, life, draws) => {
+  const { now } = world.model;
+  if (isFuture(world, life) || life.end !== null) return null;
+  const isLegal = life.status === 'trialing' && life.schedule === null;
+  if (!isAsked(isLegal, draws) || life.status === 'draft') return null;
+  const isNow = draws.a % 3 === 0;
+  if (isNow && runningOf(life).start === now) return null;
+  const at = isNow ? now : now + spanOf(world, draws);
+  const params = isNow
+    ? { action: 'immediate' }
+    : { action: 'scheduled_date', new_trial_end: iso(at) };
+  return {
+    ...{ says: `trial until ${iso(at)}`, path: `${pathOf(world, life)}/modify/execute`, isLegal },
+    body: { type: 'trial_end', trial_end_params: params },
+    apply: () => {
+      moveTrial(life, at, isNow);
+    },
+  };
+};
+
 function changeTermsOf(world: WalkWorld, life: Life, draws: Draws): ChangeTerms {
   const others = world.plans.filter(({ id }) => id !== life.plan.id);
   const cycle = pick(['anniversary', 'calendar'] as const, draws.b);
@@ -208,5 +228,6 @@ export const LIFE_OPERATIONS: readonly (readonly [weight: number, Operation])[] 
   [2, undoSchedule],
   [4, pause],
   [3, resume],
+  [3, moveTrialEnd],
   [4, changePlan],
 ];

@@ -84,7 +84,9 @@ function endOld(life: Life, { at, isAtEnd, terms }: Change) {
     const { isProrated } = terms;
     return endAtOnce(life, { at, isProrated, hasInvoice: life.status !== 'trialing' });
   }
-  if (!row.isTrial) draftCycle(life, row, null);
+  // Where nothing is due in arrear there is no invoice (25.5).
+  const lines = cycleLines(life, { row, next: null, own: null });
+  if (!row.isTrial && lines.length > 0) draftCycle(life, row, null);
   for (const item of life.items) item.end ??= at;
   life.status = 'cancelled' satisfies Status;
   life.schedule = null;

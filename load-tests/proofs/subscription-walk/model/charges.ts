@@ -174,6 +174,12 @@ export function restCharge(life: Life, full: Fraction, at: number): Fraction {
   return multiply(full, share(row.end - at, row.full.end - row.full.start));
 }
 
+/** What the coupon of a subscription takes off the charge of the rest of a period (23.2). */
+export function discountOf({ terms }: Life, amount: Fraction): Fraction {
+  if (terms.percentOff === null) return zero;
+  return multiply(amount, multiply(exact(terms.percentOff), fraction(1n, 100n)));
+}
+
 /** Gives an amount to the wallet of who pays. */
 export function giveBack(life: Life, amount: Fraction): void {
   life.payer.credited = add(life.payer.credited, amount);

@@ -25,7 +25,7 @@ export function createLife(made: NewLife): Life {
   const life: Life = {
     ...{ id, terms, plan, payer, start, end, status: terms.trialDays > 0 ? 'trialing' : 'active' },
     ...{ anchor: { at: start, number: 0 }, rows: [], items: itemsOf(made), invoices: [] },
-    ...{ pieces: [], pause: null, schedule: null },
+    ...{ pieces: [], pause: null, schedule: null, trialEnd: start },
   };
   beginRows(life);
   return life;

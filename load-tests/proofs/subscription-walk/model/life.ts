@@ -86,7 +86,6 @@ export type Schedule =
   | {
       readonly type: 'cancellation';
       readonly end: number | null;
-      readonly rowEnd: number;
       readonly isScheduledDate: boolean;
     }
   | { readonly type: 'plan_change'; readonly terms: ChangeTerms };
@@ -121,6 +120,8 @@ export type Life = {
   status: Status;
   start: number;
   end: number | null;
+  /** When its trial ends that no cancellation cuts; its start without one. */
+  trialEnd: number;
   anchor: { at: number; number: number };
   readonly rows: Row[];
   readonly items: Item[];

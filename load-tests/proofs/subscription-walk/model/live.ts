@@ -4,7 +4,8 @@ import { draftCycle, invoiceNow, resumeAt, type ModelWorld } from './invoices.js
 import { NEVER, runningOf, type Life, type Payer } from './life.js';
 import { nextRow } from './rows.js';
 
-function endTrial(life: Life): void {
+/** Ends a trial: the first period begins, and is charged in advance (22.4). */
+export function endTrial(life: Life): void {
   const row = nextRow(life);
   life.status = 'active';
   invoiceNow(life, {

@@ -6,11 +6,13 @@ import {
   multiply,
   negate,
   zero,
+  type Fraction,
 } from '../../usage-oracle/fraction.js';
 import { smaller, subtract, sum } from '../../pricing-oracle/exact.js';
 import {
   coveringPieces,
   creditOf,
+  discountOf,
   fullCharge,
   giveBack,
   isChargedAhead,
@@ -20,8 +22,10 @@ import {
   type Settled,
 } from './charges.js';
 import { endAtOnce, type Ending } from './change-plan.js';
-import { runningOf, type Cadence, type Item, type Life } from './life.js';
+import { NEVER, runningOf, type Cadence, type Item, type Life } from './life.js';
 import { computeDrafts, invoiceNow } from './invoices.js';
+import { endTrial } from './live.js';
+import { uncutEnd } from './rows.js';
 
 /** Cancels at once (24). */
 export function cancelNow(life: Life, ending: Ending): void {
@@ -39,7 +43,7 @@ export function cancelNow(life: Life, ending: Ending): void {
 export function cancelLater(life: Life, date: number | null): void {
   const row = runningOf(life);
   life.schedule = {
-    ...{ type: 'cancellation', end: life.end, rowEnd: row.end, isScheduledDate: date !== null },
+    ...{ type: 'cancellation', end: life.end, isScheduledDate: date !== null },
   };
   const end = row.end;
   life.end = date ?? end;
@@ -53,15 +57,52 @@ export function cancelLater(life: Life, date: number | null): void {
   }
 }
 
+/** Charges the rest of a period that was charged only up to an end that does not come (24.4). */
+function chargeReopened(life: Life, cut: number): void {
+  const row = runningOf(life);
+  const lines = life.invoices
+    .filter(({ finalizeAt }) => finalizeAt === null)
+    .flatMap((invoice) => invoice.lines)
+    .filter((line) => line.row === row && line.item.cadence === 'ADVANCE');
+  const open = life.items.filter(
+    ({ cadence, start, end, lineage }) =>
+      cadence === 'ADVANCE' &&
+      start < cut &&
+      (end ?? NEVER) > cut &&
+      lines.some((line) => line.item.lineage === lineage && line.end === cut) &&
+      !lines.some((line) => line.item.lineage === lineage && line.end > cut),
+  );
+  const charges = open.map((item) => rounded(restCharge(life, fullCharge(item), cut)));
+  for (const [index, item] of open.entries()) {
+    const amount = charges[index] ?? zero;
+    const net = subtract(amount, rounded(discountOf(life, amount)));
+    notePiece(life, { lineage: item.lineage, at: cut, net });
+  }
+  life.payer.roundings += charges.length;
+  const gross = sum(charges);
+  if (compare(gross, zero) === 0) return;
+  const invoice = invoiceNow(life, { reason: 'PRORATION', start: cut, end: row.end, lines: [] });
+  invoice.setOff = negate(gross);
+}
+
 /** Cancels what is to come, and restores what was before. */
 export function undo(life: Life): void {
-  const { schedule } = life;
+  const { schedule, end: cut } = life;
   life.schedule = null;
   if (schedule?.type !== 'cancellation') return;
+  const row = runningOf(life);
   life.end = schedule.end;
-  runningOf(life).end = schedule.rowEnd;
+  row.end = Math.min(uncutEnd(life, row), life.end ?? NEVER);
   for (const item of life.items) item.paidTo = null;
+  if (cut !== null && row.end > cut && row.start < cut) chargeReopened(life, cut);
   computeDrafts(life);
+}
+
+/** Moves the end of a trial; one that ends now is followed by the first period at once (22.4). */
+export function moveTrial(life: Life, at: number, isNow: boolean): void {
+  runningOf(life).end = at;
+  life.trialEnd = at;
+  if (isNow) endTrial(life);
 }
 
 /** A new line of the subscription's own (27). */
@@ -107,18 +148,19 @@ type Changed = Omit<Succession, 'isSettled'>;
 const isCharged = (life: Life, item: Item, at: number): boolean =>
   item.cadence === 'ADVANCE' && coveringPieces(life, item.lineage, at).length > 0;
 
-function chargeNow(life: Life, settled: Settled): void {
-  const { at, net: amount } = settled;
+/** Settles an amount that was rounded: an invoice for more, credits of a wallet for less. */
+function chargeNow(life: Life, settled: Settled & { readonly gross: Fraction }): void {
+  const { at, gross } = settled;
   const row = runningOf(life);
   notePiece(life, settled);
   life.payer.roundings += 1;
-  if (isNegative(amount)) {
-    giveBack(life, negate(amount));
+  if (isNegative(gross)) {
+    giveBack(life, negate(gross));
     return;
   }
-  if (compare(amount, zero) === 0) return;
+  if (compare(gross, zero) === 0) return;
   const invoice = invoiceNow(life, { reason: 'PRORATION', start: at, end: row.end, lines: [] });
-  invoice.setOff = negate(amount);
+  invoice.setOff = negate(gross);
 }
 
 /** Gives an item another quantity (27). */
@@ -139,7 +181,11 @@ export function changeQuantity(life: Life, item: Item, change: Changed): void {
     amount = negate(smaller(rounded(negate(amount)), most));
   }
   succeed(life, item, { ...change, isSettled });
-  if (isSettled) chargeNow(life, { lineage: item.lineage, at, net: rounded(amount) });
+  if (!isSettled) return;
+  const gross = rounded(amount);
+  // What costs more has the coupon of the period; what is given back was paid with it.
+  const net = isNegative(gross) ? gross : subtract(gross, rounded(discountOf(life, gross)));
+  chargeNow(life, { lineage: item.lineage, at, net, gross });
 }
 
 /** Gives an item another price (27). */
@@ -147,7 +193,9 @@ export function replaceItem(life: Life, item: Item, change: Changed): void {
   const { at } = change;
   const isSettled = isCharged(life, item, at);
   const credit = isSettled ? creditOf(life, item.lineage, at) : zero;
-  const charge = rounded(restCharge(life, fullCharge({ ...item, ...change.terms }), at));
+  const full = restCharge(life, fullCharge({ ...item, ...change.terms }), at);
+  const charge = rounded(subtract(full, discountOf(life, full)));
   succeed(life, item, { ...change, isSettled });
-  if (isSettled) chargeNow(life, { lineage: item.lineage, at, net: add(charge, negate(credit)) });
+  const net = add(charge, negate(credit));
+  if (isSettled) chargeNow(life, { lineage: item.lineage, at, net, gross: net });
 }

@@ -37,6 +37,7 @@ export function beginRows(life: Life): void {
     return;
   }
   const trialEnd = start + terms.trialDays * DAY_MS;
+  life.trialEnd = trialEnd;
   life.rows.push({ ...first, end: Math.min(trialEnd, end ?? trialEnd), isTrial: true });
 }
 
@@ -48,6 +49,12 @@ export function nextRow(life: Life): Row {
   const row = rowFrom(life, end, isTrial);
   life.rows.push(row);
   return row;
+}
+
+/** Where a row ends that no end of the subscription cuts (12.10). */
+export function uncutEnd({ trialEnd }: Life, { full, isTrial, pauses }: Row): number {
+  if (isTrial) return trialEnd;
+  return pauses.reduce((end, pause) => end + pause.end - pause.start, full.end);
 }
 
 /** A pause of the running row has ended (12.10). */
