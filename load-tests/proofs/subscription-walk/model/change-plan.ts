@@ -32,14 +32,18 @@ function lineagesAt({ items }: Life, at: number): readonly string[] {
   return [...new Set(alive.map(({ lineage }) => lineage))];
 }
 
-/** Ends what has not ended; a charge in advance stays in full where it is not prorated (24.5). */
+/**
+ * Ends what has not ended. What a final invoice has charged in advance stays in full where it is
+ * not prorated (24.5).
+ */
 function endItems(life: Life, { at, isProrated }: Ending): void {
   const row = runningOf(life);
+  const invoices = life.invoices.filter(({ finalizeAt }) => finalizeAt === null);
   for (const item of life.items) {
     const end = item.end ?? row.end;
     if (item.end !== null && item.end <= at) continue;
     if (isProrated) item.paidTo = null;
-    else if (isChargedAhead(life, item, row)) item.paidTo ??= { row, end };
+    else if (isChargedAhead({ ...life, invoices }, item, row)) item.paidTo ??= { row, end };
     item.end = at;
   }
 }
