@@ -26,8 +26,8 @@ export type EngineFixtures = {
   readonly directory: string;
 };
 
-/** Fewer connections than a program has, so that a leaked connection is noticed. */
-const POOL_SIZE = 8;
+/** As billing-api has, so that a tenant has as many connections as there, which are half. */
+const POOL_SIZE = 16;
 
 async function withNewDatabase(
   template: string,
