@@ -122,6 +122,35 @@ describe('another price of a line item (27)', () => {
     expect(cancelled.body.total_credit_amount).toBe('51.61');
   });
 
+  test('and fewer seats after it give back their part of what is paid for the rest', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    await api.make('/v1/coupons', {
+      ...{ name: 'Tenth', coupon_code: 'TENTH', type: 'percentage', percentage_off: '10' },
+      cadence: 'forever',
+    });
+    const seats = { ...advance('12'), min_quantity: 10 };
+    const { id, line_items: lines } = await world.subscribe(seats, { coupons: ['TENTH'] });
+    const balances = async (): Promise<readonly string[]> => {
+      const { items } = await api.make('/v1/wallets/search', { external_customer_id: 'acme' });
+      return items.map((one: Answer) => one.credit_balance);
+    };
+    // Half of January: of 108.00 are 54.00 unused, and 60.00 less 10 % are due for it.
+    await bill('2026-01-16T12:00:00Z');
+    const cheaper = await world.change(lines[0], { amount: '6' });
+    expect(await balances()).toEqual(['27']);
+    // 27.00 are paid for ten seats until February: half of it, to the cent.
+    expect((await world.change(cheaper.body, { quantity: '5' })).status).toBe(200);
+    expect(await balances()).toEqual(['40.5']);
+    const cancelled = await api.call('POST', `/v1/subscriptions/${id}/cancel`, {
+      body: { cancellation_type: 'immediate', proration_behavior: 'create_prorations' },
+    });
+    // With it 54.00 of 108.00 have come back.
+    expect(cancelled.body.total_credit_amount).toBe('13.50');
+  });
+
   test('in arrear charges each segment for its time, with another model and quantity', async ({
     bill,
     world,

@@ -126,7 +126,7 @@ async function settlementOf(
     };
   }
   const from = decimalOf(row.quantity);
-  const exact = settleQuantity({ price, from, to, atMs, charges, proration, pauses });
+  const exact = settleQuantity({ price, from, to, rest: period, charges, proration, pauses });
   return { period, proration, exact, amount: roundToMinorDigits(exact, currency) };
 }
 

@@ -28,7 +28,6 @@ export type UnusedItem = UnusedCharge & {
 const chargeRow = z.object({
   subscription_line_item_id: z.string(),
   net: numericColumn.transform(decimalOf),
-  amount: numericColumn.transform(decimalOf),
   period_start: instantColumn,
   period_end: instantColumn,
   /** What credit notes that are not voided take of it, with taxes. */
@@ -53,22 +52,19 @@ function isToCome({ billing_period: period, start_date: startMs }: LineItemRow, 
   return period === 'ONETIME' && startMs > atMs;
 }
 
-/** A charge beside its amount before discounts; a credit is less than 0. */
-export type FoundCharge = AdvanceCharge & { readonly amount: Decimal };
-
 /**
- * The charges of line items, and the credits for them, that reach beyond an instant. A draft counts
- * only when it was edited by hand: any other is computed again, and then no longer bills the time
- * after the instant.
+ * The charges of line items, and the credits for them (below 0), that reach beyond an instant. A
+ * draft counts only when it was edited by hand: any other is computed again, and then no longer
+ * bills the time after the instant.
  */
 export async function findCharges(
   { tx }: ReadUnit,
   lineItems: readonly LineItemRow[],
   afterMs: InstantMs,
-): Promise<ReadonlyMap<string, readonly FoundCharge[]>> {
+): Promise<ReadonlyMap<string, readonly AdvanceCharge[]>> {
   const ids = lineItems.map(({ id }) => id);
   const rows = await tx.any(sql.type(chargeRow)`
-    SELECT line.subscription_line_item_id, line.period_start, line.period_end, line.amount,
+    SELECT line.subscription_line_item_id, line.period_start, line.period_end,
       line.amount - line.line_item_discount - line.invoice_level_discount AS net,
       invoice.currency, invoice.total_tax AS tax,
       (SELECT coalesce(sum(noted.amount), 0) FROM credit_note_lines AS noted
@@ -87,15 +83,15 @@ export async function findCharges(
       AND ${rowIsOfEnvironment('line')}
     UNION ALL
     SELECT credit.subscription_line_item_id, credit.period_start, credit.period_end,
-      -credit.amount, -credit.amount, '', 0, 0, 0
+      -credit.amount, '', 0, 0, 0
     FROM line_credits AS credit
     WHERE credit.subscription_line_item_id = ANY (${sql.array(ids, 'text')})
       AND credit.period_end > ${formatInstant(afterMs)}::timestamptz
       AND ${rowIsOfEnvironment('credit')}
     ORDER BY period_start, subscription_line_item_id`);
-  const charges = rows.map(({ period_start: startMs, period_end: endMs, net, amount, ...row }) => {
+  const charges = rows.map(({ period_start: startMs, period_end: endMs, net, ...row }) => {
     const noted = notedWithoutTaxes(row.noted, row, row.currency);
-    const charge = { net, amount, noted, period: { startMs, endMs } };
+    const charge = { net, noted, period: { startMs, endMs } };
     return { id: row.subscription_line_item_id, charge };
   });
   const byItem = groupBy(charges, ({ id }) => id);

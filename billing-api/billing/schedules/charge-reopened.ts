@@ -2,7 +2,7 @@ import type { InstantMs } from '../../../contract/instant.js';
 import { mustGet } from '../../../runtime/failure.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import { priceFromRow } from '../../declarations/catalog/price.resource.js';
-import { movedEnd } from '../../domain/proration/unused-charge.js';
+import { movedEnd, type AdvanceCharge } from '../../domain/proration/unused-charge.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import {
@@ -11,13 +11,13 @@ import {
 } from '../../subscriptions/loaded-subscription.js';
 import { chargeRest, proratedFrom } from '../lines/charge-rest.js';
 import type { ProratedLine } from '../lines/store-proration.js';
-import { findCharges, isAdvance, lineageOf, type FoundCharge } from '../proration/find-unused.js';
+import { findCharges, isAdvance, lineageOf } from '../proration/find-unused.js';
 import { restOfPeriod } from '../proration/rest-of-period.js';
 
 /** What a line item costs from where its charges end, which an end has cut; null for nothing. */
 function restOf(
   loaded: BilledSubscription,
-  { item, charges }: { readonly item: LineItemRow; readonly charges: readonly FoundCharge[] },
+  { item, charges }: { readonly item: LineItemRow; readonly charges: readonly AdvanceCharge[] },
   cutMs: InstantMs,
 ): ProratedLine | null {
   const [first] = charges;

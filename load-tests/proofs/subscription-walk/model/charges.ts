@@ -146,6 +146,15 @@ export function coveringPieces(life: Life, lineage: string, at: number): readonl
   return piecesOf(life, lineage).filter((piece) => leftOf(piece, at) > 0);
 }
 
+/** What is paid for the rest of the running period of a lineage (27), exact. */
+export function paidForRest(life: Life, lineage: string, at: number): Fraction {
+  const { end } = runningOf(life);
+  const parts = coveringPieces(life, lineage, at).map((piece) =>
+    multiply(piece.net, share(leftOf(piece, at) - leftOf(piece, end), piece.unpaused)),
+  );
+  return greater(zero, sum(parts));
+}
+
 /** The credit of what is unused of a lineage at an instant (23.1). */
 export function creditOf(life: Life, lineage: string, at: number): Fraction {
   const covering = coveringPieces(life, lineage, at);

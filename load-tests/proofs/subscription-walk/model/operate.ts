@@ -17,6 +17,7 @@ import {
   giveBack,
   isChargedAhead,
   notePiece,
+  paidForRest,
   restCharge,
   rounded,
   type Settled,
@@ -171,12 +172,8 @@ export function changeQuantity(life: Life, item: Item, change: Changed): void {
   const after = fullCharge({ ...item, ...change.terms });
   let amount = restCharge(life, subtract(after, before), at);
   if (isSettled && isNegative(amount)) {
-    const lines = life.invoices.flatMap((one) => one.lines);
-    const own = lines.filter(
-      (line) => line.item.lineage === item.lineage && line.row === runningOf(life),
-    );
-    const [net, gross] = [sum(own.map((line) => line.net)), sum(own.map((line) => line.amount))];
-    if (gross.numerator !== 0n) amount = multiply(amount, divide(net, gross));
+    const part = divide(subtract(after, before), before);
+    amount = multiply(paidForRest(life, item.lineage, at), part);
     const most = sum(coveringPieces(life, item.lineage, at).map((piece) => piece.net));
     amount = negate(smaller(rounded(negate(amount)), most));
   }
