@@ -25,8 +25,10 @@ import type { PageRequest } from '../../records/record-dto.js';
 import { isRefusal } from '../../records/refusal.js';
 import { recordToDto } from '../../records/resource.js';
 import { pageToDto, searchRecords } from '../../records/search-records.js';
-import { readUnit, type WriteDependencies } from '../../records/unit.js';
+import { readUnit } from '../../records/unit.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
+import { billEndedFirst } from '../run/bill-ended-periods.js';
+import type { BillingDependencies } from '../stored/compute-tasks.js';
 import { addAddon } from './add-addon.js';
 import type {
   AddAddonBody,
@@ -46,7 +48,7 @@ function addonToDto({ association, lines }: AnsweredAddon): AddonAssociationDto 
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
 export class SubscriptionAddonsController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
+  constructor(private readonly dependencies: BillingDependencies) {
     super();
   }
 
@@ -62,7 +64,9 @@ export class SubscriptionAddonsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: AddAddonBody,
   ): Promise<AddedAddonDto> {
-    const added = accepted(await addAddon(this.dependencies, occasionOf(request), body));
+    const added = accepted(
+      await billEndedFirst(addAddon, this.dependencies, occasionOf(request), body),
+    );
     const { invoice } = added;
     return {
       ...addonToDto(added),
@@ -82,7 +86,9 @@ export class SubscriptionAddonsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: RemoveAddonBody,
   ): Promise<RemovedAddonDto> {
-    const removed = accepted(await removeAddon(this.dependencies, occasionOf(request), body));
+    const removed = accepted(
+      await billEndedFirst(removeAddon, this.dependencies, occasionOf(request), body),
+    );
     const { transaction } = removed;
     return {
       ...addonToDto(removed),

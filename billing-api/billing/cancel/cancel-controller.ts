@@ -8,6 +8,7 @@ import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions } from '../../edge/versions.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
+import { billEndedFirst } from '../run/bill-ended-periods.js';
 import type { CancellationDto, CancelSubscriptionBody, ProrationDetailDto } from './cancel-dto.js';
 import { cancelSubscription, type Cancelled } from './cancel-subscription.js';
 
@@ -65,7 +66,9 @@ export class CancelController extends Controller {
   ): Promise<CancellationDto> {
     const cancel = { target: { id, isExpected: expectedVersions(request) }, body };
     return cancellationToDto(
-      accepted(await cancelSubscription(this.dependencies, occasionOf(request), cancel)),
+      accepted(
+        await billEndedFirst(cancelSubscription, this.dependencies, occasionOf(request), cancel),
+      ),
     );
   }
 }

@@ -14,6 +14,7 @@ import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions } from '../../edge/versions.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
+import { billEndedFirst } from '../run/bill-ended-periods.js';
 import { scheduleChange } from './schedule-change.js';
 import { previewToDto, resultToDto, scheduledToDto } from './change-answer.js';
 import type { ChangePreviewDto, ChangeResultDto, ChangeSubscriptionBody } from './change-dto.js';
@@ -47,7 +48,7 @@ export class ChangeController extends Controller {
   ): Promise<ChangePreviewDto> {
     const wanted = { target: { id }, body };
     return previewToDto(
-      accepted(await previewChange(this.dependencies, occasionOf(request), wanted)),
+      accepted(await billEndedFirst(previewChange, this.dependencies, occasionOf(request), wanted)),
     );
   }
 
@@ -75,6 +76,8 @@ export class ChangeController extends Controller {
     if (body.change_at === 'end_of_period') {
       return scheduledToDto(accepted(await scheduleChange(this.dependencies, occasion, wanted)));
     }
-    return resultToDto(accepted(await executeChange(this.dependencies, occasion, wanted)));
+    return resultToDto(
+      accepted(await billEndedFirst(executeChange, this.dependencies, occasion, wanted)),
+    );
   }
 }

@@ -8,6 +8,7 @@ import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.res
 import { lockRecord, readRecord } from '../../records/find-record.js';
 import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
+import { endedPeriodRefusal } from '../../subscriptions/ended-period.js';
 import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
 import {
   loadBilledSubscription,
@@ -36,10 +37,7 @@ export async function holdSubscription(
     const problem = `the subscription is ${status}; only lines of an active one are changed`;
     return new Refusal('invalid_operation', problem);
   }
-  if (end <= unit.now) {
-    const ended = `the period that ended at ${formatInstant(end)} is being billed`;
-    return new Refusal('version_conflict', `${ended}; try again in some minutes`);
-  }
+  if (end <= unit.now) return endedPeriodRefusal(row);
   return loadBilledSubscription(unit, id);
 }
 

@@ -16,7 +16,8 @@ import type { LineItemDto } from '../../declarations/subscriptions/line-item.res
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions } from '../../edge/versions.js';
-import type { WriteDependencies } from '../../records/unit.js';
+import type { BillingDependencies } from '../stored/compute-tasks.js';
+import { billEndedFirst } from '../run/bill-ended-periods.js';
 import { addLine } from './add-line.js';
 import { changeLine, endLine } from './change-line.js';
 import type {
@@ -31,7 +32,7 @@ import { searchLines } from './search-lines.js';
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
 export class LinesController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
+  constructor(private readonly dependencies: BillingDependencies) {
     super();
   }
 
@@ -63,7 +64,9 @@ export class LinesController extends Controller {
     @Body() body: ChangeLineItemBody,
   ): Promise<LineItemDto> {
     const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    return accepted(await changeLine(this.dependencies, occasionOf(request), change));
+    return accepted(
+      await billEndedFirst(changeLine, this.dependencies, occasionOf(request), change),
+    );
   }
 
   /**
@@ -79,7 +82,7 @@ export class LinesController extends Controller {
     @Body() body: EndLineItemBody,
   ): Promise<LineItemDto> {
     const ending = { target: { id, isExpected: expectedVersions(request) }, body };
-    return accepted(await endLine(this.dependencies, occasionOf(request), ending));
+    return accepted(await billEndedFirst(endLine, this.dependencies, occasionOf(request), ending));
   }
 
   /**
@@ -96,6 +99,6 @@ export class LinesController extends Controller {
     @Body() body: AddLineItemBody,
   ): Promise<LineItemDto> {
     const added = { target: { id, isExpected: expectedVersions(request) }, body };
-    return accepted(await addLine(this.dependencies, occasionOf(request), added));
+    return accepted(await billEndedFirst(addLine, this.dependencies, occasionOf(request), added));
   }
 }

@@ -21,12 +21,13 @@ import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions } from '../../edge/versions.js';
 import { instantToDto } from '../../records/record-dto.js';
-import type { WriteDependencies } from '../../records/unit.js';
+import type { BillingDependencies } from '../stored/compute-tasks.js';
 import { loadedSubscriptionToDto } from '../../subscriptions/subscription-expansions.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import type { ReplacedLine } from '../lines/replace-line.js';
 import { documentOf } from '../stored/document-parts.js';
+import { billEndedFirst } from '../run/bill-ended-periods.js';
 import type {
   ModifiedCouponDto,
   ModifiedDto,
@@ -136,7 +137,7 @@ function modifiedToDto({
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
 export class ModifyController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
+  constructor(private readonly dependencies: BillingDependencies) {
     super();
   }
 
@@ -162,7 +163,9 @@ export class ModifyController extends Controller {
     const target = { id, isExpected: expectedVersions(request) };
     const wanted = { target, body, isPreview: true };
     return modifiedToDto(
-      accepted(await modifySubscription(this.dependencies, occasionOf(request), wanted)),
+      accepted(
+        await billEndedFirst(modifySubscription, this.dependencies, occasionOf(request), wanted),
+      ),
     );
   }
 
@@ -188,7 +191,9 @@ export class ModifyController extends Controller {
     const target = { id, isExpected: expectedVersions(request) };
     const wanted = { target, body, isPreview: false };
     return modifiedToDto(
-      accepted(await modifySubscription(this.dependencies, occasionOf(request), wanted)),
+      accepted(
+        await billEndedFirst(modifySubscription, this.dependencies, occasionOf(request), wanted),
+      ),
     );
   }
 }

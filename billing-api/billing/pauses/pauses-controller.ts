@@ -18,6 +18,7 @@ import { occasionOf } from '../../edge/request-context.js';
 import { instantToDto } from '../../records/record-dto.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
 import { loadedSubscriptionToDto } from '../../subscriptions/subscription-expansions.js';
+import { billEndedFirst } from '../run/bill-ended-periods.js';
 import type { AnsweredPause } from './answered-pause.js';
 import type {
   PausedSubscriptionDto,
@@ -65,7 +66,9 @@ export class PausesController extends Controller {
   ): Promise<PausedSubscriptionDto> {
     const wanted = { target: { id, isExpected: expectedVersions(request) }, body };
     return pausedToDto(
-      accepted(await pauseSubscription(this.dependencies, occasionOf(request), wanted)),
+      accepted(
+        await billEndedFirst(pauseSubscription, this.dependencies, occasionOf(request), wanted),
+      ),
       body.dry_run === true,
     );
   }

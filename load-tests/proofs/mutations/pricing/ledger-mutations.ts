@@ -15,12 +15,12 @@ const ROWS: readonly PricingMutation[] = [
     'number: 0 * last.gridNumber',
   ]),
   mutation(['the anchor of a calendar moves with a pause', '12.10'], 'periods/ledger-rows.ts', [
-    "if (!wasPaused || billingCycle === 'calendar') return last.anchor;",
-    'if (!wasPaused) return last.anchor;',
+    "const isKept = billingCycle === 'calendar' || ledger.isGrouped === true;",
+    'const isKept = ledger.isGrouped === true;',
   ]),
   mutation(['a pause does not move the anchor', '12.10'], 'periods/ledger-rows.ts', [
-    "if (!wasPaused || billingCycle === 'calendar') return last.anchor;",
-    "if (wasPaused || !wasPaused || billingCycle === 'calendar') return last.anchor;",
+    'if (!wasPaused || isKept) return last.anchor;',
+    'if (wasPaused || !wasPaused || isKept) return last.anchor;',
   ]),
   mutation(
     ['a pause before a threshold invoice does not move the anchor', '12.10'],
@@ -45,8 +45,8 @@ const ROWS: readonly PricingMutation[] = [
     ['startMs: atMs, pauses: [] }', 'startMs: atMs }'],
   ),
   mutation(['a cancelled subscription goes on', '12.10'], 'periods/ledger-rows.ts', [
-    '[{ ...row, endMs: atMs, kind }]), endMs: atMs }',
-    '[{ ...row, endMs: atMs, kind: row.kind }]) }',
+    '[{ ...row, endMs: atMs, kind, pauses }]), endMs: atMs }',
+    '[{ ...row, endMs: atMs, kind: row.kind, pauses }]) }',
   ]),
   mutation(['paused time is charged', '13.4'], 'periods/ledger-periods.ts', [
     'if (part !== null) ms -= part.endMs - part.startMs;',
@@ -162,8 +162,8 @@ const SHARED: readonly PricingMutation[] = [
     ['a commitment counts from the start of the trial', '11.2'],
     'commitment/commitment-window.ts',
     [
-      'billingAnchorMs: billedFromMs(ledger),',
-      'billingAnchorMs: Math.min(billedFromMs(ledger), ledger.periods[0].startMs),',
+      'windowsFromMs ?? billedFromMs(ledger),',
+      'windowsFromMs ?? Math.min(billedFromMs(ledger), ledger.periods[0].startMs),',
     ],
   ),
   mutation(

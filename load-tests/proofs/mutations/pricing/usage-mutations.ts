@@ -86,8 +86,8 @@ export const USAGE_MUTATIONS: readonly PricingMutation[] = [
     ['windows of a duration are counted from the anchor', '11.2'],
     'commitment/commitment-window.ts',
     [
-      'billingAnchorMs: billedFromMs(ledger),',
-      'billingAnchorMs: currentPeriod(ledger, billedFromMs(ledger)).anchor.atMs,',
+      'windowsFromMs ?? billedFromMs(ledger),',
+      'windowsFromMs ?? currentPeriod(ledger, billedFromMs(ledger)).anchor.atMs,',
     ],
   ),
   mutation(
