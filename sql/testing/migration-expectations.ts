@@ -47,6 +47,9 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
   '0078_continued_commitments.sql': {
     addedColumns: { subscriptions: { commitment_start: null, commitment_origin_id: null } },
   },
+  '0080_kept_charges.sql': {
+    addedColumns: { subscription_line_items: { charged_until: null } },
+  },
   '0058_bucket_pricing.sql': { addedColumns: { meters: { bucket_pricing: null } } },
   '0060_gateways.sql': { addedColumns: { connections: { endpoint_url: null } } },
   '0073_invoice_sync.sql': { addedColumns: { connections: { sync_config: null } } },

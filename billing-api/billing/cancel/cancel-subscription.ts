@@ -39,6 +39,7 @@ import { endPeriod, endSubscription } from './end-subscription.js';
 import { refuseGrouped } from '../hierarchies/refuse-grouped.js';
 import { voidDraftsFrom } from '../invoices/void-invoice.js';
 import { computeFinal, isBilledUntil, storeFinal } from './final-invoice.js';
+import { keepCharges } from './keep-charges.js';
 
 /** A request to cancel that can be carried out. */
 type Cancellation = {
@@ -215,8 +216,9 @@ async function defer(
 
 /** A cancellation that takes effect now. */
 async function end(unit: Unit, cancellation: Cancellation): Promise<SubscriptionRow | Refusal> {
-  const { atMs, loaded } = cancellation;
+  const { atMs, loaded, isCredited } = cancellation;
   const metadataOf = (metadata: MetadataDto) => endingOf(cancellation, metadata);
+  if (!isCredited) await keepCharges(unit, loaded, atMs);
   const after = await endSubscription(unit, loaded, { atMs, metadataOf });
   if (!isRefusal(after)) await announceUpdated(unit, after);
   return after;

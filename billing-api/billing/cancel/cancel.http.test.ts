@@ -156,6 +156,39 @@ describe('a cancellation', () => {
     ]);
   });
 
+  test('while a draft waits that charges the running period in advance leaves it so without prorations', async ({
+    api,
+    bill,
+    database,
+    world,
+  }) => {
+    const plan = (await world.read()).plan_id;
+    await api.make('/v1/customers', { external_id: 'other' });
+    const other = await api.make('/v1/subscriptions', {
+      ...{ external_customer_id: 'other', plan_id: plan, currency: 'usd' },
+      ...{ billing_period: 'MONTHLY', start_date: '2026-12-01T00:00:00Z' },
+    });
+    await bill('2027-01-01T00:01:00.000Z');
+    await setTestClock(database.database, api.environment, Date.parse('2027-01-01T01:00:00Z'));
+    // 100 × 1 ÷ 744 hours.
+    expect((await world.cancel({})).body.proration_invoice.total).toBe('0.13');
+    const path = `/v1/subscriptions/${other.id}/cancel`;
+    const body = { proration_behavior: 'create_prorations' };
+    expect((await api.call('POST', path, { body })).body.total_credit_amount).toBe('0.00');
+    await bill('2027-01-01T03:00:00.000Z');
+    expect(await world.invoices()).toEqual([
+      ...BEFORE,
+      ['SUBSCRIPTION_CYCLE', 'FINALIZED', '130.00'],
+      ['SUBSCRIPTION_CYCLE', 'FINALIZED', '0.13'],
+    ]);
+    // 100 for December and 30 × 1 ÷ 744 hours.
+    expect(await invoicesOf(api, other.id)).toEqual([
+      ['SUBSCRIPTION_CREATE', 'FINALIZED', '30.00'],
+      ['SUBSCRIPTION_CYCLE', 'FINALIZED', '100.04'],
+      ['SUBSCRIPTION_CYCLE', 'FINALIZED', '0.13'],
+    ]);
+  });
+
   test('gives back a one-time charge that lies after its end as a whole', async ({
     api,
     bill,

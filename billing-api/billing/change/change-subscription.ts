@@ -22,6 +22,7 @@ import { lockChildren } from '../../subscriptions/children-store.js';
 import { findRelatedRecords } from '../../subscriptions/related-records.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 import { endSubscription } from '../cancel/end-subscription.js';
+import { keepCharges } from '../cancel/keep-charges.js';
 import { computeFinal, isBilledUntil, storeFinal } from '../cancel/final-invoice.js';
 import { storeOpeningInvoice } from '../open-subscription/opening-invoice.js';
 import { storeSubscription } from '../open-subscription/open-subscription.js';
@@ -78,10 +79,12 @@ async function hold(unit: Unit, { change, final }: Computed): Promise<Held | nul
  */
 async function endOld(
   unit: Unit,
-  { loaded, atMs, plans, isAtPeriodEnd }: PlanChange,
+  { loaded, atMs, plans, isAtPeriodEnd, request }: PlanChange,
 ): Promise<SubscriptionRow | Refusal> {
   const { id } = loaded.subscription;
   const children = await lockChildren(unit, [id], 'inherited');
+  const isKept = !isAtPeriodEnd && request.prorationBehavior === 'none';
+  if (isKept) await keepCharges(unit, loaded, atMs);
   const ended = await endSubscription(unit, loaded, {
     ...{ atMs, keepsGroup: true },
     ...(isAtPeriodEnd ? { endedAs: 'plan_change' as const } : {}),

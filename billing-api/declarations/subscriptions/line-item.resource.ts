@@ -58,6 +58,8 @@ export const LINE_ITEMS = defineResource({
     is_settled: hidden(withDefault(flag)),
     /** It was added to a period whose charges in advance were made without it. */
     is_late: hidden(withDefault(flag)),
+    /** How far its last period is charged in advance, where it ends before. */
+    charged_until: hidden(withDefault(nullable(instant))),
     price_id: text,
     price_type: oneOf(PRICE_TYPES),
     meter_id: nullable(text),

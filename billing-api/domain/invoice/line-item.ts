@@ -23,6 +23,8 @@ export type LineItem = {
   readonly isSettled?: boolean;
   /** It was added to a period that ran: the invoice that charges that in advance is without it. */
   readonly isLate?: boolean;
+  /** How far its last period is charged in advance, where it ends before (docs/domain.md 24.5). */
+  readonly chargedUntilMs?: InstantMs;
   readonly price: Price;
   /** Present exactly when the price is of type USAGE. */
   readonly meter: LineMeter | null;

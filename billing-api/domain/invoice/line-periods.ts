@@ -52,7 +52,12 @@ function nextOwnPeriod(lineItem: LineItem, scope: InvoiceScope): OwnPeriod | nul
   if (advance === null) return null;
   const own = ownPeriodAt(terms, stepsOf(lineItem, scope), advance.startMs);
   if (own === null) return null;
-  return isIn(advance, Math.max(own.startMs, lineItem.startMs)) ? own : null;
+  return isIn(advance, Math.max(own.startMs, lineItem.startMs)) ? uncut(own, lineItem) : null;
+}
+
+/** The last period of an item as it is charged in advance: its end may leave that as it was. */
+function uncut(own: OwnPeriod, { endMs, chargedUntilMs = own.endMs }: LineItem): OwnPeriod {
+  return own.endMs === endMs ? { ...own, endMs: chargedUntilMs } : own;
 }
 
 /**

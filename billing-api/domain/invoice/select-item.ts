@@ -32,7 +32,10 @@ function selectOnetime(lineItem: LineItem, scope: InvoiceScope): readonly Select
 }
 
 /** The part of an interval in which an item exists; null when there is no such part. */
-function existenceIn(interval: Interval, { startMs, endMs }: LineItem): Interval | null {
+function existenceIn(
+  interval: Interval,
+  { startMs, endMs }: Pick<LineItem, 'startMs' | 'endMs'>,
+): Interval | null {
   return overlapOf(interval, { startMs, endMs: endMs ?? Infinity });
 }
 
@@ -49,8 +52,9 @@ function selectFixed(lineItem: LineItem, scope: InvoiceScope): readonly Selected
   const periods = isArrear
     ? [arrearPeriod(lineItem, scope, scope.arrear)]
     : advancePeriods(lineItem, scope);
+  const { startMs, endMs, chargedUntilMs = endMs } = lineItem;
   return periods.flatMap((own) => {
-    const period = own === null ? null : existenceIn(own, lineItem);
+    const period = own === null ? null : existenceIn(own, { startMs, endMs: chargedUntilMs });
     if (own === null || period === null) return [];
     return [{ lineItem, period, proration: shareOf(own, period, scope) }];
   });

@@ -51,6 +51,20 @@ describe('reference point period_end (13.3)', () => {
     ]);
   });
 
+  it('charges the period in which a line ends as far as its end has left it, and no other (24.5)', () => {
+    const [endMs, chargedUntilMs] = [day('2026-02-11'), day('2026-03-01')];
+    const subscription = subscriptionOf({ endMs });
+    const ended = fixedLine('b', { endMs, chargedUntilMs });
+    expect(planned({ subscription, ...lines(ended) })).toEqual(['b 2026-02-01 2026-03-01']);
+    expect(scaled({ subscription, ...lines(ended) })).toEqual(['28/28']);
+    const opening = { ...lines(ended), subscription, referencePoint: 'period_start' } as const;
+    expect(planned(opening)).toEqual(['b 2026-01-01 2026-02-01']);
+    // One that was added inside it is left to the last invoice, which charges it up to the end.
+    const added = fixedLine('c', { startMs: day('2026-02-04'), endMs, chargedUntilMs });
+    const last = { subscription, period: { startMs: day('2026-02-01'), endMs } };
+    expect(planned({ ...last, ...lines(added) })).toEqual(['c 2026-02-04 2026-02-11']);
+  });
+
   it('has no ADVANCE line where the interval ends inside a period', () => {
     const period = { startMs: day('2026-01-01'), endMs: day('2026-01-15') };
     expect(planned({ period, ...lines(usageLine('a'), fixedLine('b')) })).toEqual([

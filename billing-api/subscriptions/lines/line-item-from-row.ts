@@ -30,6 +30,7 @@ export function lineItemFromRow(
     commitment: lineCommitmentFrom(row, prices),
     ...(row.is_settled ? { isSettled: true } : {}),
     ...(row.is_late ? { isLate: true } : {}),
+    ...(row.charged_until === null ? {} : { chargedUntilMs: row.charged_until }),
   };
 }
 
