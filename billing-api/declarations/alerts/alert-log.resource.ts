@@ -3,6 +3,7 @@ import { ALERT_STATES } from '../../domain/wallet/alert-state.js';
 import { json, oneOf, text } from '../../records/columns.js';
 import type { DateTime, PaginationDto } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
+import type { AlertSettingsDto } from './alert-settings.js';
 
 const WATCHED = ['wallet', 'feature', 'subscription', 'subscription_line_item', 'group'] as const;
 const TYPES = [
@@ -35,6 +36,8 @@ export type AlertType = AlertLogRow['alert_type'];
 
 /** As the event of the change told it. */
 export interface AlertInfoDto {
+  /** The levels of a wallet, whose balance is watched. */
+  alert_settings?: AlertSettingsDto;
   [member: string]: unknown;
 }
 
