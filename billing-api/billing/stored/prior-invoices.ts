@@ -75,18 +75,21 @@ function isCounted({ subscriptionIds, exceptIds }: PriorQuery) {
     AND ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'counted')}`;
 }
 
+/** What is read of an invoiced line, beside whose it is. */
+const COLUMNS = sql.fragment`line.invoice_id, line.subscription_line_item_id, line.price_id,
+  line.period_start, line.period_end, line.committed_amount, line.amount, line.price_type,
+  invoice.billing_reason,
+  CASE WHEN line.subscription_id IS NULL THEN invoice.period_start
+    ELSE least(invoice.period_start, line.period_start) END AS invoice_start,
+  invoice.period_end AS invoice_end, line.position`;
+
 /**
  * Lines of the subscriptions in whose place these have come, as far as they have used the
  * commitment that goes on (docs/domain.md 11.2).
  */
 function committedBefore({ subscriptionIds, exceptIds }: PriorQuery, since: string) {
   return sql.fragment`
-    SELECT heir.id AS subscription_id, line.invoice_id, line.subscription_line_item_id, line.price_id,
-      line.period_start, line.period_end, line.committed_amount, line.amount, line.price_type,
-      invoice.billing_reason,
-      CASE WHEN line.subscription_id IS NULL THEN invoice.period_start
-        ELSE least(invoice.period_start, line.period_start) END AS invoice_start,
-      invoice.period_end AS invoice_end, line.position
+    SELECT heir.id AS subscription_id, ${COLUMNS}
     FROM subscriptions AS heir
     JOIN subscriptions AS before ON before.id <> heir.id AND before.start_date <= heir.start_date
       AND (before.id = heir.commitment_origin_id
@@ -109,12 +112,7 @@ function committedBefore({ subscriptionIds, exceptIds }: PriorQuery, since: stri
 function findLines({ tx }: StatementUnit, query: PriorQuery): Promise<readonly LineRow[]> {
   const since = formatInstant(query.since);
   return tx.any(sql.type(lineRow)`
-    SELECT ${OF_LINE} AS subscription_id, line.invoice_id, line.subscription_line_item_id, line.price_id,
-      line.period_start, line.period_end, line.committed_amount, line.amount, line.price_type,
-      invoice.billing_reason,
-      CASE WHEN line.subscription_id IS NULL THEN invoice.period_start
-        ELSE least(invoice.period_start, line.period_start) END AS invoice_start,
-      invoice.period_end AS invoice_end, line.position
+    SELECT ${OF_LINE} AS subscription_id, ${COLUMNS}
     FROM invoices AS invoice
     JOIN invoice_line_items AS line ON line.invoice_id = invoice.id AND ${rowIsOfEnvironment('line')}
     WHERE ${isCounted(query)} AND ${rowIsOfEnvironment('invoice')}
