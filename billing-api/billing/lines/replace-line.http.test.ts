@@ -122,6 +122,28 @@ describe('another price of a line item (27)', () => {
     expect(cancelled.body.total_credit_amount).toBe('51.61');
   });
 
+  test('before an end that is to come sets off what is paid until then, and the rest comes back there', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const { id, line_items: lines } = await world.subscribe(advance('100'));
+    await bill('2026-01-16T00:00:00Z');
+    const ends = { cancellation_type: 'scheduled_date', cancel_at: '2026-01-24T00:00:00Z' };
+    const body = { ...ends, proration_behavior: 'create_prorations' };
+    expect((await api.call('POST', `/v1/subscriptions/${id}/cancel`, { body })).status).toBe(200);
+    expect((await world.change(lines[0], { amount: '200' })).status).toBe(200);
+    // 51.61 for the 8 days, of which 25.81 are paid.
+    expect(await world.invoices(id)).toEqual([
+      '2026-01-01 SUBSCRIPTION_CREATE 100.00',
+      '2026-01-16 PRORATION 25.80',
+    ]);
+    await bill('2026-01-24T01:00:00Z');
+    const { items } = await api.make('/v1/wallets/search', { external_customer_id: 'acme' });
+    // 100.00 × 8 ÷ 31. What stays is 48.39 and 51.61, but for a cent of rounding.
+    expect(items.map((one: Answer) => one.credit_balance)).toEqual(['25.81']);
+  });
+
   test('and fewer seats after it give back their part of what is paid for the rest', async ({
     api,
     bill,

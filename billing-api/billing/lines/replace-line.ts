@@ -122,7 +122,7 @@ async function settlementOf(
     return {
       period,
       proration,
-      ...settlePrice({ charge, proration, charges, pauses, atMs, currency }),
+      ...settlePrice({ charge, rest: period, proration, charges, pauses, currency }),
     };
   }
   const from = decimalOf(row.quantity);

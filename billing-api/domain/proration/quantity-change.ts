@@ -3,7 +3,7 @@ import type { Interval } from '../../../contract/instant.js';
 import type { Proration } from '../calendar/proration.js';
 import type { PriceModel } from '../price/price-model.js';
 import { ratePrice } from '../rating/rate-price.js';
-import { unusedAmount, type AdvanceCharge } from './unused-charge.js';
+import { paidForRest, unusedAmount, type AdvanceCharge } from './unused-charge.js';
 
 /** A quantity that changes inside a period that was charged in advance. */
 export type QuantityChange = {
@@ -19,16 +19,6 @@ export type QuantityChange = {
 };
 
 /**
- * What was paid for the rest of a period, less what was given back of it. Credit notes have no
- * time of their own, and do not lower it.
- */
-function paidForRest({ charges, pauses, rest }: QuantityChange): Decimal {
-  const paid = charges.map(({ net, period }) => ({ net, period }));
-  // What a line was charged for later than its end is not of the rest.
-  return unusedAmount(paid, pauses, rest.startMs).minus(unusedAmount(paid, pauses, rest.endMs));
-}
-
-/**
  * What a change of quantity costs more, or less (then below 0), before it is rounded
  * (docs/domain.md 27). What costs less is given back as it was paid, and no more than is unused.
  */
@@ -37,6 +27,6 @@ export function settleQuantity(change: QuantityChange): Decimal {
   const before = ratePrice(price, from).amount;
   const more = ratePrice(price, to).amount.minus(before);
   if (!more.isNegative()) return more.times(proration.coveredMs).dividedBy(proration.fullMs);
-  const credit = paidForRest(change).times(more.negated()).dividedBy(before);
+  const credit = paidForRest(charges, pauses, rest).times(more.negated()).dividedBy(before);
   return minOf(credit, unusedAmount(charges, pauses, rest.startMs)).negated();
 }

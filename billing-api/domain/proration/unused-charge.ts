@@ -75,6 +75,19 @@ export function unusedAmount(
 }
 
 /**
+ * What was paid for the rest of a period, less what was given back of it. What was charged for
+ * later than its end is not of it; credit notes have no time of their own, and do not lower it.
+ */
+export function paidForRest(
+  charges: readonly AdvanceCharge[],
+  pauses: readonly Interval[],
+  rest: Interval,
+): Decimal {
+  const paid = charges.map(({ net, period }) => ({ net, period }));
+  return unusedAmount(paid, pauses, rest.startMs).minus(unusedAmount(paid, pauses, rest.endMs));
+}
+
+/**
  * The smallest number of local days after which a period has ended, counted from an instant
  * (docs/domain.md 23.4).
  */

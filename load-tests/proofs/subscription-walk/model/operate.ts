@@ -11,7 +11,6 @@ import {
 import { smaller, subtract, sum } from '../../pricing-oracle/exact.js';
 import {
   coveringPieces,
-  creditOf,
   discountOf,
   fullCharge,
   giveBack,
@@ -189,7 +188,7 @@ export function changeQuantity(life: Life, item: Item, change: Changed): void {
 export function replaceItem(life: Life, item: Item, change: Changed): void {
   const { at } = change;
   const isSettled = isCharged(life, item, at);
-  const credit = isSettled ? creditOf(life, item.lineage, at) : zero;
+  const credit = isSettled ? rounded(paidForRest(life, item.lineage, at)) : zero;
   const full = restCharge(life, fullCharge({ ...item, ...change.terms }), at);
   const charge = rounded(subtract(full, discountOf(life, full)));
   succeed(life, item, { ...change, isSettled });
