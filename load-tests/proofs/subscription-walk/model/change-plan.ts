@@ -33,16 +33,17 @@ function lineagesAt({ items }: Life, at: number): readonly string[] {
 }
 
 /**
- * Ends what has not ended. What is charged in advance of a period that has begun stays in full
- * where it is not prorated, be it on a draft (24.5).
+ * Ends what has not ended. What is charged in advance stays in full where it is not prorated, on a
+ * draft only where the period has begun (24.5).
  */
 function endItems(life: Life, { at, isProrated }: Ending): void {
   const row = runningOf(life);
+  const invoices = life.invoices.filter(({ finalizeAt }) => finalizeAt === null || at > row.start);
   for (const item of life.items) {
     const end = item.end ?? row.end;
     if (item.end !== null && item.end <= at) continue;
     if (isProrated) item.paidTo = null;
-    else if (at > row.start && isChargedAhead(life, item, row)) item.paidTo ??= { row, end };
+    else if (isChargedAhead({ ...life, invoices }, item, row)) item.paidTo ??= { row, end };
     item.end = at;
   }
 }
