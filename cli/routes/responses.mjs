@@ -11,8 +11,8 @@ function ref(kind, name) {
 }
 
 function conflictOf(operation) {
-  const { isRepeatable, isVersioned, method } = operation;
-  const isCompared = isVersioned && method !== 'POST';
+  const { isRepeatable, isVersioned, mayBeOvertaken, method } = operation;
+  const isCompared = (isVersioned && method !== 'POST') || mayBeOvertaken;
   if (isRepeatable) return isCompared ? 'ConflictOrVersion' : 'Conflict';
   if (operation.mayBeTaken) return 'Taken';
   return isCompared ? 'OtherVersion' : null;
@@ -117,6 +117,11 @@ const STILL_RUNNING = error(
   'the first request with this Idempotency-Key is still running; try again later',
 );
 const OTHER_VERSION = error('version_conflict', 409, 'the record has version 2; read it again');
+const BEING_BILLED = error(
+  'version_conflict',
+  409,
+  'the period of subs_01KAHZ3M4N5P6Q7R8S9T0V1W2X that ended at 2026-02-01T00:00:00.000Z is being billed; try again in some minutes',
+);
 
 /** The shared responses, each with an example that the product really answers. */
 export const ERROR_RESPONSES = {
@@ -182,7 +187,11 @@ export const ERROR_RESPONSES = {
     [KEY_TAKEN, STILL_RUNNING],
     { ...RATE, ...RETRY },
   ),
-  OtherVersion: errorResponse('The record has another version', OTHER_VERSION, RATE),
+  OtherVersion: errorResponse(
+    'The record has another version, or a period of it that has ended is being billed',
+    [OTHER_VERSION, BEING_BILLED],
+    RATE,
+  ),
   ConflictOrVersion: errorResponse(
     'The record has another version, or a unique member or the Idempotency-Key is taken',
     [KEY_TAKEN, OTHER_VERSION, STILL_RUNNING],

@@ -27,8 +27,7 @@ import { recordToDto } from '../../records/resource.js';
 import { pageToDto, searchRecords } from '../../records/search-records.js';
 import { readUnit } from '../../records/unit.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
-import { billEndedFirst } from '../run/bill-ended-periods.js';
-import type { BillingDependencies } from '../stored/compute-tasks.js';
+import { billEndedFirst, type RunningDependencies } from '../stored/bill-ended-first.js';
 import { addAddon } from './add-addon.js';
 import type {
   AddAddonBody,
@@ -48,7 +47,7 @@ function addonToDto({ association, lines }: AnsweredAddon): AddonAssociationDto 
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
 export class SubscriptionAddonsController extends Controller {
-  constructor(private readonly dependencies: BillingDependencies) {
+  constructor(private readonly dependencies: RunningDependencies) {
     super();
   }
 

@@ -7,8 +7,7 @@ import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions } from '../../edge/versions.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
-import type { BillingDependencies } from '../stored/compute-tasks.js';
-import { billEndedFirst } from '../run/bill-ended-periods.js';
+import { billEndedFirst, type RunningDependencies } from '../stored/bill-ended-first.js';
 import type { CancellationDto, CancelSubscriptionBody, ProrationDetailDto } from './cancel-dto.js';
 import { cancelSubscription, type Cancelled } from './cancel-subscription.js';
 
@@ -48,7 +47,7 @@ function cancellationToDto(cancelled: Cancelled): CancellationDto {
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
 export class CancelController extends Controller {
-  constructor(private readonly dependencies: BillingDependencies) {
+  constructor(private readonly dependencies: RunningDependencies) {
     super();
   }
 

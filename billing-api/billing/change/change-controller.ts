@@ -13,8 +13,7 @@ import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions } from '../../edge/versions.js';
-import type { BillingDependencies } from '../stored/compute-tasks.js';
-import { billEndedFirst } from '../run/bill-ended-periods.js';
+import { billEndedFirst, type RunningDependencies } from '../stored/bill-ended-first.js';
 import { scheduleChange } from './schedule-change.js';
 import { previewToDto, resultToDto, scheduledToDto } from './change-answer.js';
 import type { ChangePreviewDto, ChangeResultDto, ChangeSubscriptionBody } from './change-dto.js';
@@ -23,7 +22,7 @@ import { executeChange, previewChange } from './change-subscription.js';
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
 export class ChangeController extends Controller {
-  constructor(private readonly dependencies: BillingDependencies) {
+  constructor(private readonly dependencies: RunningDependencies) {
     super();
   }
 
@@ -40,6 +39,7 @@ export class ChangeController extends Controller {
     rate: 'heavy',
     notFound: true,
     repeatable: false,
+    overtaken: true,
   })
   public async previewSubscriptionChange(
     @Request() request: HttpRequest,

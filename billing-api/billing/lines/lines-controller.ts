@@ -16,8 +16,7 @@ import type { LineItemDto } from '../../declarations/subscriptions/line-item.res
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions } from '../../edge/versions.js';
-import type { BillingDependencies } from '../stored/compute-tasks.js';
-import { billEndedFirst } from '../run/bill-ended-periods.js';
+import { billEndedFirst, type RunningDependencies } from '../stored/bill-ended-first.js';
 import { addLine } from './add-line.js';
 import { changeLine, endLine } from './change-line.js';
 import type {
@@ -32,7 +31,7 @@ import { searchLines } from './search-lines.js';
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
 export class LinesController extends Controller {
-  constructor(private readonly dependencies: BillingDependencies) {
+  constructor(private readonly dependencies: RunningDependencies) {
     super();
   }
 

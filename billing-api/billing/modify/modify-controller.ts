@@ -21,13 +21,12 @@ import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions } from '../../edge/versions.js';
 import { instantToDto } from '../../records/record-dto.js';
-import type { BillingDependencies } from '../stored/compute-tasks.js';
+import { billEndedFirst, type RunningDependencies } from '../stored/bill-ended-first.js';
 import { loadedSubscriptionToDto } from '../../subscriptions/subscription-expansions.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import type { ReplacedLine } from '../lines/replace-line.js';
 import { documentOf } from '../stored/document-parts.js';
-import { billEndedFirst } from '../run/bill-ended-periods.js';
 import type {
   ModifiedCouponDto,
   ModifiedDto,
@@ -137,7 +136,7 @@ function modifiedToDto({
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
 export class ModifyController extends Controller {
-  constructor(private readonly dependencies: BillingDependencies) {
+  constructor(private readonly dependencies: RunningDependencies) {
     super();
   }
 
@@ -154,6 +153,7 @@ export class ModifyController extends Controller {
     rate: 'heavy',
     notFound: true,
     repeatable: false,
+    overtaken: true,
   })
   public async previewModification(
     @Request() request: HttpRequest,

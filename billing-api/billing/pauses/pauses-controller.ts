@@ -16,9 +16,8 @@ import { expectedVersions } from '../../edge/versions.js';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { instantToDto } from '../../records/record-dto.js';
-import type { BillingDependencies } from '../stored/compute-tasks.js';
+import { billEndedFirst, type RunningDependencies } from '../stored/bill-ended-first.js';
 import { loadedSubscriptionToDto } from '../../subscriptions/subscription-expansions.js';
-import { billEndedFirst } from '../run/bill-ended-periods.js';
 import type { AnsweredPause } from './answered-pause.js';
 import type {
   PausedSubscriptionDto,
@@ -47,7 +46,7 @@ function pausedToDto(
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
 export class PausesController extends Controller {
-  constructor(private readonly dependencies: BillingDependencies) {
+  constructor(private readonly dependencies: RunningDependencies) {
     super();
   }
 

@@ -1,7 +1,6 @@
 import type { JobActor, Occasion, RequestActor } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type ReadUnit, type Unit } from '../../records/unit.js';
-import { EndedPeriod } from '../../subscriptions/ended-period.js';
 import {
   computeTasks,
   type BillingDependencies,
@@ -45,25 +44,20 @@ async function billEndedPeriod(by: Billed, only: string): Promise<'billed' | Ref
 }
 
 /**
- * Carries out an operation on a subscription. When it is refused because a period has ended that
- * the job has not billed yet, as after a start in the past, the periods that have ended are billed
- * first and their invoices finalized where their delay is over, each as the job would do it; then
- * the operation is tried once more.
+ * Bills the periods of a subscription that have ended, and finalizes their invoices where the delay
+ * is over, each as the job would do it: null, also where it cannot, and the job must come first.
  * @throws DependencyError when a database fails; periods that were billed by then stay so.
  */
-export async function billEndedFirst<D extends BillingDependencies, W, T>(
-  operation: (dependencies: D, occasion: Occasion, wanted: W) => Promise<T | Refusal>,
-  ...[dependencies, occasion, wanted]: [D, Occasion<RequestActor>, W]
-): Promise<T | Refusal> {
-  const result = await operation(dependencies, occasion, wanted);
-  if (!(result instanceof EndedPeriod)) return result;
-  const { environment, at, actor } = occasion;
-  const job = { kind: 'job', job: BILL_SUBSCRIPTION, runId: actor.requestId } as const;
-  const by = { dependencies, occasion: { environment, at, actor: job } };
+export async function billEndedPeriods(
+  dependencies: BillingDependencies,
+  { environment, at, actor: { requestId: runId } }: Occasion<RequestActor>,
+  subscriptionId: string,
+): Promise<Refusal | null> {
+  const actor = { kind: 'job', job: BILL_SUBSCRIPTION, runId } as const;
+  const by = { dependencies, occasion: { environment, at, actor } };
   for (let period = 0; period < PERIODS_MAX; period += 1) {
-    const billed = await billEndedPeriod(by, result.subscriptionId);
-    if (isRefusal(billed)) return billed;
-    if (billed === null) return operation(dependencies, occasion, wanted);
+    const billed = await billEndedPeriod(by, subscriptionId);
+    if (billed !== 'billed') return billed;
   }
-  return result;
+  return null;
 }
