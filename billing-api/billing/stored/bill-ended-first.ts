@@ -5,7 +5,7 @@ import type { BillingDependencies } from './compute-tasks.js';
 
 /** What operations on a running subscription need. */
 export type RunningDependencies = BillingDependencies & {
-  /** Bills the periods of a subscription that have ended. The program hands it in, since it comes last. */
+  /** Bills the periods of a subscription that have ended; handed in, since the run comes last. */
   readonly billEndedPeriods: (
     dependencies: BillingDependencies,
     occasion: Occasion<RequestActor>,
