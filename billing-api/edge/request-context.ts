@@ -63,6 +63,14 @@ export function chosenEnvironmentOf(request: Request): string | null {
   return hasChosenEnvironment ? environment.environmentId : null;
 }
 
+/**
+ * Whose share of what is shared out a request takes. Whoever signs up or in has one share with all
+ * others who do.
+ */
+export function tenantOf(request: Request): string {
+  return contextOf(request).caller?.environment.tenantId ?? '';
+}
+
 /** Where and on whose behalf the request's operation runs. Only behind `authenticate`. */
 export function occasionOf(request: Request): Occasion<RequestActor> {
   const { environment, userId, apiKeyId } = requestCallerOf(request);

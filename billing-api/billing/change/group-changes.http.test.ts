@@ -12,6 +12,16 @@ async function makeMax(api: BillingUnderTest, { meterId }: Hierarchy): Promise<s
   return plan.id;
 }
 
+/** A child whose parent bills it, with 20 units of 6 January. */
+async function makeGroup(world: Hierarchy) {
+  const child = await world.subscribe('north');
+  const parent = await world.subscribe('holding', {
+    inheritance: { grouped_invoicing_child_ids: [child.id] },
+  });
+  await world.use('north', '2026-01-06T00:00:00Z', 20);
+  return { child, parent };
+}
+
 const changeTo = (planId: string, members: object = {}) => ({
   ...{ target_plan_id: planId, billing_cadence: 'RECURRING', billing_cycle: 'anniversary' },
   ...{ billing_period: 'MONTHLY', billing_period_count: 1 },
@@ -43,11 +53,7 @@ describe('a change of plan in a group (25.8)', () => {
     world,
   }) => {
     const max = await makeMax(api, world);
-    const child = await world.subscribe('north');
-    const parent = await world.subscribe('holding', {
-      inheritance: { grouped_invoicing_child_ids: [child.id] },
-    });
-    await world.use('north', '2026-01-06T00:00:00Z', 20);
+    const { child, parent } = await makeGroup(world);
     await bill('2026-01-16T00:00:00Z');
     const path = `/v1/subscriptions/${child.id}/change/preview`;
     const shown = await api.call('POST', path, { body: changeTo(max) });
@@ -105,11 +111,7 @@ describe('a change of plan in a group (25.8)', () => {
     world,
   }) => {
     const max = await makeMax(api, world);
-    const child = await world.subscribe('north');
-    const parent = await world.subscribe('holding', {
-      inheritance: { grouped_invoicing_child_ids: [child.id] },
-    });
-    await world.use('north', '2026-01-06T00:00:00Z', 20);
+    const { child, parent } = await makeGroup(world);
     await bill('2026-01-16T00:00:00Z');
     const noted = await change(api, child.id, changeTo(max, { change_at: 'end_of_period' }));
     expect(noted.body).toMatchObject({
@@ -143,11 +145,7 @@ describe('a change of plan in a group (25.8)', () => {
     world,
   }) => {
     const max = await makeMax(api, world);
-    const child = await world.subscribe('north');
-    const parent = await world.subscribe('holding', {
-      inheritance: { grouped_invoicing_child_ids: [child.id] },
-    });
-    await world.use('north', '2026-01-06T00:00:00Z', 20);
+    const { child, parent } = await makeGroup(world);
     await world.use('holding', '2026-01-07T00:00:00Z', 1);
     await bill('2026-01-16T00:00:00Z');
     const { body } = await change(api, parent.id, changeTo(max));

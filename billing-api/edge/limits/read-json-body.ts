@@ -12,7 +12,7 @@ import type { Metrics } from '../../../runtime/metrics.js';
 import { hasBody } from '../body.js';
 import { HttpFailure } from '../http-failure.js';
 import { operationIfDeclared } from '../operations.js';
-import { contextOf } from '../request-context.js';
+import { contextOf, tenantOf } from '../request-context.js';
 import { REST_JSON_LIMITS, TOO_DEEP, TOO_MANY_VALUES } from '../rest-json-limits.js';
 import { whenAnswered } from './when-answered.js';
 
@@ -87,11 +87,6 @@ function failureOf(kind: Exclude<BodyOutcome['kind'], 'body' | 'gone'>): HttpFai
     case 'stalled':
       return stalled();
   }
-}
-
-/** Whoever signs up or in shares one part of what there is with all others who do. */
-function tenantOf(request: Request): string {
-  return contextOf(request).caller?.environment.tenantId ?? '';
 }
 
 /** Takes memory for a body, and gives it back when the request is answered. */

@@ -3,7 +3,7 @@ import { FairQueue, NotBegun, type FairQueueLimits } from '../../../runtime/fair
 import { takeTurn } from '../../../runtime/loop-turns.js';
 import { HttpFailure } from '../http-failure.js';
 import { isHeavy } from '../operations.js';
-import { contextOf, requestCallerOf } from '../request-context.js';
+import { contextOf, requestCallerOf, tenantOf } from '../request-context.js';
 import { whenAnswered } from './when-answered.js';
 
 /** Of one tenant (docs/http.md 1.10). */
@@ -92,17 +92,16 @@ async function whenItsTurn(
 
 /**
  * Has every request wait for the turn of its tenant on the event loop, and bounds how many heavy
- * requests and how many large pages of a tenant run at once; mounted behind
- * everything that can refuse a request, so that only work waits. A turn ends with the answer; for a
- * client that left, when its work has ended, because the databases may still be working for it
- * until then.
+ * requests and how many large pages of a tenant run at once; mounted behind everything that can
+ * refuse a request, so that only work waits. A turn ends with the answer; for a client that left,
+ * when its work has ended, because the databases may still be working for it until then.
  */
 export function createTurns(): RequestHandler {
   const heavy = new HeavyQueues();
   const pages = new FairQueue(PAGE_LIMITS);
   return async (request, response, next) => {
     const { caller } = contextOf(request);
-    await takeTurn(caller?.environment.tenantId ?? '');
+    await takeTurn(tenantOf(request));
     if (isHeavy(request)) {
       const { environment, queuesAs } = requestCallerOf(request);
       const { tenantId } = environment;
