@@ -8,7 +8,7 @@ import { decodeRecord } from '../fold/candidate.js';
 import { INSERT_STAGES } from '../fold/batch-tables.js';
 import { indexMeters } from '../fold/meter-index.js';
 import { createCheckpointStore } from '../checkpoints/checkpoint-store.js';
-import { buildBatch } from '../protocol/build-batch.js';
+import { completeBatch, prepareBatch } from '../protocol/build-batch.js';
 import { EVENT, settings } from '../testing/protocol-steps.js';
 import { UsageWriter } from '../write/usage-writer.js';
 import type { Writing } from './flush.js';
@@ -25,9 +25,10 @@ function batchOf(partition: number, appendedAtMs: number) {
   const value = encodeEventRecord({ environment, receivedAtMs: 0, events: [event, event] });
   const records = [decodeRecord({ offset: 0, appendedAtMs, value }, hashText)];
   const draft = { records, catalog: { version: 1, meters: indexMeters([], hashText) }, end: 1 };
-  const built = buildBatch({ ...settings, partition }, 0, { draft, seen: new Map() });
-  if (typeof built === 'string') throw new Error(built);
-  return built.batch;
+  const prepared = prepareBatch({ ...settings, partition }, 0, { draft, seen: new Map() });
+  const batch = completeBatch(settings, prepared);
+  if (typeof batch === 'string') throw new Error(batch);
+  return batch;
 }
 
 /** Refuses an insert with rows of two months, which would be two parts of its table. */

@@ -11,7 +11,7 @@ import {
   type BatchRange,
   type BatchTable,
 } from './batch-tables.js';
-import type { FoldedBatch } from './fold-batch.js';
+import type { FoldedBatch, FoldedRecords } from './fold-batch.js';
 
 /**
  * JSONCompactEachRow lines for one table; values in the order of its columns. As bytes, which lie
@@ -19,17 +19,15 @@ import type { FoldedBatch } from './fold-batch.js';
  */
 export type EncodedRows = { readonly rows: number; readonly bytes: Buffer };
 export type EncodedBatch = Readonly<Record<BatchTable, EncodedRows>>;
+/** The rows that no catalog changes. */
+export type EncodedRecords = Omit<EncodedBatch, 'usage'>;
 
 export type DigestPart = string | Buffer;
 
-function joinLines(lines: readonly string[]): EncodedRows {
-  const text = lines.length === 0 ? '' : `${lines.join('\n')}\n`;
-  return { rows: lines.length, bytes: Buffer.from(text) };
-}
-
 /** One line for each item. */
 function encodeLines<T>(items: readonly T[], toRow: (item: T) => readonly unknown[]): EncodedRows {
-  return joinLines(items.map((item) => JSON.stringify(toRow(item))));
+  const text = items.map((item) => `${JSON.stringify(toRow(item))}\n`).join('');
+  return { rows: items.length, bytes: Buffer.from(text) };
 }
 
 const encodeEvent = rowEncoder(EVENT_COLUMNS);
@@ -37,32 +35,22 @@ const encodeId = rowEncoder(ID_COLUMNS);
 const encodeDuplicate = rowEncoder(DUPLICATE_COLUMNS);
 const encodeDeadLetter = rowEncoder(DEAD_LETTER_COLUMNS);
 
-/** The line of a usage row, as the insert of the usage table reads it. */
-export function encodeDelta(delta: UsageMinute): string {
-  return JSON.stringify(encodeMinute(delta));
-}
-
 /** Lines of usage rows. */
 export function encodeDeltas(deltas: readonly UsageMinute[]): EncodedRows {
-  return joinLines(deltas.map(encodeDelta));
+  return encodeLines(deltas, encodeMinute);
 }
 
 /** Usage, then how many events were decoded, then the marker of the batch. */
-export function encodeUsage(
-  range: BatchRange,
-  { accepted }: Pick<FoldedBatch, 'accepted'>,
-  deltaLines: readonly string[],
-): EncodedRows {
+export function encodeUsage(range: BatchRange, { accepted, deltas }: FoldedBatch): EncodedRows {
   const acceptedRows = accepted.map((count) => acceptedRow(range, count));
-  const closing = [...acceptedRows, markerRow(range)].map(encodeDelta);
-  return joinLines([...deltaLines, ...closing]);
+  return encodeDeltas([...deltas, ...acceptedRows, markerRow(range)]);
 }
 
 /** The lines of all tables but usage: what no catalog changes. */
 export function encodeRecords(
   range: BatchRange,
-  { unique, duplicates, deadLetters }: Omit<FoldedBatch, 'deltas'>,
-): Omit<EncodedBatch, 'usage'> {
+  { unique, duplicates, deadLetters }: FoldedRecords,
+): EncodedRecords {
   return {
     events: encodeLines(unique, (event) => encodeEvent(event, range)),
     ids: encodeLines(unique, (event) => encodeId(event, range)),
@@ -76,20 +64,16 @@ export function encodeRecords(
  * client twice the time.
  */
 export function encodeBatch(range: BatchRange, batch: FoldedBatch): EncodedBatch {
-  const usage = encodeUsage(range, batch, batch.deltas.map(encodeDelta));
-  return { ...encodeRecords(range, batch), usage };
+  return { ...encodeRecords(range, batch), usage: encodeUsage(range, batch) };
 }
 
 /**
- * What the digest of an intent is made of, one part after the other: equal digests mean that a
- * replay writes the same rows into the same tables.
+ * What a digest is made of, one part after the other: equal digests mean that a replay writes the
+ * same rows into the same tables.
  */
-export function digestParts(
-  encoded: EncodedBatch,
-  tables: readonly BatchTable[] = BATCH_TABLES,
-): readonly DigestPart[] {
-  return tables.flatMap((table) => [
-    `${TABLES[table].table}:${encoded[table].rows}\n`,
-    encoded[table].bytes,
-  ]);
+export function digestParts(encoded: EncodedRecords & Partial<EncodedBatch>): DigestPart[] {
+  return BATCH_TABLES.flatMap((table) => {
+    const lines = encoded[table];
+    return lines === undefined ? [] : [`${TABLES[table].table}:${lines.rows}\n`, lines.bytes];
+  });
 }

@@ -61,16 +61,6 @@ export function indexMeters(meters: readonly MeterDefinition[], hashText: HashTe
   return index;
 }
 
-/** Those of the meters that the others lack. A generation is one definition for ever. */
-export function metersWithout(
-  meters: readonly IndexedMeter[],
-  others: readonly IndexedMeter[],
-): readonly IndexedMeter[] {
-  if (meters === others) return [];
-  const generations = new Set(others.map(({ definition }) => definition.generation));
-  return meters.filter(({ definition }) => !generations.has(definition.generation));
-}
-
 /** Those of the meters of its key that an event counts on (docs/domain.md 7.3). */
 export function metersOfEvent(
   group: readonly IndexedMeter[],

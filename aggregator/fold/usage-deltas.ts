@@ -6,20 +6,14 @@ import { addTally, createUsageCell } from '../../contract/usage-cell.js';
 import type { UsageMinute } from '../../contract/usage-minute.js';
 import { customerKeyOfEvent, type UsageEvent } from '../../contract/usage-event.js';
 import type { ValueRule } from '../../contract/event-value.js';
-import { assertPresent } from '../../runtime/failure.js';
 import type { Candidate } from './candidate.js';
 import { metersOfEvent, type IndexedMeter, type MeterIndex } from './meter-index.js';
 
 /** One usage row that a batch adds. */
-export type UsageDelta = UsageMinute & {
-  readonly meter: MeterDefinition;
-  /** The position of its first event among the events of the batch. */
-  readonly firstAt: number;
-};
+export type UsageDelta = UsageMinute & { readonly meter: MeterDefinition };
 
 type Placed = {
   readonly candidate: Candidate;
-  readonly position: number;
   readonly customerKey: string;
   readonly minuteMs: InstantMs;
 };
@@ -66,21 +60,21 @@ function addToCell(cell: UsageCell, meter: IndexedMeter, placed: Placed): void {
 }
 
 function emptyDelta(meter: MeterDefinition, placed: Placed, groupKey: string): UsageDelta {
-  const { candidate, position: firstAt, customerKey, minuteMs } = placed;
+  const { candidate, customerKey, minuteMs } = placed;
   const { source } = candidate.event;
   const cell = createUsageCell(meter.aggregation.type);
-  return { meter, customerKey, minuteMs, source, groupKey, cell, firstAt };
+  return { meter, customerKey, minuteMs, source, groupKey, cell };
 }
 
 /** Adds one event to the deltas of these meters, each of which it matches. */
 function addToDeltas(
   deltas: Map<string, UsageDelta>,
   matching: readonly IndexedMeter[],
-  { candidate, position }: Pick<Placed, 'candidate' | 'position'>,
+  candidate: Candidate,
 ): void {
   const { event } = candidate;
   const customerKey = customerKeyOfEvent(event);
-  const placed = { candidate, position, customerKey, minuteMs: minuteOf(event.timestampMs) };
+  const placed = { candidate, customerKey, minuteMs: minuteOf(event.timestampMs) };
   for (const meter of matching) {
     const groupKey = groupOf(event, meter.definition);
     const key = deltaKey(meter.definition, placed, groupKey);
@@ -99,21 +93,16 @@ export type UsageOfBatch = {
   readonly countedEvents: number;
 };
 
-/** What the events at these positions add to usage; positions ascend, rows are in their order. */
-export function usageDeltas(
-  unique: readonly Candidate[],
-  meters: MeterIndex,
-  positions: Iterable<number> = unique.keys(),
-): UsageOfBatch {
+/** What the events add to usage; the rows are in the order of their first events. */
+export function usageDeltas(unique: readonly Candidate[], meters: MeterIndex): UsageOfBatch {
   const deltas = new Map<string, UsageDelta>();
   let countedEvents = 0;
-  for (const position of positions) {
-    const candidate = assertPresent(unique[position], 'the event at a position');
+  for (const candidate of unique) {
     // Absent means none: no meter counts events of this name.
     const matching = metersOfEvent(meters.get(candidate.meterKey) ?? [], candidate.event);
     if (matching.length === 0) continue;
     countedEvents += 1;
-    addToDeltas(deltas, matching, { candidate, position });
+    addToDeltas(deltas, matching, candidate);
   }
   return { deltas: [...deltas.values()], countedEvents };
 }

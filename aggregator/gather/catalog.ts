@@ -136,7 +136,7 @@ export function createCatalogReader(database: Pool, now: () => number) {
     latest: async (versionMin: number): Promise<Catalog> => load(await newest.read(versionMin)),
     /**
      * The newest catalog, and for half a second nobody begins to change a meter. For a batch that
-     * was refused again and again, because meters changed while its events were added up.
+     * was refused again and again, because meters changed before it was intended.
      */
     held: async (versionMin: number): Promise<Catalog> => load(await newest.hold(versionMin)),
   };

@@ -5,11 +5,11 @@ import { statement } from '../../sql/statement.js';
 
 /**
  * How old the newest version may be; the poll reads one indexed row. A batch with an older one is
- * refused and folded twice, which ten new meters a second would do to most batches at 500 ms.
+ * refused and intended again, which ten new meters a second would do to most batches at 500 ms.
  */
 const POLL_MS = 100;
 /**
- * How long no meter changes when a batch was refused twice. To fold what is new and to intend takes
+ * How long no meter changes when a batch was refused twice. To read what is new and to intend takes
  * some 20 ms on a quiet machine, and 300 on one that has eight times as much to do as it can.
  */
 const HOLD_SECONDS = 0.5;

@@ -303,14 +303,10 @@ export async function runPartition(run: PartitionRun): Promise<RunEnd> {
 }
 
 /** The digest of an intent. */
-const digestAfter: MachineSettings['digestAfter'] = (parts) => {
-  const begun = createHash('sha256');
-  for (const part of parts) begun.update(part);
-  return (following) => {
-    const sum = begun.copy();
-    for (const part of following) sum.update(part);
-    return sum.digest('hex');
-  };
+const digestOf: MachineSettings['digestOf'] = (parts) => {
+  const sum = createHash('sha256');
+  for (const part of parts) sum.update(part);
+  return sum.digest('hex');
 };
 
 /** The settings of the next step: a partition's share of the process changes with the others. */
@@ -320,7 +316,7 @@ function settingsOf(run: PartitionRun): MachineSettings {
     partition: run.partition,
     eventsMax: run.eventsMax,
     insertRowsMax: run.writer.insertRowsMax,
-    digestAfter,
+    digestOf,
     charactersMax: run.charactersMax(),
     insertCharactersMax: ENCODED_CHARACTERS_MAX,
   };

@@ -24,8 +24,8 @@ const value = encodeEventRecord({
 });
 const record = decodeRecord({ offset: 0, appendedAtMs: 0, value }, plainText);
 
-/** The command after the ids were looked up, by an owner with other bounds. */
-function afterLookUp(row: Checkpoint, bounds: Partial<typeof settings>): Step {
+/** The step after the ids were looked up and one more answer, by an owner with other bounds. */
+function afterLookUp(row: Checkpoint, bounds: Partial<typeof settings>, last: Outcome): Step {
   const outcomes: readonly Outcome[] = [
     { kind: 'taken', checkpoint: row },
     { kind: 'gate_raised', highestEpoch: 1 },
@@ -43,11 +43,14 @@ function afterLookUp(row: Checkpoint, bounds: Partial<typeof settings>): Step {
     { kind: 'filter_warm' },
     { kind: 'fetched', records: [record], catalog },
     { kind: 'looked_up', seen: new Map() },
+    last,
   ];
   const bounded = { ...settings, ...bounds };
   return outcomes.reduce((step, outcome) => nextStep(bounded, step.state, outcome), FIRST_STEP);
 }
 
+const WRITTEN: Outcome = { kind: 'written' };
+const ABSENT: Outcome = { kind: 'presence', presence: { events: 0, ids: 0, marker: 0 } };
 const intent = { end: 1, catalogVersion: 1, foldVersion: FOLD_VERSION, digest: '' };
 
 // Three rows of usage, the count of accepted events and the marker.
@@ -55,20 +58,20 @@ describe.each([
   ['with more rows than one insert can write', { insertRowsMax: 4 }],
   ['with more text than one insert can write', { insertCharactersMax: 100 }],
 ])('a batch %s', (_, bounds) => {
-  it('halts its partition for a stated reason when it was intended', () => {
-    const { state, command } = afterLookUp({ ...checkpoint, intent }, bounds);
+  it('halts its partition for a stated reason when another release intended it', () => {
+    const { state, command } = afterLookUp({ ...checkpoint, intent }, bounds, ABSENT);
     expect(command).toEqual({ kind: 'reread' });
     expect(state).toMatchObject({ phase: 'confirming_halt', reason: 'batch_too_large' });
   });
 
-  it('is never intended, and halts its partition for the same reason', () => {
-    const { state, command } = afterLookUp(checkpoint, bounds);
+  it('is never inserted, and halts its partition for the same reason', () => {
+    const { state, command } = afterLookUp(checkpoint, bounds, WRITTEN);
     expect(command).toEqual({ kind: 'reread' });
     expect(state).toMatchObject({ phase: 'confirming_halt', reason: 'batch_too_large' });
   });
 });
 
 it('a batch of one record is written however much it is, as long as one insert can write it', () => {
-  const { command } = afterLookUp(checkpoint, { insertRowsMax: 5, charactersMax: 1 });
-  expect(command.kind).toBe('intend');
+  const { command } = afterLookUp(checkpoint, { insertRowsMax: 5, charactersMax: 1 }, WRITTEN);
+  expect(command.kind).toBe('insert');
 });

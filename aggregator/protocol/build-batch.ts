@@ -1,22 +1,11 @@
 import type { InstantMs } from '../../contract/instant.js';
-import { BATCH_TABLES } from '../fold/batch-tables.js';
 import { batchLength, type BatchBounds, type InsertBounds } from '../fold/cut-batch.js';
 import type { DecodedRecord } from '../fold/candidate.js';
-import { digestParts } from '../fold/encode-rows.js';
-import { foldBatch, type FoldedBatch } from '../fold/fold-batch.js';
-import { keepFold, refold } from '../fold/refold-batch.js';
+import { digestParts, encodeRecords, encodeUsage } from '../fold/encode-rows.js';
+import { foldRecords, foldUsage, type FoldedBatch } from '../fold/fold-batch.js';
 import { summarizeBatch } from '../fold/summarize-batch.js';
 import { charactersOfDeltas } from '../fold/usage-size.js';
-import type {
-  Batch,
-  BatchFacts,
-  BatchFold,
-  Catalog,
-  Draft,
-  FoldedDraft,
-  HaltReason,
-  MachineSettings,
-} from './state.js';
+import type { Batch, Catalog, Draft, HaltReason, MachineSettings, PreparedBatch } from './state.js';
 
 /** The records of the next batch, and where it ends; null when there are none. */
 export function draftBatch(
@@ -47,25 +36,17 @@ export function idHashesOf(draft: Draft): readonly string[] {
   return [...idHashes];
 }
 
-/** The first half of a draft's records, or the only one. */
-export function firstHalf(draft: Draft): Draft {
-  const records = draft.records.slice(0, Math.ceil(draft.records.length / 2));
-  const end = (records.at(-1)?.offset ?? draft.end - 1) + 1;
-  return { ...draft, records, end };
+/** Separates and encodes what no catalog changes. `seen`: its ids that were counted below it. */
+export function prepareBatch(
+  { logId, partition, digestOf }: MachineSettings,
+  start: number,
+  { draft, seen }: Pick<PreparedBatch, 'draft' | 'seen'>,
+): PreparedBatch {
+  const range = { logId, partition, start, end: draft.end };
+  const folded = foldRecords(draft.records, seen);
+  const encoded = encodeRecords(range, folded);
+  return { draft, seen, range, folded, encoded, digest: digestOf(digestParts(encoded)) };
 }
-
-function batchOf(draft: Draft, { kept, digestWith }: BatchFold): Batch {
-  const { range, folded, encoded } = kept;
-  return {
-    ...{ range, encoded, catalogVersion: draft.catalog.version },
-    appendedAtMs: appendedAtMsOf(draft),
-    summary: summarizeBatch(folded),
-    digest: digestWith(digestParts(encoded, ['usage'])),
-  };
-}
-
-/** The tables before usage, which no catalog changes: their part of the digest is made once. */
-const TABLES_OF_RECORDS = BATCH_TABLES.filter((table) => table !== 'usage');
 
 /** Whether the rows of a batch are more than one insert of its table can write. */
 function isTooLarge(
@@ -78,28 +59,20 @@ function isTooLarge(
 }
 
 /**
- * Folds and encodes a draft. `seen` holds those of its ids that were counted below it. A draft
- * whose rows cannot be written comes back as the reason to halt: the bounds of a new batch prevent
- * it, but a batch may have been intended under other bounds.
+ * Folds and encodes the usage of an intended batch. One whose rows cannot be written comes back as
+ * the reason to halt: the bounds of a new batch prevent it, but a batch may have been intended
+ * under other bounds.
  */
-export function buildBatch(
+export function completeBatch(
   settings: MachineSettings,
-  start: number,
-  { draft, seen }: Pick<BatchFacts, 'draft' | 'seen'>,
-): FoldedDraft | HaltReason {
-  const { logId, partition, digestAfter } = settings;
-  const range = { logId, partition, start, end: draft.end };
-  const folded = foldBatch(draft.records, seen, draft.catalog.meters);
+  { draft, range, digest, ...prepared }: PreparedBatch,
+): Batch | HaltReason {
+  const { version: catalogVersion, meters } = draft.catalog;
+  const folded = foldUsage(prepared.folded, meters);
   if (isTooLarge(folded, settings)) return 'batch_too_large';
-  const kept = keepFold(range, folded);
-  const digestWith = digestAfter(digestParts(kept.encoded, TABLES_OF_RECORDS));
-  const fold = { kept, digestWith };
-  return { batch: batchOf(draft, fold), fold };
-}
-
-/** The same batch with a newer catalog. Its records, and their digest, stay what they are. */
-export function rebuildBatch({ draft, fold }: BatchFacts, catalog: Catalog): FoldedDraft {
-  const kept = refold(fold.kept, { from: draft.catalog.meters, to: catalog.meters });
-  const refolded = { ...fold, kept };
-  return { batch: batchOf({ ...draft, catalog }, refolded), fold: refolded };
+  return {
+    ...{ range, catalogVersion, digest, appendedAtMs: appendedAtMsOf(draft) },
+    summary: summarizeBatch(folded),
+    encoded: { ...prepared.encoded, usage: encodeUsage(range, folded) },
+  };
 }

@@ -63,11 +63,11 @@ export function nextStep(settings: MachineSettings, state: State, outcome: Outco
     case 'looking_up':
       return onLookingUp(settings, state, outcomeIn(state.phase, outcome));
     case 'checking_presence':
-      return onCheckingPresence(state, outcomeIn(state.phase, outcome));
+      return onCheckingPresence(settings, state, outcomeIn(state.phase, outcome));
     case 'intending':
-      return onIntending(state, outcomeIn(state.phase, outcome));
+      return onIntending(settings, state, outcomeIn(state.phase, outcome));
     case 'rereading_intent':
-      return onRereadingIntent(state, outcomeIn(state.phase, outcome));
+      return onRereadingIntent(settings, state, outcomeIn(state.phase, outcome));
     case 'loading_catalog':
       return onLoadingCatalog(settings, state, outcomeIn(state.phase, outcome));
     case 'inserting':

@@ -1,29 +1,29 @@
 import {
   appendedAtMsOf,
-  buildBatch,
+  completeBatch,
   draftBatch,
-  firstHalf,
   idHashesOf,
-  rebuildBatch,
+  prepareBatch,
 } from './build-batch.js';
+import { digestParts } from '../fold/encode-rows.js';
 import { FOLD_VERSION } from '../fold/fold-version.js';
-import { countsTheSame } from '../fold/refold-batch.js';
 import { reasonNotInLog } from './check-inspection.js';
 import type { OutcomeIn } from './expected-outcomes.js';
 import type {
-  BatchFacts,
+  Batch,
   Catalog,
   Checkpoint,
   Draft,
   Intent,
   MachineSettings,
   Outcome,
+  PreparedBatch,
   StateIn,
   Step,
 } from './state.js';
 import { fetchNext, FIRST_STEP, halt } from './steps.js';
 import { tablesToInsert } from './tables-to-insert.js';
-import { insertNext, intend, replaceIntent } from './write.js';
+import { insertNext, intend } from './write.js';
 
 // From reading the records of a batch until it is known what must be written.
 
@@ -80,16 +80,6 @@ export function onRefetching(state: StateIn<'refetching'>, outcome: OutcomeIn<'r
   }
 }
 
-function foldAndIntend(
-  settings: MachineSettings,
-  checkpoint: Checkpoint,
-  facts: Omit<BatchFacts, 'fold'>,
-): Step {
-  const built = buildBatch(settings, checkpoint.nextOffset, facts);
-  if (typeof built === 'string') return halt(checkpoint, built);
-  return intend(checkpoint, built.batch, { ...facts, fold: built.fold });
-}
-
 export function onLookingUp(
   settings: MachineSettings,
   { checkpoint, intent, draft }: StateIn<'looking_up'>,
@@ -97,14 +87,13 @@ export function onLookingUp(
 ): Step {
   switch (outcome.kind) {
     case 'looked_up': {
-      const facts = { draft, seen: outcome.seen, refusals: 0 };
-      if (intent === null) return foldAndIntend(settings, checkpoint, facts);
-      const built = buildBatch(settings, checkpoint.nextOffset, facts);
-      if (typeof built === 'string') return halt(checkpoint, built);
-      const { batch } = built;
+      const { seen } = outcome;
+      const prepared = prepareBatch(settings, checkpoint.nextOffset, { draft, seen });
+      if (intent === null) return intend(checkpoint, prepared, { wasRefused: false });
+      const { range } = prepared;
       return {
-        state: { phase: 'checking_presence', checkpoint, intent, batch },
-        command: { kind: 'check_presence', range: batch.range, appendedAtMs: batch.appendedAtMs },
+        state: { phase: 'checking_presence', checkpoint, intent, prepared },
+        command: { kind: 'check_presence', range, appendedAtMs: appendedAtMsOf(draft) },
       };
     }
     case 'unknown':
@@ -112,16 +101,26 @@ export function onLookingUp(
   }
 }
 
+/** Up to release 0.1.0 a digest was of the rows of usage as well. */
+function isOfDigest({ digestOf }: MachineSettings, batch: Batch, digest: string): boolean {
+  return batch.digest === digest || digestOf(digestParts(batch.encoded)) === digest;
+}
+
 /** Inserts what is missing of an intended batch, once it is known which parts of it exist. */
 function recover(
-  { checkpoint, intent, batch }: StateIn<'checking_presence'>,
+  settings: MachineSettings,
+  { checkpoint, intent, prepared }: StateIn<'checking_presence'>,
   { presence }: Extract<Outcome, { kind: 'presence' }>,
 ): Step {
-  if (batch.digest !== intent.digest) {
+  const batch = completeBatch(settings, prepared);
+  if (typeof batch === 'string') return halt(checkpoint, batch);
+  if (!isOfDigest(settings, batch, intent.digest)) {
     const isUntouched = presence.events === 0 && presence.ids === 0 && presence.marker === 0;
     const isOurs = intent.foldVersion === FOLD_VERSION;
     const reason = isOurs ? 'digest_mismatch' : 'unknown_fold_version';
-    return isUntouched ? replaceIntent(checkpoint, batch) : halt(checkpoint, reason);
+    return isUntouched
+      ? intend(checkpoint, prepared, { wasRefused: false })
+      : halt(checkpoint, reason);
   }
   const tables = tablesToInsert(batch, presence);
   return typeof tables === 'string'
@@ -130,61 +129,43 @@ function recover(
 }
 
 export function onCheckingPresence(
+  settings: MachineSettings,
   state: StateIn<'checking_presence'>,
   outcome: OutcomeIn<'checking_presence'>,
 ): Step {
   switch (outcome.kind) {
     case 'presence':
-      return recover(state, outcome);
+      return recover(settings, state, outcome);
     case 'unknown':
       return FIRST_STEP;
   }
 }
 
 /**
- * A batch that is refused more often than this is halved. Folding what is new takes milliseconds
- * and is seldom refused so often by chance; halving folds all that is left of the batch.
+ * The refused batch with a newer catalog. Which of its ids are known need not be asked again: ids
+ * below the batch are of finished batches, and while the epoch is ours nobody else can write in
+ * this partition. More meters make more rows, which must fit into one insert again.
  */
-const REFUSALS_OF_WHOLE_MAX = 5;
-
-/**
- * Folds the records of a refused batch with the newer catalog. Which of their ids are known need
- * not be asked again: ids below the batch are of finished batches, and while the epoch is ours
- * nobody else can write in this partition.
- *
- * When the newer catalog has the same meters for all of these events, the rows are the same. Where
- * it has others, only these are folded, so that this is done before the next meter comes. Should it
- * take longer, the batch is halved, or else it would be refused for ever.
- */
-function foldAgain(
+function withCatalog(
   settings: MachineSettings,
-  { checkpoint, facts, batch }: StateIn<'loading_catalog'>,
+  { draft, seen, ...prepared }: PreparedBatch,
   catalog: Catalog,
-): Step {
-  const newer = { ...facts.draft, catalog };
-  const refusals = facts.refusals + 1;
-  if (countsTheSame(facts.fold.kept, { from: facts.draft.catalog.meters, to: catalog.meters })) {
-    const same = { ...batch, catalogVersion: catalog.version };
-    return intend(checkpoint, same, { ...facts, draft: newer, refusals });
-  }
-  const wanted = refusals > REFUSALS_OF_WHOLE_MAX ? firstHalf(newer) : newer;
-  // More meters make more rows, which must fit into one insert again.
-  const draft = draftBatch(wanted.records, catalog, settings) ?? wanted;
-  if (draft.end < newer.end) {
-    return foldAndIntend(settings, checkpoint, { ...facts, draft, refusals });
-  }
-  const refolded = rebuildBatch(facts, catalog);
-  return intend(checkpoint, refolded.batch, { ...facts, draft, refusals, fold: refolded.fold });
+): PreparedBatch {
+  const again = draftBatch(draft.records, catalog, settings) ?? { ...draft, catalog };
+  if (again.end === draft.end) return { ...prepared, seen, draft: again };
+  return prepareBatch(settings, prepared.range.start, { draft: again, seen });
 }
 
 export function onLoadingCatalog(
   settings: MachineSettings,
-  state: StateIn<'loading_catalog'>,
+  { checkpoint, prepared }: StateIn<'loading_catalog'>,
   outcome: OutcomeIn<'loading_catalog'>,
 ): Step {
   switch (outcome.kind) {
-    case 'catalog_loaded':
-      return foldAgain(settings, state, outcome.catalog);
+    case 'catalog_loaded': {
+      const again = withCatalog(settings, prepared, outcome.catalog);
+      return intend(checkpoint, again, { wasRefused: true });
+    }
     case 'unknown':
       return FIRST_STEP;
   }

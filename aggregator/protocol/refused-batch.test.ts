@@ -7,9 +7,9 @@ import { decodeRecord, type DecodedRecord } from '../fold/candidate.js';
 import { indexMeters } from '../fold/meter-index.js';
 import type { StoredId } from '../fold/separate-duplicates.js';
 import { after, checkpoint, EVENT, plainText, settings } from '../testing/protocol-steps.js';
-import { buildBatch } from './build-batch.js';
+import { completeBatch, prepareBatch } from './build-batch.js';
 import { nextStep } from './machine.js';
-import type { BatchFacts, Catalog, MachineSettings, Outcome, Step } from './state.js';
+import type { Catalog, MachineSettings, Outcome, PreparedBatch, Step } from './state.js';
 
 const ENVIRONMENT = { tenantId: 't', environmentId: 'e' };
 const NAMES = ['request', 'upload', 'query'] as const;
@@ -42,10 +42,10 @@ const anyRecords = fc
 
 const anyMeters = fc.subarray([...METERS]).map((meters) => indexMeters(meters, plainText));
 
-/** Up to the reply that says which ids are known; catalogs after the first refuse the intent. */
+/** Up to the first insert; catalogs after the first refuse the intent. */
 function intended(
   bounds: MachineSettings,
-  facts: { readonly records: readonly DecodedRecord[]; readonly seen: BatchFacts['seen'] },
+  facts: { readonly records: readonly DecodedRecord[]; readonly seen: PreparedBatch['seen'] },
   catalogs: readonly Catalog[],
 ): Step {
   const [first, ...newer] = catalogs;
@@ -56,6 +56,7 @@ function intended(
       { kind: 'refused', checkpoint: { ...checkpoint, minVersion: catalog.version } },
       { kind: 'catalog_loaded', catalog },
     ]),
+    { kind: 'written' },
   ] as readonly Outcome[];
   const idle = after(
     { kind: 'taken', checkpoint },
@@ -83,7 +84,7 @@ function seenOf(records: readonly DecodedRecord[]): ReadonlyMap<string, StoredId
   return new Map(first === undefined ? [] : [[first.idHash, stored]]);
 }
 
-it('intends, however often it is refused, the very batch that a recovery makes of its range', () => {
+it('writes, however often it is refused, the very batch that a recovery makes of its range', () => {
   fc.assert(
     fc.property(
       anyRecords,
@@ -96,10 +97,11 @@ it('intends, however often it is refused, the very batch that a recovery makes o
         const seen = seenOf(records);
         const { state } = intended(bounds, { records, seen }, catalogs);
         const catalog = catalogs.at(-1);
-        if (state.phase !== 'intending' || catalog === undefined) throw new Error(state.phase);
+        if (state.phase !== 'inserting' || catalog === undefined) throw new Error(state.phase);
         const { end } = state.batch.range;
         const draft = { records: records.filter(({ offset }) => offset < end), catalog, end };
-        expect(buildBatch(bounds, 0, { draft, seen })).toMatchObject({ batch: state.batch });
+        const again = prepareBatch(bounds, 0, { draft, seen });
+        expect(completeBatch(bounds, again)).toEqual(state.batch);
         expect(state.batch.encoded.usage.rows).toBeLessThanOrEqual(insertRowsMax);
       },
     ),

@@ -2,9 +2,9 @@ import type { InstantMs } from '../../contract/instant.js';
 import type { DecodedRecord } from '../fold/candidate.js';
 import type { BatchRange, BatchTable } from '../fold/batch-tables.js';
 import type { BatchBounds, InsertBounds } from '../fold/cut-batch.js';
-import type { DigestPart, EncodedBatch } from '../fold/encode-rows.js';
+import type { DigestPart, EncodedBatch, EncodedRecords } from '../fold/encode-rows.js';
+import type { FoldedRecords } from '../fold/fold-batch.js';
 import type { MeterIndex } from '../fold/meter-index.js';
-import type { KeptFold } from '../fold/refold-batch.js';
 import type { StoredId } from '../fold/separate-duplicates.js';
 import type { BatchSummary } from '../fold/summarize-batch.js';
 
@@ -16,6 +16,7 @@ export type Intent = {
   readonly end: number;
   readonly catalogVersion: number;
   readonly foldVersion: number;
+  /** Of the rows that the catalog does not change. Usage stands as a whole or not at all. */
   readonly digest: string;
 };
 
@@ -44,7 +45,7 @@ export type Checkpoint = {
 /** Meters in force in one catalog version. */
 export type Catalog = { readonly version: number; readonly meters: MeterIndex };
 
-/** A batch that is ready to be intended and written. */
+/** A batch that is ready to be written. */
 export type Batch = {
   readonly range: BatchRange;
   /** When the log appended its first record. All of them are of the same day. */
@@ -198,28 +199,25 @@ export type Draft = {
   readonly end: number;
 };
 
-/** What a newer catalog changes only in part, and the digest that begins with what it keeps. */
-export type BatchFold = {
-  readonly kept: KeptFold;
-  readonly digestWith: (parts: readonly DigestPart[]) => string;
-};
-
-export type FoldedDraft = { readonly batch: Batch; readonly fold: BatchFold };
-
-/** What the rows of a batch are folded from: its records, and which of their ids were known. */
-export type BatchFacts = {
+/**
+ * A batch that is ready to be intended. Its usage is not folded yet: until the intent is written, a
+ * newer catalog may take the place of the draft's, and nothing else of it changes.
+ */
+export type PreparedBatch = {
   readonly draft: Draft;
+  /** Those of its ids that were counted below it. */
   readonly seen: ReadonlyMap<string, StoredId>;
-  readonly fold: BatchFold;
-  /** How often its intent was refused because of a newer catalog. */
-  readonly refusals: number;
+  readonly range: BatchRange;
+  readonly folded: FoldedRecords;
+  readonly encoded: EncodedRecords;
+  readonly digest: string;
 };
 
 type IntendedBatch = {
   readonly checkpoint: Checkpoint;
-  readonly batch: Batch;
-  /** For folding it again with a newer catalog; null for a batch whose catalog is settled. */
-  readonly facts: BatchFacts | null;
+  readonly prepared: PreparedBatch;
+  /** Whether its intent was refused before, because of a newer catalog. */
+  readonly wasRefused: boolean;
 };
 
 /** Where the owner of a partition stands; each phase names the command that is under way. */
@@ -245,15 +243,14 @@ export type State =
       readonly phase: 'checking_presence';
       readonly checkpoint: Checkpoint;
       readonly intent: Intent;
-      readonly batch: Batch;
+      readonly prepared: PreparedBatch;
     }
   | ({ readonly phase: 'intending' } & IntendedBatch)
   | ({ readonly phase: 'rereading_intent' } & IntendedBatch)
   | {
       readonly phase: 'loading_catalog';
       readonly checkpoint: Checkpoint;
-      readonly batch: Batch;
-      readonly facts: BatchFacts;
+      readonly prepared: PreparedBatch;
     }
   | {
       readonly phase: 'inserting';
@@ -313,11 +310,6 @@ export type MachineSettings = BatchBounds &
   InsertBounds & {
     readonly logId: string;
     readonly partition: number;
-    /**
-     * 64 hexadecimal digits of a cryptographic hash, of parts and what follows them: the first ones
-     * are read once, whatever may follow.
-     */
-    readonly digestAfter: (
-      parts: readonly DigestPart[],
-    ) => (following: readonly DigestPart[]) => string;
+    /** 64 hexadecimal digits of a cryptographic hash of the parts. */
+    readonly digestOf: (parts: readonly DigestPart[]) => string;
   };

@@ -1,31 +1,39 @@
 import { BATCH_TABLES, INSERT_STAGES, type BatchTable } from '../fold/batch-tables.js';
 import { FOLD_VERSION } from '../fold/fold-version.js';
 import type { OutcomeIn } from './expected-outcomes.js';
-import type { Batch, BatchFacts, Checkpoint, Intent, StateIn, Step } from './state.js';
-import { catalogVersionMinOf, fetchNext, FIRST_STEP, LOST } from './steps.js';
+import { completeBatch } from './build-batch.js';
+import type {
+  Batch,
+  Checkpoint,
+  Intent,
+  MachineSettings,
+  PreparedBatch,
+  StateIn,
+  Step,
+} from './state.js';
+import { catalogVersionMinOf, fetchNext, FIRST_STEP, halt, LOST } from './steps.js';
 
 // From the intent to the finish.
 
-function intentOf(batch: Batch): Intent {
-  const { range, catalogVersion, digest } = batch;
-  return { end: range.end, catalogVersion, foldVersion: FOLD_VERSION, digest };
+function intentOf({ draft, digest }: PreparedBatch): Intent {
+  const { end, catalog } = draft;
+  return { end, catalogVersion: catalog.version, foldVersion: FOLD_VERSION, digest };
 }
 
-/** Intends a batch; `facts` are what it was folded from. */
-export function intend(checkpoint: Checkpoint, batch: Batch, facts: BatchFacts): Step {
+/**
+ * Intends a batch. A standing intent is replaced: it has the same range and catalog, and no part of
+ * its batch exists.
+ */
+export function intend(
+  checkpoint: Checkpoint,
+  prepared: PreparedBatch,
+  { wasRefused }: { readonly wasRefused: boolean },
+): Step {
   const { epoch, nextOffset: start } = checkpoint;
+  const isReplacement = checkpoint.intent !== null;
   return {
-    state: { phase: 'intending', checkpoint, batch, facts },
-    command: { kind: 'intend', epoch, start, intent: intentOf(batch), isReplacement: false },
-  };
-}
-
-/** Replaces the standing intent by this batch, which has the same range and catalog. */
-export function replaceIntent(checkpoint: Checkpoint, batch: Batch): Step {
-  const { epoch, nextOffset: start } = checkpoint;
-  return {
-    state: { phase: 'intending', checkpoint, batch, facts: null },
-    command: { kind: 'intend', epoch, start, intent: intentOf(batch), isReplacement: true },
+    state: { phase: 'intending', checkpoint, prepared, wasRefused },
+    command: { kind: 'intend', epoch, start, intent: intentOf(prepared), isReplacement },
   };
 }
 
@@ -58,9 +66,19 @@ export function insertNext(
   };
 }
 
-function insertAll(checkpoint: Checkpoint, batch: Batch): Step {
+export function insertAll(checkpoint: Checkpoint, batch: Batch): Step {
   const remaining = BATCH_TABLES.filter((table) => batch.encoded[table].rows > 0);
   return insertNext(checkpoint, batch, remaining);
+}
+
+/** Folds the usage of a batch, whose catalog its intent has settled, and writes all of it. */
+function writeIntended(
+  settings: MachineSettings,
+  checkpoint: Checkpoint,
+  prepared: PreparedBatch,
+): Step {
+  const batch = completeBatch(settings, prepared);
+  return typeof batch === 'string' ? halt(checkpoint, batch) : insertAll(checkpoint, batch);
 }
 
 function remember(checkpoint: Checkpoint, batch: Batch): Step {
@@ -78,14 +96,15 @@ function remember(checkpoint: Checkpoint, batch: Batch): Step {
   };
 }
 
-function loadCatalog(checkpoint: Checkpoint, batch: Batch, facts: BatchFacts): Step {
+function loadCatalog(
+  checkpoint: Checkpoint,
+  prepared: PreparedBatch,
+  { wasRefused }: { readonly wasRefused: boolean },
+): Step {
+  const versionMin = catalogVersionMinOf(checkpoint);
   return {
-    state: { phase: 'loading_catalog', checkpoint, batch, facts },
-    command: {
-      kind: 'load_catalog',
-      versionMin: catalogVersionMinOf(checkpoint),
-      isToBeHeld: facts.refusals > 0,
-    },
+    state: { phase: 'loading_catalog', checkpoint, prepared },
+    command: { kind: 'load_catalog', versionMin, isToBeHeld: wasRefused },
   };
 }
 
@@ -94,19 +113,24 @@ function loadCatalog(checkpoint: Checkpoint, batch: Batch, facts: BatchFacts): S
  * that still stands where this batch starts refused it, because a meter was activated meanwhile.
  */
 function resumeIntent(
-  { checkpoint, batch, facts }: StateIn<'intending'> | StateIn<'rereading_intent'>,
+  settings: MachineSettings,
+  state: StateIn<'intending'> | StateIn<'rereading_intent'>,
   row: Checkpoint,
 ): Step {
+  const { checkpoint, prepared } = state;
   if (row.epoch !== checkpoint.epoch) return LOST;
-  if (row.nextOffset !== batch.range.start) return FIRST_STEP;
-  if (row.intent === null) return facts === null ? FIRST_STEP : loadCatalog(row, batch, facts);
-  const ours = intentOf(batch);
+  if (row.nextOffset !== checkpoint.nextOffset) return FIRST_STEP;
+  if (row.intent === null) {
+    // The catalog of a batch that replaces an intent is settled.
+    return checkpoint.intent === null ? loadCatalog(row, prepared, state) : FIRST_STEP;
+  }
+  const ours = intentOf(prepared);
   const isOurs =
     row.intent.end === ours.end &&
     row.intent.digest === ours.digest &&
     row.intent.catalogVersion === ours.catalogVersion;
   // An intent that is not ours is recovered as a successor would do it: under a new epoch.
-  return isOurs ? insertAll(row, batch) : FIRST_STEP;
+  return isOurs ? writeIntended(settings, row, prepared) : FIRST_STEP;
 }
 
 function resumeFinish(checkpoint: Checkpoint, batch: Batch, row: Checkpoint): Step {
@@ -117,12 +141,16 @@ function resumeFinish(checkpoint: Checkpoint, batch: Batch, row: Checkpoint): St
   return isStillIntended ? finish(row, batch) : FIRST_STEP;
 }
 
-export function onIntending(state: StateIn<'intending'>, outcome: OutcomeIn<'intending'>): Step {
+export function onIntending(
+  settings: MachineSettings,
+  state: StateIn<'intending'>,
+  outcome: OutcomeIn<'intending'>,
+): Step {
   switch (outcome.kind) {
     case 'written':
-      return insertAll(state.checkpoint, state.batch);
+      return writeIntended(settings, state.checkpoint, state.prepared);
     case 'refused':
-      return resumeIntent(state, outcome.checkpoint);
+      return resumeIntent(settings, state, outcome.checkpoint);
     case 'unknown':
       // The row tells whether it was written, so that the partition need not be taken again.
       return { state: { ...state, phase: 'rereading_intent' }, command: { kind: 'reread' } };
@@ -130,12 +158,13 @@ export function onIntending(state: StateIn<'intending'>, outcome: OutcomeIn<'int
 }
 
 export function onRereadingIntent(
+  settings: MachineSettings,
   state: StateIn<'rereading_intent'>,
   outcome: OutcomeIn<'rereading_intent'>,
 ): Step {
   switch (outcome.kind) {
     case 'reread':
-      return resumeIntent(state, outcome.checkpoint);
+      return resumeIntent(settings, state, outcome.checkpoint);
     case 'unknown':
       return FIRST_STEP;
   }

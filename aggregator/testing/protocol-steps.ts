@@ -10,7 +10,7 @@ export const settings: MachineSettings = {
   insertRowsMax: 1_000,
   charactersMax: 1_000_000,
   insertCharactersMax: 1_000_000,
-  digestAfter: (parts) => (following) => [...parts, ...following].join(''),
+  digestOf: (parts) => parts.join(''),
 };
 
 export const checkpoint: Checkpoint = {

@@ -1,7 +1,7 @@
 import { nextStep } from '../../../aggregator/protocol/machine.js';
-import { buildBatch } from '../../../aggregator/protocol/build-batch.js';
+import { completeBatch, prepareBatch } from '../../../aggregator/protocol/build-batch.js';
 import { halt } from '../../../aggregator/protocol/steps.js';
-import { insertNext, intend } from '../../../aggregator/protocol/write.js';
+import { insertAll, insertNext, intend } from '../../../aggregator/protocol/write.js';
 import type { Outcome, State, Step, MachineSettings } from '../../../aggregator/protocol/state.js';
 import type { MachineMutation, Mutation } from './mutations.js';
 
@@ -53,8 +53,10 @@ const oneStage: Machine = (settings, state, outcome) => {
 /** Finishes a batch that was only intended, and inserts it afterwards. */
 const commitFirst: Machine = (settings, state, outcome) => {
   if (state.phase === 'intending' && outcome.kind === 'written') {
-    const { checkpoint, batch } = state;
+    const { checkpoint, prepared } = state;
     const { epoch } = checkpoint;
+    const batch = completeBatch(settings, prepared);
+    if (typeof batch === 'string') return halt(checkpoint, batch);
     const { range, appendedAtMs } = batch;
     const { start, end } = range;
     const rows = batch.summary.idHashes.length;
@@ -64,8 +66,7 @@ const commitFirst: Machine = (settings, state, outcome) => {
     };
   }
   if (state.phase === 'finishing' && outcome.kind === 'written') {
-    const { checkpoint, batch } = state;
-    return nextStep(settings, { phase: 'intending', checkpoint, batch, facts: null }, outcome);
+    return insertAll(state.checkpoint, state.batch);
   }
   const step = nextStep(settings, state, outcome);
   if (state.phase !== 'inserting' || step.state.phase !== 'finishing') return step;
@@ -73,7 +74,8 @@ const commitFirst: Machine = (settings, state, outcome) => {
 };
 
 const replaceUnchecked: Machine = (settings, state, outcome) => {
-  const isOther = state.phase === 'checking_presence' && state.batch.digest !== state.intent.digest;
+  const isOther =
+    state.phase === 'checking_presence' && state.prepared.digest !== state.intent.digest;
   if (!isOther || outcome.kind !== 'presence') return nextStep(settings, state, outcome);
   const presence = { events: 0, ids: 0, marker: 0 };
   return nextStep(settings, state, { kind: 'presence', presence });
@@ -109,21 +111,19 @@ const refusedRowsKept: Machine = (settings, state, outcome) => {
   if (state.phase !== 'loading_catalog' || outcome.kind !== 'catalog_loaded') {
     return nextStep(settings, state, outcome);
   }
-  const { meters } = state.facts.draft.catalog;
+  const { meters } = state.prepared.draft.catalog;
   return nextStep(settings, state, { ...outcome, catalog: { ...outcome.catalog, meters } });
 };
 
-/** Folds a refused batch again as if none of its ids were known. */
+/** Prepares a refused batch again as if none of its ids were known. */
 const refoldWithoutKnownIds: Machine = (settings, state, outcome) => {
   if (state.phase !== 'loading_catalog' || outcome.kind !== 'catalog_loaded') {
     return nextStep(settings, state, outcome);
   }
   const { checkpoint } = state;
-  const draft = { ...state.facts.draft, catalog: outcome.catalog };
-  const facts = { ...state.facts, draft, seen: new Map() };
-  const built = buildBatch(settings, checkpoint.nextOffset, facts);
-  if (typeof built === 'string') return halt(checkpoint, built);
-  return intend(checkpoint, built.batch, { ...facts, fold: built.fold });
+  const draft = { ...state.prepared.draft, catalog: outcome.catalog };
+  const again = prepareBatch(settings, checkpoint.nextOffset, { draft, seen: new Map() });
+  return intend(checkpoint, again, { wasRefused: true });
 };
 
 /** Halts although events were erased since it took the partition. */

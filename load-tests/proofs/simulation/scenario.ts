@@ -116,7 +116,7 @@ function settingsOf(plan: ScenarioPlan, partition: number, owner: number): Machi
     insertRowsMax: 1_000_000,
     charactersMax: 1_000_000,
     insertCharactersMax: 1_000_000,
-    digestAfter: (parts) => (following) => digestOf([...release, ...parts, ...following]),
+    digestOf: (parts) => digestOf([...release, ...parts]),
   };
 }
 

@@ -1,12 +1,12 @@
 import type {
   Batch,
-  BatchFacts,
   Checkpoint,
   Draft,
+  PreparedBatch,
   State,
 } from '../../../aggregator/protocol/state.js';
 import { requestName, writeName } from './actions.js';
-import type { Scenario } from './scenario.js';
+import { definitionsIn, type Scenario } from './scenario.js';
 import {
   FRESH_OWNER,
   type MetersWorld,
@@ -21,7 +21,7 @@ import {
 /**
  * A text that is equal for two worlds exactly when the same can still happen in both. Processes
  * are interchangeable while they run one release, so their texts are sorted. A batch is identified
- * by its digest. The texts of parts are cached by object identity, since most parts of a world are
+ * by its digest and its usage. The texts of parts are cached by object identity, since most parts of a world are
  * those of the previous one.
  */
 function remembered<T extends object>(textOf: (piece: T) => string): (piece: T) => string {
@@ -47,22 +47,25 @@ const rowKey = remembered((row: Checkpoint): string => {
 });
 
 const batchKey = remembered(
-  ({ range, catalogVersion, digest }: Batch): string =>
-    `${range.start}-${range.end},${catalogVersion},${digest}`,
+  ({ range, catalogVersion, digest, encoded }: Batch): string =>
+    `${range.start}-${range.end},${catalogVersion},${digest},${encoded.usage.bytes.toString()}`,
 );
 
 const draftKey = ({ records, catalog, end }: Draft): string =>
   `${records.length},${catalog.version},${end}`;
 
-const factsKey = ({ draft, seen, refusals }: BatchFacts): string =>
-  `${draftKey(draft)},${refusals},${[...seen.keys()].sort().join()}`;
+const preparedKey = remembered(({ draft, digest, seen }: PreparedBatch): string => {
+  const generations = definitionsIn(draft.catalog.meters).map(({ generation }) => generation);
+  return `${draftKey(draft)},${generations.join()},${digest},${[...seen.keys()].sort().join()}`;
+});
 
 function stateKey(state: State): string {
   const pieces: string[] = [state.phase];
   if ('checkpoint' in state) pieces.push(rowKey(state.checkpoint));
   if ('batch' in state) pieces.push(batchKey(state.batch));
   if ('draft' in state) pieces.push(draftKey(state.draft), state.intent?.digest ?? '-');
-  if ('facts' in state) pieces.push(state.facts === null ? '-' : factsKey(state.facts));
+  if ('prepared' in state) pieces.push(preparedKey(state.prepared));
+  if ('wasRefused' in state) pieces.push(String(state.wasRefused));
   if ('remaining' in state) pieces.push(state.remaining.join());
   if ('reason' in state) pieces.push(state.reason);
   return pieces.join(' ');

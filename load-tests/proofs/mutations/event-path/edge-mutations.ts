@@ -86,7 +86,7 @@ export const EDGE_MUTATIONS: readonly EventPathMutation[] = [
       // A batch that is refused twice would read the newest catalog, too.
       {
         path: 'dist/aggregator/protocol/write.js',
-        from: 'isToBeHeld: facts.refusals > 0',
+        from: 'isToBeHeld: wasRefused',
         to: 'isToBeHeld: false',
       },
     ],

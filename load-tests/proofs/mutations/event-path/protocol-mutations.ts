@@ -25,10 +25,8 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: WRITE,
-        from: `        case 'written':
-            return insertAll(state.checkpoint, state.batch);`,
-        to: `        case 'written':
-            return finish(state.checkpoint, state.batch);`,
+        from: 'halt(checkpoint, batch) : insertAll(checkpoint, batch)',
+        to: 'halt(checkpoint, batch) : finish(checkpoint, batch)',
       },
       {
         path: WRITE,
@@ -159,8 +157,9 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: 'dist/aggregator/protocol/prepare.js',
-        from: 'if (countsTheSame(',
-        to: 'if (catalog.version > 0 || countsTheSame(',
+        from: 'const again = withCatalog(settings, prepared, outcome.catalog);',
+        to: `const { meters } = prepared.draft.catalog;
+            const again = withCatalog(settings, prepared, { ...outcome.catalog, meters });`,
       },
     ],
   },
@@ -192,7 +191,7 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     edits: [{ path: MARKER, from: 'eventCount: range.end - range.start', to: 'eventCount: 1' }],
   },
   {
-    // Held three times: what was not cut would not be intended, nor sent.
+    // Held three times: what was not cut would not be completed, nor sent.
     name: 'batches that are not cut by rows, and inserts whose rows nobody counts',
     scenario: 'consumer killed in the middle of its insert of usage',
     edits: [
