@@ -21,8 +21,8 @@ import {
 /**
  * A text that is equal for two worlds exactly when the same can still happen in both. Processes
  * are interchangeable while they run one release, so their texts are sorted. A batch is identified
- * by its digest and its usage. The texts of parts are cached by object identity, since most parts of a world are
- * those of the previous one.
+ * by its digest and its usage. The texts of parts are cached by object identity, since most parts
+ * of a world are those of the previous one.
  */
 function remembered<T extends object>(textOf: (piece: T) => string): (piece: T) => string {
   const texts = new WeakMap<T, string>();
@@ -48,7 +48,7 @@ const rowKey = remembered((row: Checkpoint): string => {
 
 const batchKey = remembered(
   ({ range, catalogVersion, digest, encoded }: Batch): string =>
-    `${range.start}-${range.end},${catalogVersion},${digest},${encoded.usage.bytes.toString()}`,
+    `${range.start}-${range.end},${catalogVersion},${digest},` + encoded.usage.bytes.toString(),
 );
 
 const draftKey = ({ records, catalog, end }: Draft): string =>
