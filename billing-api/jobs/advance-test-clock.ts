@@ -16,10 +16,7 @@ import type { JobNeeds } from './job-needs.js';
 
 /** More runs at one instant mean that something never ends. */
 const RUNS_MAX = 1000;
-/**
- * Of one run of the job, which then goes on in another: a run that was ended by a kill is not tried
- * for ever, so a long advance must not be one run.
- */
+/** Of one run of the job, which then goes on in another. */
 const INSTANTS_OF_RUN = 20;
 
 /** The environment of the run, whose clock moves while it runs. */
@@ -31,7 +28,8 @@ function occasionAt(run: JobRun, at?: InstantMs) {
 
 /** Does everything that is due at one instant. */
 async function billAt(run: JobRun, needs: JobNeeds, at: InstantMs): Promise<void> {
-  const doing = { occasion: occasionAt(run, at), signal: run.signal, needs };
+  const { signal, progressed } = run;
+  const doing = { occasion: occasionAt(run, at), signal, progressed, needs };
   for (let count = 0; count < RUNS_MAX; count += 1) {
     run.signal.throwIfAborted();
     if (await billEnvironment(doing)) continue;
@@ -56,6 +54,7 @@ async function goOn(run: JobRun, needs: JobNeeds, advance: Advance): Promise<boo
       return false;
     }
     await billAt(run, needs, at);
+    await run.progressed();
   }
   return true;
 }

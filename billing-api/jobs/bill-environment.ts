@@ -85,11 +85,13 @@ export const FINALIZE_ONE = defineJob({
 type Doing = {
   readonly occasion: Occasion<JobActor>;
   readonly signal: AbortSignal;
+  readonly progressed: JobRun['progressed'];
   readonly needs: JobNeeds;
 };
 
 function doingOf(run: JobRun, needs: JobNeeds): Doing {
-  return { occasion: occasionOfRun(run), signal: run.signal, needs };
+  const { signal, progressed } = run;
+  return { occasion: occasionOfRun(run), signal, progressed, needs };
 }
 
 async function setAside(kind: Kind, ids: readonly string[], { occasion, needs }: Doing) {
@@ -145,6 +147,7 @@ async function takeTurns(kind: Kind, doing: Doing): Promise<boolean> {
     doing.signal.throwIfAborted();
     const outcome = await takeBatch(kind, doing);
     if (outcome === 'none') return false;
+    if (outcome === 'done') await doing.progressed();
     overtaken = outcome === 'overtaken' ? overtaken + 1 : 0;
     if (overtaken >= OVERTAKEN_MAX)
       throw new Error('others have changed what was due, again and again');

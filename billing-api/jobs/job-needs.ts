@@ -28,7 +28,10 @@ export type JobNeeds = ExportNeeds & {
 };
 
 /** Who a run of a job is, where it writes, and when. */
-export function occasionOfRun(run: JobRun, environment?: Environment): Occasion<JobActor> {
+export function occasionOfRun(
+  run: Pick<JobRun, 'job' | 'runId' | 'environment' | 'now'>,
+  environment?: Environment,
+): Occasion<JobActor> {
   const actor = { kind: 'job', job: run.job, runId: run.runId } as const;
   if (environment !== undefined) return { environment, actor };
   const own = assertPresent(run.environment, 'the environment of the job');

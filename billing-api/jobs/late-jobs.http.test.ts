@@ -362,8 +362,9 @@ describe('the table of the scheduler', () => {
       const tick = async (name: string): Promise<void> => {
         const now = Date.parse(LATE);
         const { signal } = new AbortController();
-        const run = { job: name, runId: 'run', environment: null, now, dueAt: now, signal };
-        const given = { input: {}, state: null, run };
+        const progressed = (): Promise<void> => Promise.resolve();
+        const about = { job: name, runId: 'run', environment: null, now, dueAt: now };
+        const given = { input: {}, state: null, run: { ...about, signal, progressed } };
         await mustGet(SCHEDULED, name, 'the job').perform(null, given, needs);
         await runner.runDue(now);
       };

@@ -48,11 +48,10 @@ export async function makeExportWorld(
   const dataUntil = (): Promise<InstantMs> => Promise.resolve(counted.until ?? nowMs);
   const needs: JobNeeds = { ...billingNeeds(engines), dataUntil };
   const runner = billingRunner(engines, [EXPORT_ONE_WINDOW], needs);
-  const run = { job: 'queue-exports', runId: 'run', environment: null, dueAt: 0 };
+  const run = { job: 'queue-exports', runId: 'run', environment: null };
   const queue = async (instant: string): Promise<void> => {
     await at(instant);
-    const { signal } = new AbortController();
-    const occasion = occasionOfRun({ ...run, now: Date.parse(instant), signal }, environment);
+    const occasion = occasionOfRun({ ...run, now: Date.parse(instant) }, environment);
     await queueDueWindows(needs, occasion);
   };
   return {

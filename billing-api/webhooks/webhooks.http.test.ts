@@ -29,13 +29,13 @@ const test = billedTest.extend<{ world: World }>({
     const { environment } = api;
     const engines = { database: database.database, clickHouse: clickhouse.client, environment };
     const needs = billingNeeds(engines);
-    const run = { job: 'deliver-webhooks', runId: 'run', environment: null, now: 0, dueAt: 0 };
+    const run = { job: 'deliver-webhooks', runId: 'run', environment: null, now: 0 };
     await use({
       receiver,
       endpoint: (members = {}) => api.make(PATH, { url: receiver.url, ...members }),
       deliver: ({ id }) => {
         const { signal } = new AbortController();
-        const occasion = occasionOfRun({ ...run, signal }, environment);
+        const occasion = occasionOfRun(run, environment);
         return deliverTo(needs, occasion, { endpointId: id, signal });
       },
       wait: async () => {

@@ -247,6 +247,27 @@ describe('an item that fails', () => {
     expect(await world.items()).toMatchObject([{ status: 'parked', attempts: 3 }]);
   });
 
+  test('is at its first try again once a run, whose process may then end, has got something done', async ({
+    world,
+  }) => {
+    const seen: unknown[] = [];
+    const long = defineJob({
+      ...{ name: 'long', input: z.object({}), retry: { tries: 2 }, leaseSeconds: 10 },
+      withLease: async ({ run }) => {
+        seen.push(...(await world.items()).map(({ attempts }) => attempts));
+        await run.progressed();
+        seen.push(...(await world.items()).map(({ attempts }) => attempts));
+        return {};
+      },
+    });
+    await world.enqueue(long, {}, { now: NOW });
+    await world.owner.query(sql.type(noRows)`
+      UPDATE jobs SET status = 'running', claims = 1, attempts = 1, claimed_until = now() - interval '1 s'`);
+    await world.runnerOf([long], {}).runNext(NOW, GOES_ON);
+    expect(seen).toEqual([2, 1]);
+    expect(await world.items()).toEqual([]);
+  });
+
   test('by ending each process that begins it is parked too', async ({ world }) => {
     const deadly = defineJob({
       ...{ name: 'deadly', input: z.object({}), retry: { tries: 2 }, leaseSeconds: 0.01 },

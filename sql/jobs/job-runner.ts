@@ -7,7 +7,15 @@ import { enterEnvironment } from '../driver/begin-with-next.js';
 import type { Database } from '../pool.js';
 import { holdLease } from './hold-lease.js';
 import type { Job, JobResult, JobRun } from './job.js';
-import { claimNext, finish, putBack, type Choice, type Claim, type RunEnd } from './job-table.js';
+import {
+  claimNext,
+  finish,
+  noteProgress,
+  putBack,
+  type Choice,
+  type Claim,
+  type RunEnd,
+} from './job-table.js';
 import { nextDue } from './schedule.js';
 import { Turns } from './turns.js';
 
@@ -95,7 +103,11 @@ export class JobRunner<Needs> {
     const job = assertPresent(this.#jobs.get(name), `the job ${name}`);
     const now = claim.testClock ?? taking.instantOf(claim);
     const about = { job: name, runId: `${id}.${claim.claims}`, environment, dueAt };
-    return { claim, job, run: { ...about, now, signal: taking.signal } };
+    // A transaction that holds the item leaves no progress behind if it is killed.
+    const progressed = async (): Promise<void> => {
+      if (job.leaseSeconds > 0) await noteProgress(this.program.database.slonik, claim);
+    };
+    return { claim, job, run: { ...about, now, signal: taking.signal, progressed } };
   }
 
   async #runInTransaction(tx: DatabaseTransactionConnection, taken: Taken<Needs>): Promise<RunEnd> {

@@ -35,6 +35,7 @@ const heldRow = z.object({ is_held: z.boolean() });
 
 const claimJob = statement('claim-job', claimRow);
 const renewJob = statement('renew-job', heldRow);
+const noteJobProgress = statement('note-job-progress', heldRow);
 const finishJob = statement('finish-job', heldRow);
 const putBackJob = statement('put-back-job', heldRow);
 const declareSchedule = statement('declare-job-schedule', z.unknown());
@@ -115,6 +116,11 @@ export async function renew(
   leaseSeconds: number,
 ): Promise<boolean> {
   return (await tx.one(renewJob({ id, claim: claims, leaseSeconds }))).is_held;
+}
+
+/** Lets this try count as the first one, if the claim still holds. */
+export async function noteProgress(tx: Statements, { id, claims }: Claim): Promise<void> {
+  await tx.query(noteJobProgress({ id, claim: claims }));
 }
 
 /** How a run that did not fail ends. */

@@ -18,6 +18,11 @@ export type JobRun = {
   readonly dueAt: InstantMs;
   /** Aborts when the program ends, or another process has taken the item over. */
   readonly signal: AbortSignal;
+  /**
+   * Says that the run has got something done which stays. If its process is killed after that, the
+   * next try counts as the first. Without effect on a job that is done in one transaction.
+   */
+  readonly progressed: () => Promise<void>;
 };
 
 /** What a run that did not fail leaves behind. */
