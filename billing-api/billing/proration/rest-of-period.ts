@@ -17,19 +17,24 @@ export type RestOfPeriod = {
 
 /**
  * The rest of the period of a line item that runs at an instant.
+ * @param fromMs where the rest begins, if it is not that instant.
  * @param endMs where the line ends; null while it has no end.
  */
 export function restOfPeriod(
   { terms }: BilledSubscription,
   price: Price,
-  { atMs, endMs }: { readonly atMs: InstantMs; readonly endMs: InstantMs | null },
+  {
+    atMs,
+    endMs,
+    fromMs = atMs,
+  }: { readonly atMs: InstantMs; readonly endMs: InstantMs | null; readonly fromMs?: InstantMs },
 ): RestOfPeriod {
   const own = assertPresent(
     ownPeriodAt(terms, lineBillingOf(price, terms).steps, atMs),
     'the period of a line item',
   );
   const full = terms.prorationBehavior === 'create_prorations' ? own.full : own.fullUnscaled;
-  const period = { startMs: atMs, endMs: Math.min(own.endMs, endMs ?? Infinity) };
+  const period = { startMs: fromMs, endMs: Math.min(own.endMs, endMs ?? Infinity) };
   return {
     own,
     period,
