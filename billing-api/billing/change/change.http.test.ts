@@ -303,6 +303,38 @@ describe('a change of plan', () => {
     });
   });
 
+  test.for([
+    // The draft charges all of February, and 31.00 for January.
+    ['none', 'anniversary', '131.00', '200.00'],
+    ['none', 'calendar', '131.00', '200.00'],
+    // 100.00 × 1 ÷ 672 hours of it; 200.00 × 671 ÷ 672 of the short period.
+    ['create_prorations', 'anniversary', '31.15', '200.00'],
+    ['create_prorations', 'calendar', '31.15', '199.70'],
+  ] as const)(
+    'with %s, %s, while the draft that charges the running period waits',
+    async ([behavior, cycle, draft, opening], { bill, world }) => {
+      const plan = await world.plan('Old', advance('100'), advance('31', ARREAR));
+      const old = await world.subscribe(plan);
+      const target = await world.plan('New', advance('200'));
+      await bill('2026-02-01T00:30:00.000Z');
+      await world.at('2026-02-01T01:00:00.000Z');
+      const members = { proration_behavior: behavior, billing_cycle: cycle };
+      const { status, body } = await world.call(old, 'execute', changeTo(target, members));
+      expect([status, body.proration_applied.credit_amount]).toEqual([200, '0.00']);
+      await bill('2026-02-01T03:00:00.000Z');
+      expect(await world.invoices(old)).toEqual([
+        ['SUBSCRIPTION_CREATE', 'FINALIZED', '100.00'],
+        ['SUBSCRIPTION_CYCLE', 'FINALIZED', draft],
+        // 31.00 × 1 ÷ 672 hours of February.
+        ['SUBSCRIPTION_CYCLE', 'FINALIZED', '0.05'],
+      ]);
+      expect(await world.invoices(body.new_subscription)).toEqual([
+        ['SUBSCRIPTION_UPDATE', 'FINALIZED', opening],
+      ]);
+      expect(await world.wallets()).toEqual([]);
+    },
+  );
+
   test('gives the credit back when the invoice that took it off is voided', async ({
     api,
     world,

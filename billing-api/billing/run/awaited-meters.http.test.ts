@@ -117,4 +117,64 @@ describe('an invoice whose meter is being backfilled', () => {
     expect((await cancel()).status).toBe(200);
     expect(await invoices()).toMatchObject([{ invoice_status: 'FINALIZED', total: '0.50' }]);
   });
+
+  test('holds up a change of plan at the end of the period, and that is made when the meter is complete', async ({
+    api,
+    bill,
+    database,
+    world: { made, invoices },
+  }) => {
+    const target = await api.make('/v1/plans', { name: 'Flat' });
+    const price = { amount: '9', invoice_cadence: 'ADVANCE' };
+    await api.make('/v1/prices', { entity_id: target.id, currency: 'usd', ...price });
+    await bill('2026-10-20T00:00:00.000Z');
+    const { body } = await api.call('POST', `/v1/subscriptions/${made.id}/change/execute`, {
+      body: {
+        ...{ target_plan_id: target.id, billing_cadence: 'RECURRING', billing_cycle: 'calendar' },
+        ...{ billing_period: 'MONTHLY', billing_period_count: 1, change_at: 'end_of_period' },
+        proration_behavior: 'create_prorations',
+      },
+    });
+    expect(body.is_scheduled).toBe(true);
+    const schedule = async (): Promise<string> =>
+      (await api.call('GET', `/v1/subscriptions/schedules/${body.schedule_id}`)).body
+        .schedule_status;
+    await bill('2026-11-02T00:00:00.000Z');
+    expect([await schedule(), await invoices()]).toEqual(['pending', []]);
+    await completeBackfills(database.database);
+    await bill('2026-11-03T00:00:00.000Z');
+    expect([await schedule(), await invoices()]).toMatchObject([
+      ...['executed', [{ invoice_status: 'FINALIZED', total: '0.50' }]],
+    ]);
+    const { items } = await api.make('/v1/subscriptions/search', { plan_id: target.id });
+    // As of the end of October, however late.
+    expect(items).toMatchObject([{ start_date: '2026-11-01T00:00:00.000Z' }]);
+  });
+
+  test('holds up an automatic cancellation, whose final invoice then has all of its usage', async ({
+    api,
+    bill,
+    database,
+    world: { made, invoices },
+  }) => {
+    // What is not paid, of the subscription itself (docs/domain.md 13.7).
+    await api.make('/v1/invoices', {
+      ...{ customer_id: made.customerId, subscription_id: made.id, currency: 'usd' },
+      ...{ invoice_type: 'SUBSCRIPTION', billing_period: 'MONTHLY' },
+      ...{ period_start: '2026-09-01T00:00:00Z', period_end: '2026-10-01T00:00:00Z' },
+      ...{ subtotal: '9', total: '9', amount_due: '9', due_date: '2026-10-10T00:00:00Z' },
+      line_items: [{ display_name: 'Set up', amount: '9' }],
+    });
+    const setting = { value: { enabled: true, grace_period_days: 3 } };
+    await api.call('PUT', '/v1/settings/subscription_auto_cancel', { body: setting });
+    const status = async (): Promise<string> =>
+      (await api.call('GET', `/v1/subscriptions/${made.id}`)).body.subscription_status;
+    await bill('2026-10-20T00:00:00.000Z');
+    expect(await status()).toBe('active');
+    await completeBackfills(database.database);
+    await bill('2026-10-20T00:00:00.001Z');
+    expect(await status()).toBe('cancelled');
+    const totals = (await invoices()).map((one) => one.total).sort();
+    expect(totals).toEqual(['0.50', '9.00']);
+  });
 });
