@@ -284,6 +284,12 @@ describe('grouped invoicing (29.2)', () => {
     const end = async () => (await world.read(child.id)).current_period_end.slice(0, 10);
     await world.use('north', '2026-01-03T00:00:00Z', 5);
     await bill('2026-01-20T00:00:00Z');
+    await api.make('/v1/coupons', {
+      ...{ name: 'Five', coupon_code: 'FIVE', type: 'fixed', amount_off: '5', currency: 'usd' },
+      cadence: 'once',
+    });
+    const coupon = { type: 'coupon', coupon_params: { add: [{ coupon_code: 'FIVE' }] } };
+    await api.call('POST', `/v1/subscriptions/${child.id}/modify/execute`, { body: coupon });
     const paused = await api.call('POST', `/v1/subscriptions/${child.id}/pause`, {
       body: { pause_mode: 'immediate', pause_days: 20 },
     });
@@ -308,6 +314,9 @@ describe('grouped invoicing (29.2)', () => {
     ]);
     expect(await lastLines(parent)).toHaveLength(2);
     const found = (await world.find(cycle)).at(-1);
+    // A coupon for one invoice is taken of the first of the two periods alone.
+    const { coupon_applications: taken } = (await api.call('GET', `/v1/invoices/${found.id}`)).body;
+    expect(taken).toMatchObject([{ original_price: '22.00', discounted_amount: '5.00' }]);
     const verified = await api.call('GET', `/v1/invoices/${found.id}/verify`);
     expect(verified.body).toMatchObject({
       ...{ same_from_inputs: true, same_from_events: true, differences: [] },

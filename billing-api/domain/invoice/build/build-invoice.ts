@@ -1,3 +1,4 @@
+import type { CouponApplication, CouponAssociation } from '../../adjustments/adjustments.js';
 import { applyCoupons, type CouponResult } from '../../adjustments/apply-coupons.js';
 import { adjustLines } from './adjust-lines.js';
 import { dueDateOf } from './due-date.js';
@@ -48,24 +49,38 @@ export function priceInvoice<C extends string>(
   };
 }
 
+/** Coupons with what the same invoice has taken of them already. */
+function countedAgain(
+  coupons: readonly CouponAssociation[],
+  taken: readonly CouponApplication[],
+): readonly CouponAssociation[] {
+  return coupons.map((coupon) => {
+    const again = taken.filter(({ associationId }) => associationId === coupon.id);
+    return { ...coupon, applicationCount: coupon.applicationCount + again.length };
+  });
+}
+
 /**
  * The lines of grouped children, each child's lowered by its own coupons alone, so that they cost
- * what they would on invoices of their own (docs/domain.md 29.2).
+ * what they would on invoices of their own, of which one whose periods a pause has moved may have
+ * two (docs/domain.md 29.2).
  */
 function groupedLines<C extends string>({
   subscription: { currency },
   children = [],
 }: InvoiceInputs<C>): CouponResult<InvoiceLine<C>, C> {
-  const parts = children.map(({ subscriptionId, planId, inputs }) => {
-    const { coupons, period } = inputs;
+  const lines: InvoiceLine<C>[] = [];
+  const applications: CouponApplication<C>[] = [];
+  for (const { subscriptionId, planId, inputs } of children) {
     const priced = pricedLines(selectLines(inputs), inputs);
-    const lines = priced.map((line) => ({ ...line, child: { subscriptionId, planId } }));
-    return applyCoupons<InvoiceLine<C>, C>(lines, { coupons, period, currency });
-  });
-  return {
-    lines: parts.flatMap(({ lines }) => lines),
-    applications: parts.flatMap(({ applications }) => applications),
-  };
+    const own = priced.map((line) => ({ ...line, child: { subscriptionId, planId } }));
+    const coupons = countedAgain(inputs.coupons, applications);
+    const context = { coupons, period: inputs.period, currency };
+    const lowered = applyCoupons<InvoiceLine<C>, C>(own, context);
+    lines.push(...lowered.lines);
+    applications.push(...lowered.applications);
+  }
+  return { lines, applications };
 }
 
 function shownLines<C extends string>(
