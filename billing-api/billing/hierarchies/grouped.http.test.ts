@@ -314,9 +314,9 @@ describe('grouped invoicing (29.2)', () => {
     ]);
     expect(await lastLines(parent)).toHaveLength(2);
     const found = (await world.find(cycle)).at(-1);
-    // A coupon for one invoice is taken of the first of the two periods alone.
+    // A coupon for one invoice is taken of what closes the first of the two periods alone.
     const { coupon_applications: taken } = (await api.call('GET', `/v1/invoices/${found.id}`)).body;
-    expect(taken).toMatchObject([{ original_price: '22.00', discounted_amount: '5.00' }]);
+    expect(taken).toMatchObject([{ original_price: '50.57', discounted_amount: '5.00' }]);
     const verified = await api.call('GET', `/v1/invoices/${found.id}/verify`);
     expect(verified.body).toMatchObject({
       ...{ same_from_inputs: true, same_from_events: true, differences: [] },

@@ -122,6 +122,32 @@ describe('another price of a line item (27)', () => {
     expect(cancelled.body.total_credit_amount).toBe('51.61');
   });
 
+  test('keeps a fixed discount of the period, so that there and back costs nothing', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    await api.make('/v1/coupons', {
+      ...{ name: 'Ten', coupon_code: 'TEN', type: 'fixed', amount_off: '10', currency: 'usd' },
+      cadence: 'once',
+    });
+    const { id, line_items: lines } = await world.subscribe(advance('100'), { coupons: ['TEN'] });
+    await bill('2026-01-16T00:00:00Z');
+    const higher = await world.change(lines[0], { amount: '200' });
+    // 103.226 less 5.161, the part of the rest in 10.00; 46.45 of 90.00 are set off.
+    expect(await world.invoices(id)).toEqual([
+      '2026-01-01 SUBSCRIPTION_CREATE 90.00',
+      '2026-01-16 PRORATION 51.61',
+    ]);
+    expect((await world.change(higher.body, { amount: '100' })).status).toBe(200);
+    const { items } = await api.make('/v1/wallets/search', { external_customer_id: 'acme' });
+    expect(items.map((one: Answer) => one.credit_balance)).toEqual(['51.61']);
+    const cancelled = await api.call('POST', `/v1/subscriptions/${id}/cancel`, {
+      body: { cancellation_type: 'immediate', proration_behavior: 'create_prorations' },
+    });
+    expect(cancelled.body.total_credit_amount).toBe('46.45');
+  });
+
   test('before an end that is to come sets off what is paid until then, and the rest comes back there', async ({
     api,
     bill,

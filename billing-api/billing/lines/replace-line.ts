@@ -68,6 +68,8 @@ export type ReplacedLine = {
 
 /** What a change settles at once: the period, its share, and the money. */
 type Settlement = Pick<RestOfPeriod, 'period' | 'proration'> & {
+  /** The line items whose charges it goes on from. */
+  readonly charged: readonly string[];
   /** Rounded; below 0 it is given back. */
   readonly amount: Decimal;
   readonly exact: Decimal;
@@ -113,21 +115,18 @@ async function settlementOf(
   const charges = [...found.values()].flat();
   if (!charges.some(({ net }) => net.greaterThan(ZERO))) return null;
   const { currency } = row;
-  const { pauses } = own;
+  const charged = lineage.map(({ id }) => id);
+  const { coupons } = await findCouponsOfRest(unit, loaded, { atMs, charged });
+  const left = percentageLeft(coupons, row.id);
+  const rest = { rest: period, proration, charges, pauses: own.pauses, left };
+  const known = { period, proration, charged };
   const to = decimalOf(assertPresent(line.quantity, 'the quantity of a successor'));
   if (model !== null) {
-    const { coupons } = await findCouponsOfRest(unit, loaded, { atMs, added: [] });
     const full = ratePrice(termsOfPrice(line.price), to).amount;
-    const charge = full.times(percentageLeft(coupons, row.id));
-    return {
-      period,
-      proration,
-      ...settlePrice({ charge, rest: period, proration, charges, pauses, currency }),
-    };
+    return { ...known, ...settlePrice({ ...rest, full, currency }) };
   }
-  const from = decimalOf(row.quantity);
-  const exact = settleQuantity({ price, from, to, rest: period, charges, proration, pauses });
-  return { period, proration, exact, amount: roundToMinorDigits(exact, currency) };
+  const exact = settleQuantity({ ...rest, price, from: decimalOf(row.quantity), to });
+  return { ...known, exact, amount: roundToMinorDigits(exact, currency) };
 }
 
 async function chargeMore(
@@ -135,14 +134,14 @@ async function chargeMore(
   { row, loaded }: HeldLine,
   { settlement, after }: { settlement: Settlement; after: LineItemRow },
 ): Promise<InvoiceDocument | Refusal> {
-  const { period, proration, exact, amount } = settlement;
+  const { period, proration, exact, amount, charged } = settlement;
   const isSamePrice = after.price_id === row.price_id;
   const before = isSamePrice ? decimalOf(row.quantity) : ZERO;
   const quantity = decimalOf(after.quantity).minus(before);
   const line = { item: after, quantity, amount, exact, proration, period };
   // What another price costs has its discounts already, as what it sets off has them.
   const discounts = isSamePrice
-    ? await findCouponsOfRest(unit, loaded, { atMs: period.startMs, added: [after] })
+    ? await findCouponsOfRest(unit, loaded, { atMs: period.startMs, charged, added: [after] })
     : NO_COUPONS;
   return storeProration(unit, loaded, { reason: 'PRORATION', lines: [line], period, discounts });
 }

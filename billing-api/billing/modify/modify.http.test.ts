@@ -155,6 +155,40 @@ describe('a change of quantity (27)', () => {
     expect((await world.invoices(id))[2]).toContain('SUBSCRIPTION_CYCLE FINALIZED');
   });
 
+  test('has the coupons of the charge that it changes, so that one that came later is none of them', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    for (const [code, off] of [
+      ['TWENTY', { type: 'fixed', amount_off: '20', currency: 'usd' }],
+      ['TENTH', { type: 'percentage', percentage_off: '10' }],
+    ] as const) {
+      await api.make('/v1/coupons', { name: code, coupon_code: code, cadence: 'forever', ...off });
+    }
+    const { id } = await world.subscribe({}, { coupons: ['TWENTY'] });
+    await bill('2026-01-16T00:00:00Z');
+    const coupon_params = { add: [{ coupon_code: 'TENTH' }] };
+    expect((await world.modify(id, { type: 'coupon', coupon_params })).status).toBe(200);
+    const settled = async (quantity: string): Promise<string> => {
+      const [made] = (await world.quantity(id, quantity)).body.changed_resources.invoices;
+      return made.invoice?.subtotal ?? `-${made.wallet_transaction.credit_amount}`;
+    };
+    // Five seats there and back, then five fewer and back, and all of them and back.
+    expect(await settled('15')).toBe('30.97');
+    expect(await settled('10')).toBe('-30.97');
+    expect(await settled('5')).toBe('-30.97');
+    expect(await settled('10')).toBe('30.97');
+    // 61.94 less 10.32 of the 20.00 off.
+    expect(await settled('0')).toBe('-51.61');
+    expect(await settled('10')).toBe('51.61');
+    await bill('2026-02-01T02:00:00Z');
+    // From the next charge on it has both: 100.00 less 10.00, less 30.97 that came back first.
+    expect((await world.invoices(id)).at(-1)).toBe(
+      '2026-01-01 2026-02-01 SUBSCRIPTION_CYCLE FINALIZED 59.03',
+    );
+  });
+
   test('can be looked at, and is refused with the member and the remedy', async ({
     bill,
     world,

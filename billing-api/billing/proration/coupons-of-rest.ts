@@ -25,9 +25,13 @@ const ALWAYS = { startMs: -Infinity, endMs: Infinity };
 async function findDiscounting(
   { tx }: ReadUnit,
   subscriptionId: string,
-  atMs: InstantMs,
+  { atMs, charged }: Pick<Rest, 'atMs' | 'charged'>,
 ): Promise<ReadonlySet<string>> {
   const at = formatInstant(atMs);
+  const isOfCharged =
+    charged === undefined
+      ? sql.fragment`invoice.invoice_type = 'SUBSCRIPTION'`
+      : sql.fragment`line.subscription_line_item_id = ANY (${sql.array([...charged], 'text')})`;
   const rows = await tx.any(sql.type(z.object({ id: z.string() }))`
     SELECT DISTINCT coupon.coupon_association_id AS id
     FROM coupon_applications AS coupon
@@ -36,29 +40,41 @@ async function findDiscounting(
     JOIN invoice_line_items AS line
       ON line.invoice_id = invoice.id AND ${rowIsOfEnvironment('line')}
     WHERE coupon.subscription_id = ${subscriptionId} AND coupon.coupon_association_id IS NOT NULL
-      AND invoice.invoice_type = 'SUBSCRIPTION' AND invoice.invoice_status IN ('DRAFT', 'FINALIZED')
+      AND ${isOfCharged} AND invoice.invoice_status IN ('DRAFT', 'FINALIZED')
       AND line.kind = 'charge' AND line.price_type = 'FIXED'
       AND line.period_start <= ${at}::timestamptz AND line.period_end > ${at}::timestamptz
       AND ${rowIsOfEnvironment('coupon')}`);
   return new Set(rows.map(({ id }) => id));
 }
 
+/** What is charged for the rest of a period. */
+type Rest = {
+  readonly atMs: InstantMs;
+  /**
+   * Line items that were charged for the period already, whose charge had its coupons; absent where
+   * something new is charged.
+   */
+  readonly charged?: readonly string[];
+  /** Line items that begin at the instant. */
+  readonly added?: readonly LineItemRow[];
+};
+
 /**
  * The percentage coupons that a charge of the rest of a period has (docs/domain.md 23.2): those
- * that discounted the charge of the period, and those for ever that are in force. What is fixed was
- * taken off the whole period already.
- * @param added line items that begin at the instant.
+ * that discounted the charge of the period, and of what is new those for ever that are in force.
  */
 export async function findCouponsOfRest(
   unit: ReadUnit,
   { subscription, related }: BilledSubscription,
-  { atMs, added }: { readonly atMs: InstantMs; readonly added: readonly LineItemRow[] },
+  { atMs, charged, added = [] }: Rest,
 ): Promise<CouponsOfRest> {
   const percentages = related.coupons.filter(({ coupon }) => coupon.type === 'percentage');
   if (percentages.length === 0) return NO_COUPONS;
-  const discounting = await findDiscounting(unit, subscription.id, atMs);
+  const known = charged === undefined ? { atMs } : { atMs, charged };
+  const discounting = await findDiscounting(unit, subscription.id, known);
   const attached = percentages.filter(({ association, coupon }) => {
     if (discounting.has(association.id)) return true;
+    if (charged !== undefined) return false;
     const { start_date: startMs, end_date: endMs } = association;
     return coupon.cadence === 'forever' && startMs <= atMs && atMs < (endMs ?? Infinity);
   });

@@ -28,6 +28,8 @@ export type UnusedItem = UnusedCharge & {
 const chargeRow = z.object({
   subscription_line_item_id: z.string(),
   net: numericColumn.transform(decimalOf),
+  /** What it costs without discounts; null where none of them is fixed. */
+  gross: numericColumn.transform(decimalOf).nullable(),
   period_start: instantColumn,
   period_end: instantColumn,
   /** What credit notes that are not voided take of it, with taxes. */
@@ -66,6 +68,9 @@ export async function findCharges(
   const rows = await tx.any(sql.type(chargeRow)`
     SELECT line.subscription_line_item_id, line.period_start, line.period_end,
       line.amount - line.line_item_discount - line.invoice_level_discount AS net,
+      (SELECT line.amount WHERE EXISTS (SELECT FROM coupon_applications AS coupon
+        WHERE coupon.invoice_id = invoice.id AND coupon.discount_type = 'fixed'
+          AND ${rowIsOfEnvironment('coupon')})) AS gross,
       invoice.currency, invoice.total_tax AS tax,
       (SELECT coalesce(sum(noted.amount), 0) FROM credit_note_lines AS noted
         JOIN credit_notes AS note ON note.id = noted.credit_note_id AND ${rowIsOfEnvironment('note')}
@@ -83,15 +88,16 @@ export async function findCharges(
       AND ${rowIsOfEnvironment('line')}
     UNION ALL
     SELECT credit.subscription_line_item_id, credit.period_start, credit.period_end,
-      -credit.amount, '', 0, 0, 0
+      -credit.amount, NULL, '', 0, 0, 0
     FROM line_credits AS credit
     WHERE credit.subscription_line_item_id = ANY (${sql.array(ids, 'text')})
       AND credit.period_end > ${formatInstant(afterMs)}::timestamptz
       AND ${rowIsOfEnvironment('credit')}
     ORDER BY period_start, subscription_line_item_id`);
-  const charges = rows.map(({ period_start: startMs, period_end: endMs, net, ...row }) => {
+  const charges = rows.map(({ period_start: startMs, period_end: endMs, net, gross, ...row }) => {
     const noted = notedWithoutTaxes(row.noted, row, row.currency);
-    const charge = { net, noted, period: { startMs, endMs } };
+    const before = gross === null ? {} : { gross };
+    const charge = { net, noted, period: { startMs, endMs }, ...before };
     return { id: row.subscription_line_item_id, charge };
   });
   const byItem = groupBy(charges, ({ id }) => id);

@@ -56,8 +56,9 @@ function settledChange(reopening: Reopening, { item, charges }: Reopened): Due |
   const quantity = decimalOf(item.quantity);
   const { currency } = item;
   const full = ratePrice(price, quantity).amount;
-  const charge = full.times(percentageLeft(reopening.discounts.coupons, item.id));
-  const settled = settlePrice({ charge, rest: period, proration, charges, pauses, currency });
+  const left = percentageLeft(reopening.discounts.coupons, item.id);
+  const rest = { rest: period, proration, charges, pauses, left };
+  const settled = settlePrice({ ...rest, full, currency });
   if (settled.amount.isZero()) return null;
   return { kind: 'changed', item, quantity, ...settled, proration, period };
 }
@@ -143,7 +144,8 @@ export async function chargeReopened(
   const loaded = await loadBilledSubscription(unit, subscriptionId);
   if (isRefusal(loaded)) return loaded;
   const reopened = await findReopened(unit, loaded, cutMs);
-  const discounts = await findCouponsOfRest(unit, loaded, { atMs: cutMs - 1, added: [] });
+  const charged = loaded.related.lineItems.map(({ id }) => id);
+  const discounts = await findCouponsOfRest(unit, loaded, { atMs: cutMs - 1, charged });
   const lines = reopened.flatMap((each) => dueOf({ loaded, cutMs, discounts }, each) ?? []);
   return settle(unit, { loaded, cutMs, discounts }, lines);
 }

@@ -1,19 +1,12 @@
 import { minOf, type Decimal } from '../../../contract/decimal.js';
-import type { Interval } from '../../../contract/instant.js';
-import type { Proration } from '../calendar/proration.js';
 import { roundToMinorDigits } from '../money/money.js';
-import { paidForRest, unusedAmount, type AdvanceCharge } from './unused-charge.js';
+import { costOfRest, type ChargedRest } from './cost-of-rest.js';
+import { paidForRest, unusedAmount } from './unused-charge.js';
 
 /** A price that changes inside a period that was charged in advance. */
-export type PriceChange = {
-  /** A full charge of the new price for the new quantity. */
-  readonly charge: Decimal;
-  /** What is left of the period, or of the line in it, and its share of a full charge. */
-  readonly rest: Interval;
-  readonly proration: Proration;
-  /** Of the line item and those that it continues. */
-  readonly charges: readonly AdvanceCharge[];
-  readonly pauses: readonly Interval[];
+export type PriceChange = ChargedRest & {
+  /** A full charge of the new price for the new quantity, without discounts. */
+  readonly full: Decimal;
   readonly currency: string;
 };
 
@@ -29,8 +22,8 @@ export type SettledChange = {
  * unused (docs/domain.md 23.1, 23.2).
  */
 export function settlePrice(change: PriceChange): SettledChange {
-  const { charge, proration, charges, pauses, rest, currency } = change;
-  const due = charge.times(proration.coveredMs).dividedBy(proration.fullMs);
+  const { full, charges, pauses, rest, currency } = change;
+  const due = costOfRest(full, change);
   const paid = paidForRest(charges, pauses, rest);
   const unused = minOf(paid, unusedAmount(charges, pauses, rest.startMs));
   return {

@@ -18,23 +18,30 @@ const HALF = at('2026-01-16T12:00Z');
 const january = (net: string, noted = '0'): AdvanceCharge => ({
   ...{ period: JANUARY, net: decimalOf(net), noted: decimalOf(noted) },
 });
+/** Of 120.00, with a fixed discount. */
+const lowered = (net: string): AdvanceCharge => ({ ...january(net), gross: decimalOf('120') });
 const fromHalf = (net: string): AdvanceCharge => ({
   ...{ period: { startMs: HALF, endMs: JANUARY.endMs }, net: decimalOf(net) },
 });
 
 type Case = {
   readonly amount: string;
+  /** Ten when absent. */
+  readonly from?: string;
   readonly to: string;
+  /** What percentages leave; all when absent. */
+  readonly left?: string;
   readonly charges: readonly AdvanceCharge[];
   readonly atMs?: number;
   readonly endMs?: number;
 };
 
-/** From ten seats to another number of them. */
-function settle({ amount, to, charges, atMs = HALF, endMs = JANUARY.endMs }: Case): string {
+/** What another number of seats costs. */
+function settle({ amount, to, charges, ...given }: Case): string {
+  const { from = '10', left = '1', atMs = HALF, endMs = JANUARY.endMs } = given;
   const exact = settleQuantity({
     price: { ...FLAT, amount: decimalOf(amount) },
-    ...{ from: decimalOf('10'), to: decimalOf(to), charges, pauses: [] },
+    ...{ from: decimalOf(from), to: decimalOf(to), charges, pauses: [], left: decimalOf(left) },
     rest: { startMs: atMs, endMs },
     proration: { coveredMs: endMs - atMs, fullMs: JANUARY.endMs - JANUARY.startMs },
   });
@@ -56,26 +63,50 @@ describe('another quantity inside a period that is paid (27)', () => {
     ],
     [
       'a discount is not given back',
-      { amount: '12', to: '5', charges: [january('108')] },
+      { amount: '12', to: '5', charges: [january('108')], left: '0.9' },
       '-27.00',
     ],
     [
       // 108.00 with 10 %; the rest costs 54.00 less 27.00 since the price is half.
       'what a lower price gave back is not given back again, and lowers no discount twice',
-      { amount: '6', to: '5', charges: [january('108'), fromHalf('-27')] },
+      { amount: '6', to: '5', charges: [january('108'), fromHalf('-27')], left: '0.9' },
       '-13.50',
     ],
     [
       // The rest costs 54.00 and 54.00 more since the price is twice as high.
       'what a higher price cost is given back as it was paid',
-      { amount: '24', to: '5', charges: [january('108'), fromHalf('54')] },
+      { amount: '24', to: '5', charges: [january('108'), fromHalf('54')], left: '0.9' },
       '-54.00',
     ],
     [
-      // 10.00 off 120.00: 55.00 of the rest came back, and 30.00 were paid for it in full.
-      'a fixed discount that the period had before another price is none of the rest',
-      { amount: '6', to: '5', charges: [january('110'), fromHalf('-25')] },
-      '-15.00',
+      // 10.00 off 120.00, of which 5.00 stay with the rest.
+      'a fixed discount of the period is neither given back nor taken again by fewer seats',
+      { amount: '12', to: '5', charges: [lowered('110')] },
+      '-30.00',
+    ],
+    [
+      'nor by more seats',
+      { amount: '12', from: '5', to: '10', charges: [lowered('110'), fromHalf('-30')] },
+      '30.00',
+    ],
+    [
+      'no seats give back what is paid after it',
+      { amount: '12', to: '0', charges: [lowered('70')] },
+      '-35.00',
+    ],
+    [
+      'and seats again cost that',
+      { amount: '12', from: '0', to: '10', charges: [lowered('70'), fromHalf('-35')] },
+      '35.00',
+    ],
+    [
+      // 50.00 off 120.00, then 10 %: 63.00. 31.50 of the rest are 35.00 before the percentage.
+      'which a percentage is then taken off',
+      {
+        ...{ amount: '12', from: '0', to: '10', left: '0.9' },
+        charges: [lowered('63'), fromHalf('-31.5')],
+      },
+      '35.00',
     ],
     [
       'what is paid for later than the end of the line is none of the rest',

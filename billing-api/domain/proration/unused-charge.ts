@@ -12,6 +12,8 @@ export type AdvanceCharge = {
   readonly net: Decimal;
   /** What credit notes have given back of it, without taxes; absent for nothing. */
   readonly noted?: Decimal;
+  /** What it costs without discounts, where a fixed one is among them; else absent. */
+  readonly gross?: Decimal;
 };
 
 /**

@@ -52,7 +52,7 @@ export function priceInvoice<C extends string>(
 /** Coupons with what the same invoice has taken of them already. */
 function countedAgain(
   coupons: readonly CouponAssociation[],
-  taken: readonly CouponApplication[],
+  taken: readonly Pick<CouponApplication, 'associationId'>[],
 ): readonly CouponAssociation[] {
   return coupons.map((coupon) => {
     const again = taken.filter(({ associationId }) => associationId === coupon.id);
