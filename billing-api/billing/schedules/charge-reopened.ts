@@ -50,7 +50,7 @@ function reopenedPeriod({ loaded, cutMs }: Reopening, { price_id, end_date: endM
   return { price, pauses: own.pauses, ...rest };
 }
 
-/** What the price and the quantity of a line item cost from the end on, less what is paid for it. */
+/** What a line item costs from the end on, less what is paid for that time. */
 function settledChange(reopening: Reopening, { item, charges }: Reopened): Due | null {
   const { price, pauses, period, proration } = reopenedPeriod(reopening, item);
   const quantity = decimalOf(item.quantity);
@@ -146,6 +146,9 @@ export async function chargeReopened(
   const reopened = await findReopened(unit, loaded, cutMs);
   const charged = loaded.related.lineItems.map(({ id }) => id);
   const discounts = await findCouponsOfRest(unit, loaded, { atMs: cutMs - 1, charged });
-  const lines = reopened.flatMap((each) => dueOf({ loaded, cutMs, discounts }, each) ?? []);
+  const lines = reopened.flatMap((each) => {
+    const due = dueOf({ loaded, cutMs, discounts }, each);
+    return due === null ? [] : [due];
+  });
   return settle(unit, { loaded, cutMs, discounts }, lines);
 }

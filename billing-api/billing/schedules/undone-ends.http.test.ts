@@ -85,7 +85,7 @@ const test = billedTest.extend<{ world: World }>({
 
 const OPENING = '2026-01-01 SUBSCRIPTION_CREATE 100.00';
 
-/** The end of 24 Jan, asked for on the 10th; lines change on the 16th, and it is undone on the 18th. */
+/** An end on 24 Jan, asked for on the 10th; changes on the 16th, and it is undone on the 18th. */
 const CHANGES: readonly (readonly [
   name: string,
   change: (world: World, id: string) => Promise<void>,
@@ -134,7 +134,8 @@ const CHANGES: readonly (readonly [
       await price(id, '20');
       await seats(id, '7');
     },
-    // 25.80 more until the end, then 30 % of 51.61 less; 36.13 less 25.81 beyond it, paid from that.
+    // 25.80 more until the end, then 30 % of 51.61 less; 36.13 less 25.81 beyond it, which that
+    // pays.
     [
       '2026-01-01 SUBSCRIPTION_CYCLE 140.00',
       '2026-01-16 PRORATION 25.80',
