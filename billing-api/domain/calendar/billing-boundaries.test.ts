@@ -223,6 +223,31 @@ describe('anchor (12.1)', () => {
     );
   });
 
+  it.each([
+    'Pacific/Kiritimati',
+    'Asia/Kathmandu',
+    'Europe/Berlin',
+    'America/St_Johns',
+    'Etc/GMT+12',
+  ])(
+    'is the midnight after which the next month begins in %s, whatever hour it begins in',
+    (timezone) => {
+      const format = new Intl.DateTimeFormat('en-GB', {
+        ...{ timeZone: timezone, hourCycle: 'h23', day: 'numeric', month: 'numeric' },
+        ...{ hour: 'numeric', minute: 'numeric' },
+      });
+      const local = (atMs: number): string => format.format(atMs);
+      const monthOf = (atMs: number): number => Number(local(atMs).slice(3, 5));
+      for (let hour = 0; hour < 72; hour += 1) {
+        const startMs = day('2026-03-30') + hour * HOUR_MS;
+        const anchorMs = resolveBillingAnchor({ ...request, startMs, timezone });
+        const next = String(monthOf(startMs) + 1).padStart(2, '0');
+        expect([hour, local(anchorMs)]).toEqual([hour, `01/${next}, 00:00`]);
+        expect(anchorMs).toBeGreaterThan(startMs);
+      }
+    },
+  );
+
   it('does not move later boundaries when midnight does not exist on the anchor day', () => {
     // Paraguay changed its clocks at 00:00 on 1 October 2017.
     const startMs = at('2017-09-15T12:00:00Z');
