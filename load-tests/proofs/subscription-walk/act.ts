@@ -39,8 +39,8 @@ export function pick<T>(items: readonly T[], draw: number): T {
 }
 
 /** A time after now: whole hours in an exact world, else milliseconds. */
-export function spanOf({ fineness }: WalkWorld, { hours, c }: Draws): number {
-  return (1 + hours) * HOUR_MS + (fineness === 'exact' ? 0 : c * 997);
+export function spanOf({ fineness, pace }: WalkWorld, { hours, c }: Draws): number {
+  return (1 + hours * pace) * HOUR_MS + (fineness === 'exact' ? 0 : c * 997);
 }
 
 export const pathOf = ({ ids }: WalkWorld, { id }: Life): string =>

@@ -10,26 +10,13 @@ import {
 } from '../usage-oracle/fraction.js';
 import { exact, whole } from '../pricing-oracle/exact.js';
 import { moneyText } from '../pricing-oracle/money.js';
-import { subtotalOf } from './model/change-plan.js';
-import { costOf, CURRENCY } from './model/charges.js';
+import { costWithTail, CURRENCY } from './model/charges.js';
 import { runningOf, type Life, type ModelInvoice, type Payer } from './model/life.js';
+import { leftOfBill, openBill } from './model/payments.js';
+import { instantText, modelText, productText } from './invoice-text.js';
 import { ask, type Answer, type WalkWorld } from './walk-world.js';
 
-const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
-
 const isKept = (one: Answer): boolean => ['DRAFT', 'FINALIZED'].includes(one.invoice_status);
-
-function modelText(invoice: ModelInvoice): string {
-  const { reason, start, end, finalizeAt } = invoice;
-  const named = [reason, iso(start), iso(end)].join(' ');
-  if (finalizeAt !== null) return `${named} DRAFT`;
-  return `${named} ${moneyText(CURRENCY, subtotalOf(invoice))}`;
-}
-
-function productText(one: Answer): string {
-  const named = [one.billing_reason, one.period_start, one.period_end].join(' ');
-  return `${named} ${one.invoice_status === 'DRAFT' ? 'DRAFT' : one.subtotal}`;
-}
 
 /** Invoices that stay: a skipped one has no amount (docs/domain.md 5.2). */
 function isStored(invoice: ModelInvoice): boolean {
@@ -46,9 +33,9 @@ function stateOf(life: Life): object {
   if (status === 'cancelled' && (life.end ?? row.end) <= row.start) return { status };
   const pauseStatus = pause === null ? 'none' : status === 'paused' ? 'active' : 'scheduled';
   return {
-    ...{ status, start: iso(row.start), end: iso(row.end), pause: pauseStatus },
+    ...{ status, start: instantText(row.start), end: instantText(row.end), pause: pauseStatus },
     // Nothing follows where a subscription has ended.
-    ...(status === 'cancelled' ? {} : { anchor: iso(life.anchor.at) }),
+    ...(status === 'cancelled' ? {} : { anchor: instantText(life.anchor.at) }),
     isEnding: life.schedule?.type === 'cancellation',
   };
 }
@@ -78,6 +65,21 @@ function expectTiles(id: string, invoices: readonly Answer[]): void {
   }
 }
 
+/** That each final invoice is paid as the model has it. */
+function expectPaid({ bills }: Payer, invoices: readonly Answer[]): void {
+  const final = invoices.filter((one) => one.invoice_status === 'FINALIZED');
+  const expected = final.map(({ id, amount_due: due }) => {
+    const bill = bills.get(id) ?? openBill(exact(due));
+    const { open, over } = leftOfBill(bill);
+    const [paid, left, beyond] = [bill.paid, open, over].map((each) => moneyText(CURRENCY, each));
+    return [id, bill.status, paid, left, beyond];
+  });
+  const found = final.map((one) => [
+    ...[one.id, one.payment_status, one.amount_paid, one.amount_remaining, one.overpaid_amount],
+  ]);
+  expect(found).toEqual(expected);
+}
+
 /** Compares one subscription: its state, its period, its invoices. */
 async function expectAlike(
   world: WalkWorld,
@@ -102,15 +104,15 @@ function costOfTime(life: Life): Fraction {
     .flatMap((invoice) => invoice.lines);
   let cost = zero;
   for (const row of life.rows) {
-    const lineages = new Set(
-      lines.filter((line) => line.row === row).map((line) => line.item.lineage),
-    );
+    const settled = life.pieces.filter((piece) => piece.row === row);
+    const charged = lines.filter((line) => line.row === row).map(({ item }) => item);
+    const lineages = new Set([...charged, ...settled].map(({ lineage }) => lineage));
     for (const item of life.items) {
       const isCounted =
         item.cadence === 'ADVANCE'
           ? lineages.has(item.lineage)
           : lines.some((line) => line.item === item && line.row === row);
-      if (isCounted && !row.isTrial) cost = add(cost, costOf(item, row));
+      if (isCounted && !row.isTrial) cost = add(cost, costWithTail(item, row));
     }
   }
   return cost;
@@ -150,7 +152,8 @@ function expectLaw(world: WalkWorld, payer: Payer, books: Books): void {
   ]);
   if (lives.some(({ terms }) => terms.percentOff !== null)) return;
   const cost = lives.map(costOfTime).reduce(add, zero);
-  const difference = add(add(books.charged, negate(books.credited)), negate(cost));
+  const givenBack = add(books.credited, negate(payer.refunded));
+  const difference = add(add(books.charged, negate(givenBack)), negate(cost));
   const size = isNegative(difference) ? negate(difference) : difference;
   const slack = multiply(exact('0.005'), whole(world.fineness === 'exact' ? 0 : books.roundings));
   if (compare(size, slack) <= 0) return;
@@ -169,5 +172,6 @@ export async function expectPayer(world: WalkWorld, payer: Payer): Promise<void>
     const own = kept.filter((one: Answer) => one.subscription_id === id);
     await expectAlike(world, life, own);
   }
+  expectPaid(payer, kept);
   expectLaw(world, payer, await booksOf(world, payer, kept));
 }

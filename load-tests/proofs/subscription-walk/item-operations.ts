@@ -7,10 +7,11 @@ import { iso, pathOf, pick, type Draws, type Operation } from './act.js';
 /** Items of a running subscription that have no end. */
 function openItems(world: WalkWorld, life: Life): readonly Item[] {
   if (life.status !== 'active' || life.start > world.model.now) return [];
+  if (life.schedule?.type === 'plan_change') return [];
   return life.items.filter(({ end }) => end === null);
 }
 
-/** The line of the product that is this item: by its start, price and quantity. */
+/** The line of the product that is this item: by its start, its kind and its price. */
 async function realLine(world: WalkWorld, life: Life, item: Item): Promise<string> {
   const known = world.ids.get(item.id);
   if (known !== undefined) return known;
@@ -20,6 +21,7 @@ async function realLine(world: WalkWorld, life: Life, item: Item): Promise<strin
     (line: Answer) =>
       !taken.has(line.id) &&
       line.start_date === iso(item.start) &&
+      (line.entity_type === 'addon') === (item.addonId !== null) &&
       Number(line.price.amount) === Number(item.amount) &&
       line.price.invoice_cadence === item.cadence,
   );
@@ -68,7 +70,7 @@ const end: Operation = async (world, life, draws) => {
 
 async function target(world: WalkWorld, life: Life, draws: Draws) {
   const open = openItems(world, life);
-  if (open.length === 0 || life.items.length > 16 || life.schedule !== null) return null;
+  if (open.length === 0 || life.items.length > 16) return null;
   const item = pick(open, draws.a);
   return { item, line: await realLine(world, life, item), id: `${item.id}'` };
 }

@@ -84,15 +84,19 @@ const cancelDeferred: Operation = (world, life, draws) => {
   const isLegal = isRunning(life) && life.schedule === null;
   if (!isAsked(isLegal, draws)) return null;
   const isDated = draws.a % 2 === 0;
+  const isProrated = draws.c % 2 === 0;
   const date = world.model.now + spanOf(world, draws);
   if (isDated && life.end !== null && date >= life.end) return null;
   return {
     ...{ says: 'cancel later', path: `${pathOf(world, life)}/cancel`, isLegal },
-    body: isDated
-      ? { cancellation_type: 'scheduled_date', cancel_at: iso(date) }
-      : { cancellation_type: 'end_of_period' },
+    body: {
+      ...(isDated
+        ? { cancellation_type: 'scheduled_date', cancel_at: iso(date) }
+        : { cancellation_type: 'end_of_period' }),
+      proration_behavior: isProrated ? 'create_prorations' : 'none',
+    },
     apply: () => {
-      cancelLater(life, isDated ? date : null);
+      cancelLater(life, isDated ? date : null, isProrated);
     },
   };
 };
@@ -123,6 +127,8 @@ function pauseOf(world: WalkWorld, life: Life, draws: Draws) {
 
 const pause: Operation = (world, life, draws) => {
   if (life.end !== null || isFuture(world, life)) return null;
+  // What ends with the period ends where that was to end.
+  if (life.items.some(({ end }) => end !== null && end > world.model.now)) return null;
   const isLegal = life.status === 'active' && life.pause === null;
   if (!isAsked(isLegal, draws)) return null;
   const { mode, days, start, end } = pauseOf(world, life, draws);

@@ -5,13 +5,13 @@ import { createLife, openLife } from './model/create.js';
 import { runningOf, type Life, type Terms } from './model/life.js';
 import type { ModelWorld } from './model/invoices.js';
 import { isScaled, iso, pick, spanOf, type Draws, type Operation } from './act.js';
+import { ADDON_OPERATIONS } from './addon-operations.js';
 import { expectPayer } from './compare.js';
 import { ITEM_OPERATIONS } from './item-operations.js';
 import { billPast, LIFE_OPERATIONS } from './life-operations.js';
+import { PAYMENT_OPERATIONS } from './payment-operations.js';
 import { advanceBoth, type WalkWorld } from './walk-world.js';
 
-/** How many subscriptions live in a world at most. */
-const LIVES_MAX = 12;
 const ZONES = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe'];
 
 type Command = fc.AsyncCommand<ModelWorld, WalkWorld>;
@@ -46,8 +46,8 @@ function drawTerms(world: WalkWorld, { a, b, c }: Draws): Terms {
 
 /** A new customer with a subscription. */
 class Create extends Step {
-  check({ lives }: ModelWorld): boolean {
-    return lives.size < LIVES_MAX;
+  check({ lives, livesMax }: ModelWorld): boolean {
+    return lives.size < livesMax;
   }
 
   async run(model: ModelWorld, world: WalkWorld): Promise<void> {
@@ -71,7 +71,10 @@ class Create extends Step {
     };
     world.log.push(`${iso(model.now)} create ${JSON.stringify(body)}`);
     const made = await api.make('/v1/subscriptions', body);
-    const payer = { id: customer.id as string, credited: zero, roundings: 0 };
+    const payer = {
+      ...{ id: customer.id as string, credited: zero, refunded: zero, roundings: 0 },
+      bills: new Map(),
+    };
     const life = createLife({ id: `s${model.lives.size}`, plan, payer, terms, start, end: null });
     model.lives.set(life.id, life);
     world.ids.set(life.id, made.id);
@@ -178,7 +181,12 @@ const draws = fc.record({
 });
 
 function operations(): readonly fc.Arbitrary<Command>[] {
-  const named = [...LIFE_OPERATIONS, ...ITEM_OPERATIONS];
+  const named = [
+    ...LIFE_OPERATIONS,
+    ...ITEM_OPERATIONS,
+    ...ADDON_OPERATIONS,
+    ...PAYMENT_OPERATIONS,
+  ];
   return named.flatMap(([weight, operation]) =>
     Array.from({ length: weight }, () =>
       draws.map((drawn): Command => new Operate(drawn, [operation.name, operation])),

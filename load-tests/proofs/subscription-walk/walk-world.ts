@@ -10,7 +10,7 @@ import { noRows } from '../../../sql/columns.js';
 import type { ClickHouse } from '../../../clickhouse/client.js';
 import { withFreshDatabase } from '../../harness/fixtures.js';
 import { ownerOf } from '../../harness/owner.js';
-import type { Life, ModelPlan, Payer } from './model/life.js';
+import type { Life, ModelAddon, ModelPlan, Payer } from './model/life.js';
 import { turnClock } from './model/live.js';
 import type { ModelWorld } from './model/invoices.js';
 
@@ -21,12 +21,22 @@ export type Answer = any;
 /** How the amounts and instants of a world are drawn. */
 export type Fineness = 'exact' | 'fine';
 
+/** What world is walked in. */
+export type WorldKind = {
+  readonly fineness: Fineness;
+  /** Whether a walk lasts for years, and not for months: few subscriptions, in long steps. */
+  readonly isLong: boolean;
+};
+
 /** An environment with plans and a test clock, and the model of what is in it. */
 export type WalkWorld = {
   readonly api: BillingUnderTest;
   readonly model: ModelWorld;
   readonly fineness: Fineness;
+  /** How much longer than elsewhere the times between two events are. */
+  readonly pace: number;
   readonly plans: readonly ModelPlan[];
+  readonly addons: readonly ModelAddon[];
   /** Ids of subscriptions and of line items of the product, by those of the model. */
   readonly ids: Map<string, string>;
   readonly clockId: string;
@@ -77,30 +87,60 @@ export const AMOUNTS: Readonly<Record<Fineness, readonly string[]>> = {
   exact: [`${EXACT}0`, `${EXACT * 2}0`, `${EXACT * 7}0`],
 };
 
-async function makePlans(api: BillingUnderTest, fineness: Fineness): Promise<ModelPlan[]> {
-  const plans: ModelPlan[] = [];
-  for (const prices of PLANS[fineness]) {
-    const plan = await api.make('/v1/plans', { name: `Plan ${plans.length}` });
+const ADDONS: typeof PLANS = {
+  fine: [
+    [['30.00', 'ADVANCE']],
+    [
+      ['9.99', 'ADVANCE'],
+      ['4.50', 'ARREAR'],
+    ],
+  ],
+  exact: [
+    [[`${EXACT}0`, 'ADVANCE']],
+    [
+      [`${EXACT * 2}0`, 'ADVANCE'],
+      [`${EXACT}0`, 'ARREAR'],
+    ],
+  ],
+};
+
+type Priced = 'plan' | 'addon';
+
+async function makePriced(
+  api: BillingUnderTest,
+  kind: Priced,
+  all: (typeof PLANS)[Fineness],
+): Promise<ModelPlan[]> {
+  const made: ModelPlan[] = [];
+  for (const prices of all) {
+    const name = `${kind} ${made.length}`;
+    const lookup = kind === 'addon' ? { lookup_key: name.replace(' ', '-') } : {};
+    const { id } = await api.make(`/v1/${kind}s`, { name, ...lookup });
     for (const period of ['MONTHLY', 'WEEKLY']) {
       for (const [amount, cadence] of prices) {
         const price = { amount, invoice_cadence: cadence, billing_period: period };
+        const owner = { entity_type: kind.toUpperCase(), entity_id: id, currency: 'usd' };
         const start = { start_date: '2026-01-01T00:00:00Z' };
-        await api.make('/v1/prices', { entity_id: plan.id, currency: 'usd', ...price, ...start });
+        await api.make('/v1/prices', { ...owner, ...price, ...start });
       }
     }
-    plans.push({ id: plan.id, prices: prices.map(([amount, cadence]) => ({ amount, cadence })) });
+    made.push({ id, prices: prices.map(([amount, cadence]) => ({ amount, cadence })) });
   }
+  return made;
+}
+
+async function makePlans(api: BillingUnderTest, fineness: Fineness): Promise<ModelPlan[]> {
   await api.make('/v1/coupons', {
     ...{ name: 'Third', coupon_code: 'THIRD', type: 'percentage', percentage_off: '30' },
     ...{ cadence: 'forever' },
   });
-  return plans;
+  return makePriced(api, 'plan', PLANS[fineness]);
 }
 
 /** Opens an environment of its own, in a database of its own, and closes it after the work. */
 export async function withWalkWorld(
   clickhouse: ClickHouse,
-  fineness: Fineness,
+  { fineness, isLong }: WorldKind,
   work: (world: WalkWorld) => Promise<void>,
 ): Promise<void> {
   await withFreshDatabase(async ({ database }) => {
@@ -111,9 +151,11 @@ export async function withWalkWorld(
       const clock = await api.make('/v1/test_clocks', { now: new Date(START).toISOString() });
       const runner = billingRunner({ database, clickHouse: clickhouse, environment });
       const plans = await makePlans(api, fineness);
+      const addons = await makePriced(api, 'addon', ADDONS[fineness]);
       await work({
-        ...{ api, fineness, plans, clockId: clock.id as string, log: [], ids: new Map() },
-        model: { now: START, lives: new Map() },
+        ...{ api, fineness, plans, addons, clockId: clock.id as string, log: [], ids: new Map() },
+        pace: isLong ? 6 : 1,
+        model: { now: START, lives: new Map(), livesMax: isLong ? 6 : 12 },
         runDue: async (now) => void (await runner.runDue(now)),
       });
     });

@@ -1,5 +1,6 @@
 import { add, zero, type Fraction } from '../../usage-oracle/fraction.js';
 import { smaller, sum } from '../../pricing-oracle/exact.js';
+import { itemsOfAddon } from './addons.js';
 import { advanceLines, creditOf, isChargedAhead, cycleLines, giveBack, less } from './charges.js';
 import { createLife, type NewLife } from './create.js';
 import {
@@ -27,7 +28,7 @@ export type Ending = {
 };
 
 /** Items that have not ended before an instant, and their lineages. */
-function lineagesAt({ items }: Life, at: number): readonly string[] {
+export function lineagesAt({ items }: Life, at: number): readonly string[] {
   const alive = items.filter(({ cadence, end }) => cadence === 'ADVANCE' && (end ?? at) >= at);
   return [...new Set(alive.map(({ lineage }) => lineage))];
 }
@@ -41,6 +42,7 @@ function endItems(life: Life, { at, isProrated }: Ending): void {
   const invoices = life.invoices.filter(({ finalizeAt }) => finalizeAt === null || at > row.start);
   for (const item of life.items) {
     const end = item.end ?? row.end;
+    if (isProrated) item.tail = null;
     if (item.end !== null && item.end <= at) continue;
     if (isProrated) item.paidTo = null;
     else if (isChargedAhead({ ...life, invoices }, item, row)) item.paidTo ??= { row, end };
@@ -112,6 +114,13 @@ export function executeChange(life: Life, world: ModelWorld, change: Change): Li
     terms: { ...life.terms, ...terms, trialDays: 0 },
   };
   const made = createLife(next);
+  // Active addons go on, each by its own prices (25.3).
+  for (const { addon, isActive } of life.addons) {
+    if (!isActive) continue;
+    const kept = { id: `${made.id}/z${made.addons.length}`, addon, isActive };
+    made.addons.push(kept);
+    made.items.push(...itemsOfAddon(kept, at));
+  }
   world.lives.set(made.id, made);
   const row = runningOf(made);
   const lines = advanceLines(made, row);

@@ -23,6 +23,7 @@ import {
   type Piece,
   type Row,
 } from './life.js';
+import type { Range } from '../../usage-oracle/windows.js';
 
 export const CURRENCY = 'usd';
 
@@ -43,12 +44,21 @@ function coverOf(item: Item, row: Row): { start: number; end: number } | null {
   return overlap({ start: item.start, end }, { start: row.start, end: rowEnd });
 }
 
+function costOfTime(item: Item, row: Row, time: Range | null): Fraction {
+  if (time === null) return zero;
+  const unpaused = unpausedOf(time, row.pauses);
+  return multiply(fullCharge(item), share(unpaused, row.full.end - row.full.start));
+}
+
 /** What the time of an item in a row costs, before it is rounded (13.4). */
 export function costOf(item: Item, row: Row): Fraction {
-  const cover = coverOf(item, row);
-  if (cover === null) return zero;
-  const unpaused = unpausedOf(cover, row.pauses);
-  return multiply(fullCharge(item), share(unpaused, row.full.end - row.full.start));
+  return costOfTime(item, row, coverOf(item, row));
+}
+
+/** The same with the time that stays charged after an end. */
+export function costWithTail(item: Item, row: Row): Fraction {
+  const { tail } = item;
+  return add(costOf(item, row), tail?.row === row ? costOfTime(item, row, tail) : zero);
 }
 
 function lineOf(item: Item, row: Row): Line | null {
@@ -126,17 +136,19 @@ export function cycleLines(life: Life, { row, next, own }: Closing): readonly Li
 }
 
 /** Pieces of a lineage: lines of finalized invoices, and what was settled inside of a period. */
-function piecesOf(life: Life, lineage: string): readonly Piece[] {
+export function piecesOf(life: Life, lineage: string): readonly Piece[] {
   const lines = life.invoices
     .filter(({ finalizeAt }) => finalizeAt === null)
     .flatMap((invoice) => invoice.lines)
     .filter(({ item }) => item.lineage === lineage && item.cadence === 'ADVANCE')
-    .map(({ start, unpaused, row, net }) => ({ lineage, start, unpaused, row, net }));
+    .map(({ start, unpaused, row, net, item: { id: itemId } }) => {
+      return { lineage, itemId, start, unpaused, row, net };
+    });
   return [...lines, ...life.pieces.filter((piece) => piece.lineage === lineage)];
 }
 
 /** Unused time of a piece at an instant. */
-function leftOf({ start, unpaused, row }: Piece, at: number): number {
+export function leftOf({ start, unpaused, row }: Piece, at: number): number {
   if (at <= start) return unpaused;
   return Math.max(0, unpaused - unpausedOf({ start, end: at }, row.pauses));
 }
@@ -166,15 +178,17 @@ export function creditOf(life: Life, lineage: string, at: number): Fraction {
 }
 
 export type Settled = {
-  readonly lineage: string;
+  readonly item: Item;
   readonly at: number;
   readonly net: Fraction;
 };
 
 /** Notes what was settled for the rest of the running period. */
-export function notePiece(life: Life, { lineage, at, net }: Settled): void {
+export function notePiece(life: Life, { item, at, net }: Settled): void {
   const row = runningOf(life);
-  if (row.end > at) life.pieces.push({ lineage, start: at, unpaused: row.end - at, row, net });
+  if (row.end <= at) return;
+  const { lineage, id: itemId } = item;
+  life.pieces.push({ lineage, itemId, start: at, unpaused: row.end - at, row, net });
 }
 
 /** The charge of an amount for the rest of the running period (23.2), exact. */
@@ -192,6 +206,7 @@ export function discountOf({ terms }: Life, amount: Fraction): Fraction {
 /** Gives an amount to the wallet of who pays. */
 export function giveBack(life: Life, amount: Fraction): void {
   life.payer.credited = add(life.payer.credited, amount);
+  if (compare(amount, zero) !== 0) life.isCredited = true;
 }
 
 export const rounded = round;

@@ -15,7 +15,8 @@ export type NewLife = {
 function itemsOf({ id, plan, start }: NewLife): Item[] {
   return plan.prices.map(({ amount, cadence }, index) => ({
     ...{ id: `${id}/${index}`, order: [start, String(index)], lineage: `${id}/${index}` },
-    ...{ cadence, amount, quantity: '1', start, end: null, paidTo: null, settled: null },
+    ...{ cadence, amount, quantity: '1', start, end: null, paidTo: null },
+    ...{ tail: null, settled: null, addonId: null },
   }));
 }
 
@@ -24,8 +25,9 @@ export function createLife(made: NewLife): Life {
   const { id, plan, payer, terms, start, end } = made;
   const life: Life = {
     ...{ id, terms, plan, payer, start, end, status: terms.trialDays > 0 ? 'trialing' : 'active' },
-    ...{ anchor: { at: start, number: 0 }, rows: [], items: itemsOf(made), invoices: [] },
-    ...{ pieces: [], pause: null, schedule: null, trialEnd: start },
+    ...{ anchor: { at: start, number: 0 }, rows: [], items: itemsOf(made), addons: [] },
+    ...{ invoices: [], pieces: [], isCredited: false },
+    ...{ pause: null, schedule: null, trialEnd: start },
   };
   beginRows(life);
   return life;

@@ -7,7 +7,12 @@ import { movePeriod } from './rows.js';
 export const DELAY_MS = 7_200_000;
 
 /** All subscriptions of an environment, and what time it is there. */
-export type ModelWorld = { now: number; readonly lives: Map<string, Life> };
+export type ModelWorld = {
+  now: number;
+  readonly lives: Map<string, Life>;
+  /** How many subscriptions are made at most, beside successors. */
+  readonly livesMax: number;
+};
 
 /** Stores an invoice that is finalized at once; one without an amount is skipped (5.2). */
 export function invoiceNow(

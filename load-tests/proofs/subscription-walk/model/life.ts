@@ -29,8 +29,22 @@ export type Item = {
   end: number | null;
   /** Where the charge in advance of a row goes on to, although the item has ended (24.5). */
   paidTo: { readonly row: Row; readonly end: number } | null;
+  /** Time after an end that is to come, which stays charged as it was if that comes (24.4). */
+  tail: (Range & { readonly row: Row }) | null;
   /** The period of which an operation has settled the charge in advance (27). */
   readonly settled: Row | null;
+  /** The addon that brings it; null for another line. */
+  readonly addonId: string | null;
+};
+
+/** An addon of the catalog: of one product, whatever the period. */
+export type ModelAddon = ModelPlan;
+
+/** An addon that a subscription has, or had (27). */
+export type Addon = {
+  readonly id: string;
+  readonly addon: ModelAddon;
+  isActive: boolean;
 };
 
 /** A row of the period ledger (12.10). */
@@ -73,6 +87,8 @@ export type ModelInvoice = {
 /** What was charged or credited inside of a period: from its instant to the end of the period. */
 export type Piece = {
   readonly lineage: string;
+  /** The item that it was charged for. */
+  readonly itemId: string;
   readonly start: number;
   readonly unpaused: number;
   readonly row: Row;
@@ -86,7 +102,8 @@ export type Schedule =
   | {
       readonly type: 'cancellation';
       readonly end: number | null;
-      readonly isScheduledDate: boolean;
+      /** Whether what is unused then is given back (24.6). */
+      readonly isProrated: boolean;
     }
   | { readonly type: 'plan_change'; readonly terms: ChangeTerms };
 
@@ -109,8 +126,21 @@ export type Terms = {
   readonly percentOff: string | null;
 };
 
+export type BillStatus = 'PENDING' | 'FAILED' | 'SUCCEEDED' | 'OVERPAID';
+
+/** The payment of a final invoice (docs/domain.md 17). */
+export type Bill = { readonly due: Fraction; paid: Fraction; status: BillStatus };
+
 /** Who pays: a customer. */
-export type Payer = { readonly id: string; credited: Fraction; roundings: number };
+export type Payer = {
+  readonly id: string;
+  credited: Fraction;
+  /** What of it was money of voided invoices. */
+  refunded: Fraction;
+  roundings: number;
+  /** By the ids of invoices of the product; one of which nobody has said anything has none. */
+  readonly bills: Map<string, Bill>;
+};
 
 export type Life = {
   readonly id: string;
@@ -125,8 +155,11 @@ export type Life = {
   anchor: { at: number; number: number };
   readonly rows: Row[];
   readonly items: Item[];
+  readonly addons: Addon[];
   readonly invoices: ModelInvoice[];
   readonly pieces: Piece[];
+  /** Whether anything of it was given back to a wallet. */
+  isCredited: boolean;
   pause: Pause | null;
   schedule: Schedule | null;
 };

@@ -1,5 +1,5 @@
-import { advanceLines } from './charges.js';
-import { executeChange } from './change-plan.js';
+import { advanceLines, creditOf, giveBack } from './charges.js';
+import { executeChange, lineagesAt } from './change-plan.js';
 import { draftCycle, invoiceNow, resumeAt, type ModelWorld } from './invoices.js';
 import { NEVER, runningOf, type Life, type Payer } from './life.js';
 import { nextRow } from './rows.js';
@@ -14,9 +14,23 @@ export function endTrial(life: Life): void {
   });
 }
 
+/** Gives back what reaches beyond the end (24.6). */
+function creditEnd(life: Life, at: number): void {
+  for (const lineage of lineagesAt(life, at)) {
+    giveBack(life, creditOf(life, lineage, at));
+    life.payer.roundings += 1;
+  }
+  for (const item of life.items) {
+    item.paidTo = null;
+    item.tail = null;
+  }
+}
+
 /** Ends a subscription where its last row ends. */
 function endLife(life: Life): void {
   const row = runningOf(life);
+  const { schedule } = life;
+  if (schedule?.type === 'cancellation' && schedule.isProrated) creditEnd(life, row.end);
   draftCycle(life, row, null);
   for (const item of life.items) item.end = Math.min(item.end ?? NEVER, row.end);
   life.status = 'cancelled';

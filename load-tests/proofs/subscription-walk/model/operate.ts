@@ -1,9 +1,7 @@
 import {
   add,
   compare,
-  divide,
   isNegative,
-  multiply,
   negate,
   zero,
   type Fraction,
@@ -15,8 +13,10 @@ import {
   fullCharge,
   giveBack,
   isChargedAhead,
+  leftOf,
   notePiece,
   paidForRest,
+  piecesOf,
   restCharge,
   rounded,
   type Settled,
@@ -40,11 +40,9 @@ export function cancelNow(life: Life, ending: Ending): void {
 }
 
 /** Notes a cancellation that is to come (24.4). */
-export function cancelLater(life: Life, date: number | null): void {
+export function cancelLater(life: Life, date: number | null, isProrated: boolean): void {
   const row = runningOf(life);
-  life.schedule = {
-    ...{ type: 'cancellation', end: life.end, isScheduledDate: date !== null },
-  };
+  life.schedule = { type: 'cancellation', end: life.end, isProrated };
   const end = row.end;
   life.end = date ?? end;
   row.end = Math.min(end, life.end);
@@ -57,6 +55,23 @@ export function cancelLater(life: Life, date: number | null): void {
   }
 }
 
+/** Items in advance that go on beyond an end that does not come. */
+function reopenedItems({ items }: Life, cut: number): readonly Item[] {
+  return items.filter(
+    ({ cadence, start, end }) => cadence === 'ADVANCE' && start < cut && (end ?? NEVER) > cut,
+  );
+}
+
+/** One invoice for what is charged of several items inside of a period. */
+function chargeTogether(life: Life, at: number, amounts: readonly Fraction[]): void {
+  life.payer.roundings += amounts.length;
+  const gross = sum(amounts);
+  if (compare(gross, zero) === 0) return;
+  const { end } = runningOf(life);
+  const invoice = invoiceNow(life, { reason: 'PRORATION', start: at, end, lines: [] });
+  invoice.setOff = negate(gross);
+}
+
 /** Charges the rest of a period that was charged only up to an end that does not come (24.4). */
 function chargeReopened(life: Life, cut: number): void {
   const row = runningOf(life);
@@ -64,11 +79,8 @@ function chargeReopened(life: Life, cut: number): void {
     .filter(({ finalizeAt }) => finalizeAt === null)
     .flatMap((invoice) => invoice.lines)
     .filter((line) => line.row === row && line.item.cadence === 'ADVANCE');
-  const open = life.items.filter(
-    ({ cadence, start, end, lineage }) =>
-      cadence === 'ADVANCE' &&
-      start < cut &&
-      (end ?? NEVER) > cut &&
+  const open = reopenedItems(life, cut).filter(
+    ({ lineage }) =>
       lines.some((line) => line.item.lineage === lineage && line.end === cut) &&
       !lines.some((line) => line.item.lineage === lineage && line.end > cut),
   );
@@ -76,13 +88,38 @@ function chargeReopened(life: Life, cut: number): void {
   for (const [index, item] of open.entries()) {
     const amount = charges[index] ?? zero;
     const net = subtract(amount, rounded(discountOf(life, amount)));
-    notePiece(life, { lineage: item.lineage, at: cut, net });
+    notePiece(life, { item, at: cut, net });
   }
-  life.payer.roundings += charges.length;
-  const gross = sum(charges);
-  if (compare(gross, zero) === 0) return;
-  const invoice = invoiceNow(life, { reason: 'PRORATION', start: cut, end: row.end, lines: [] });
-  invoice.setOff = negate(gross);
+  chargeTogether(life, cut, charges);
+}
+
+/** Settles the time after an end that was charged by what has changed meanwhile (24.4). */
+function settleReopened(life: Life, cut: number): void {
+  const row = runningOf(life);
+  const last = (item: Item): number => Math.min(item.end ?? NEVER, row.end) - 1;
+  const changed = reopenedItems(life, cut).filter((item) => {
+    const reaching = piecesOf(life, item.lineage).filter(
+      (piece) => piece.row === row && leftOf(piece, last(item)) > 0,
+    );
+    return reaching.length > 0 && reaching.every(({ itemId }) => itemId !== item.id);
+  });
+  const nets = changed.map((item) => {
+    const full = restCharge(life, fullCharge(item), cut);
+    const due = rounded(subtract(full, discountOf(life, full)));
+    return subtract(due, rounded(paidForRest(life, item.lineage, cut)));
+  });
+  for (const [index, item] of changed.entries()) {
+    const net = nets[index] ?? zero;
+    notePiece(life, { item, at: cut, net });
+    if (!isNegative(net)) continue;
+    giveBack(life, negate(net));
+    life.payer.roundings += 2;
+  }
+  chargeTogether(
+    life,
+    cut,
+    nets.filter((net) => !isNegative(net)),
+  );
 }
 
 /** Cancels what is to come, and restores what was before. */
@@ -93,8 +130,14 @@ export function undo(life: Life): void {
   const row = runningOf(life);
   life.end = schedule.end;
   row.end = Math.min(uncutEnd(life, row), life.end ?? NEVER);
-  for (const item of life.items) item.paidTo = null;
-  if (cut !== null && row.end > cut && row.start < cut) chargeReopened(life, cut);
+  for (const item of life.items) {
+    item.paidTo = null;
+    item.tail = null;
+  }
+  if (cut !== null && row.end > cut && row.start < cut) {
+    chargeReopened(life, cut);
+    settleReopened(life, cut);
+  }
   computeDrafts(life);
 }
 
@@ -113,7 +156,8 @@ export function addItem(
 ) {
   life.items.push({
     ...{ ...made, order: [at, made.id], lineage: made.id, quantity: '1' },
-    ...{ start: at, end: null, paidTo: null, settled: null },
+    ...{ start: at, end: null, paidTo: null, tail: null, settled: null },
+    addonId: null,
   });
   computeDrafts(life);
 }
@@ -126,10 +170,15 @@ export function endItem(life: Life, item: Item, at: number): void {
 /** Ends an item and begins its successor; a charge in advance that was made is settled. */
 function succeed(life: Life, item: Item, change: Succession): Item {
   const { at, id, isSettled } = change;
+  const { paidTo } = item;
+  const row = runningOf(life);
   item.end = at;
+  item.paidTo = null;
+  if (paidTo !== null) item.tail = { row: paidTo.row, start: row.end, end: paidTo.end };
   const next: Item = {
     ...{ ...item, ...change.terms, id, order: [at, id], start: at, end: null, paidTo: null },
-    settled: isSettled ? runningOf(life) : null,
+    tail: null,
+    settled: isSettled ? row : null,
   };
   life.items.push(next);
   computeDrafts(life);
@@ -171,17 +220,18 @@ export function changeQuantity(life: Life, item: Item, change: Changed): void {
   const after = fullCharge({ ...item, ...change.terms });
   let amount = restCharge(life, subtract(after, before), at);
   if (isSettled && isNegative(amount)) {
-    const part = divide(subtract(after, before), before);
-    amount = multiply(paidForRest(life, item.lineage, at), part);
+    // What is given back has the coupon of the charge, and is at most what is paid (27, 23.2).
+    const less = negate(subtract(amount, discountOf(life, amount)));
     const most = sum(coveringPieces(life, item.lineage, at).map((piece) => piece.net));
-    amount = negate(smaller(rounded(negate(amount)), most));
+    const paid = smaller(paidForRest(life, item.lineage, at), most);
+    amount = negate(rounded(smaller(less, paid)));
   }
-  succeed(life, item, { ...change, isSettled });
+  const next = succeed(life, item, { ...change, isSettled });
   if (!isSettled) return;
   const gross = rounded(amount);
   // What costs more has the coupon of the period; what is given back was paid with it.
   const net = isNegative(gross) ? gross : subtract(gross, rounded(discountOf(life, gross)));
-  chargeNow(life, { lineage: item.lineage, at, net, gross });
+  chargeNow(life, { item: next, at, net, gross });
 }
 
 /** Gives an item another price (27). */
@@ -191,7 +241,7 @@ export function replaceItem(life: Life, item: Item, change: Changed): void {
   const credit = isSettled ? rounded(paidForRest(life, item.lineage, at)) : zero;
   const full = restCharge(life, fullCharge({ ...item, ...change.terms }), at);
   const charge = rounded(subtract(full, discountOf(life, full)));
-  succeed(life, item, { ...change, isSettled });
+  const next = succeed(life, item, { ...change, isSettled });
   const net = add(charge, negate(credit));
-  if (isSettled) chargeNow(life, { lineage: item.lineage, at, net, gross: net });
+  if (isSettled) chargeNow(life, { item: next, at, net, gross: net });
 }
