@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { encodeEventRecord } from '../../contract/usage-event.js';
 import { decodeRecord } from '../fold/candidate.js';
-import { after, checkpoint, EVENT, plainText } from '../testing/protocol-steps.js';
+import { digestParts } from '../fold/encode-rows.js';
+import { FOLD_VERSION } from '../fold/fold-version.js';
+import { after, checkpoint, EVENT, plainText, settings } from '../testing/protocol-steps.js';
 import type { Checkpoint, Outcome, Step } from './state.js';
 import { FIRST_STEP } from './steps.js';
 
@@ -89,6 +91,26 @@ describe('the inserts of a batch', () => {
       tablesOf(after(...found, ...Array.from({ length: written }, () => INSERTED))),
     );
     expect(inserts).toEqual([...stages, 'finish']);
+  });
+
+  it('complete what release 0.1.0 began, whose digest is of the usage as well', () => {
+    const { state } = after(...intended);
+    if (state.phase !== 'inserting') throw new Error(state.phase);
+    const digest = settings.digestOf(digestParts(state.batch.encoded));
+    expect(digest).not.toBe(state.batch.digest);
+    const stepOf = (begun: string): Step => {
+      const intent = { end: 1, catalogVersion: 1, foldVersion: FOLD_VERSION - 1, digest: begun };
+      return after(
+        ...taken({ ...checkpoint, intent }),
+        { kind: 'filter_warm' },
+        { kind: 'fetched', records, catalog },
+        { kind: 'looked_up', seen: new Map() },
+        { kind: 'presence', presence: { events: 2, ids: 0, marker: 0 } },
+      );
+    };
+    expect(tablesOf(stepOf(digest))).toEqual(['duplicates']);
+    const other = stepOf(`${digest} of other rows`);
+    expect(other.state).toMatchObject({ reason: 'unknown_fold_version' });
   });
 
   it('are sent again when the server refused them, without those that were written beside them', () => {
