@@ -24,6 +24,7 @@ import { postgresDriver } from './driver/postgres-driver.js';
 import { connectOutageOf, outageOf } from './outage.js';
 import { currentTenant, mapInTurns, onBehalfOf, takeTurn } from '../runtime/loop-turns.js';
 import { createPlaces, type Places } from './places.js';
+import { createRowReader } from './read-rows.js';
 import { PROGRAMS_OPTION, withServerOptions } from './programs-role.js';
 import { withSession } from './session.js';
 import { isOtherInstant, KnownTestClocks } from './test-clocks.js';
@@ -73,8 +74,9 @@ const validateRows: Interceptor = {
   afterQueryExecution: async ({ resultParser }, query, result) => {
     await takeTurn();
     if (resultParser === undefined) return null;
+    const read = createRowReader(resultParser, result.rows.length);
     const checked = await mapInTurns(result.rows, (row) => {
-      const parsed = resultParser.safeParse(row);
+      const parsed = read(row);
       if (parsed.success) return parsed.data as typeof row;
       throw new SchemaValidationError(query, row, parsed.error.issues);
     });

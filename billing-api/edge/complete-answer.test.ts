@@ -1,18 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { completeAnswer, type AbsentMembers } from './complete-answer.js';
+import { answerSchemas, createCompleter, type AbsentMembers } from './complete-answer.js';
 
 const absent: AbsentMembers = {
   answers: { ListPlans: 'List' },
   schemas: {
     List: { absent: [], inner: { items: 'Plan' } },
     Plan: { absent: ['group', 'tenant_id'], inner: { price: 'Price' } },
-    Price: { absent: ['meter'], inner: {} },
+    Price: { absent: ['meter'], inner: { successor: 'Price', unit: 'Unit' } },
   },
 };
+const schemas = answerSchemas(absent);
 const complete = (answer: unknown, operationId = 'ListPlans') =>
-  completeAnswer(absent, { operationId, answer }, { tenant_id: 't' });
+  createCompleter({ tenant_id: 't' })(schemas.get(operationId), answer);
 
-describe('completeAnswer', () => {
+describe('completing an answer', () => {
   test('adds what is absent in every element and below, and changes nothing that is there', () => {
     const answer = {
       items: [
@@ -27,6 +28,12 @@ describe('completeAnswer', () => {
       ],
     });
     expect(answer.items[0]).toEqual({ group: 'g', price: { id: 'p' } });
+  });
+
+  test('adds what is absent in a record that holds one of its own kind', () => {
+    expect(complete({ items: [{ group: 'g', price: { successor: { meter: 1 } } }] })).toEqual({
+      items: [{ group: 'g', tenant_id: 't', price: { meter: null, successor: { meter: 1 } } }],
+    });
   });
 
   test('leaves alone what is no object, and members that are not there', () => {

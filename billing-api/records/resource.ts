@@ -114,6 +114,8 @@ export type Resource<C extends Columns = Columns> = Required<Declaration<C>> & {
   /** Checks a row of the table. */
   readonly row: z.ZodType<RowOf<C>, z.ZodTypeDef, unknown>;
   readonly allColumns: Columns;
+  /** Those of `allColumns` that are answered. */
+  readonly answered: readonly (readonly [name: string, column: Column])[];
   /** What a SELECT of the table reads. */
   readonly selected: FragmentSqlToken;
   /** What filters and sorts can name. */
@@ -171,6 +173,7 @@ export function defineResource<const C extends Columns>(declaration: Declaration
     scope: 'environment',
     ...declaration,
     allColumns,
+    answered: Object.entries(allColumns).filter(([, column]) => !('isHidden' in column)),
     selected: sql.fragment`*`,
     // The type of a row follows from the columns, which TypeScript cannot see through the loop.
     row: rowSchemaOf(declaration.table, allColumns) as unknown as Resource<C>['row'],
@@ -220,11 +223,13 @@ export type RecordOf<R> = R extends Resource<infer C> ? RowOf<C> : never;
 /** The record as it is answered: every column that is not hidden. */
 export function recordToDto<C extends Columns>(resource: Resource<C>, row: RowOf<C>): AnswerOf<C> {
   const values: Readonly<Record<string, unknown>> = row;
-  const members = Object.entries(resource.allColumns).flatMap(([name, column]) =>
-    'isHidden' in column ? [] : [[name, column.toAnswer(values[name], values)] as const],
-  );
+  // Pages are made of it: an object made of entries takes eight times as long.
+  const answer: Record<string, unknown> = {};
+  for (const [name, column] of resource.answered) {
+    answer[name] = column.toAnswer(values[name], values);
+  }
   // As above: the loop makes exactly the members of AnswerOf.
-  return Object.fromEntries(members) as AnswerOf<C>;
+  return answer as AnswerOf<C>;
 }
 
 type OwnColumnsOf<C extends Columns> = {

@@ -73,12 +73,13 @@ export interface InvoiceHeaderDto {
 }
 
 const COPIES = ['customer', 'subscription'];
+const HEADER = {
+  ...INVOICES,
+  answered: INVOICES.answered.filter(([name]) => !COPIES.includes(name)),
+};
 
 /** A stored invoice without its parts and without the copies of its parties. */
 export function invoiceHeaderToDto(row: InvoiceRow): InvoiceHeaderDto {
-  const members = Object.entries(recordToDto(INVOICES, row));
-  // The other members are those of the header, which the loop hides from the compiler.
-  return Object.fromEntries(
-    members.filter(([name]) => !COPIES.includes(name)),
-  ) as unknown as InvoiceHeaderDto;
+  // The members are those of the header, which the filter hides from the compiler.
+  return recordToDto(HEADER, row) as unknown as InvoiceHeaderDto;
 }

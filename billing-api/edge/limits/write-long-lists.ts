@@ -1,19 +1,10 @@
 import type { RequestHandler, Response } from 'express';
 import { mapInTurns } from '../../../runtime/loop-turns.js';
-
-/** Writing a list of this length takes a millisecond or less. */
-const SHORT_LIST_MAX = 100;
-
-type LongPage = { readonly items: readonly unknown[] };
-
-function isLongPage(body: unknown): body is LongPage {
-  if (typeof body !== 'object' || body === null || !('items' in body)) return false;
-  return Array.isArray(body.items) && body.items.length > SHORT_LIST_MAX;
-}
+import { UnwrittenPage } from '../unwritten-page.js';
 
 /** As `JSON.stringify` writes it. */
-async function textOfPage(page: LongPage): Promise<string> {
-  const items = await mapInTurns(page.items, (item) => JSON.stringify(item));
+async function textOfPage({ page, complete }: UnwrittenPage): Promise<string> {
+  const items = await mapInTurns(page.items, (item) => JSON.stringify(complete(item)));
   const members = Object.entries(page).flatMap(([name, value]) => {
     const text = name === 'items' ? `[${items.join()}]` : JSON.stringify(value);
     return text === undefined ? [] : [`${JSON.stringify(name)}:${text}`];
@@ -25,7 +16,7 @@ async function textOfPage(page: LongPage): Promise<string> {
 export const writeLongLists: RequestHandler = (_request, response, next) => {
   const json = response.json.bind(response);
   response.json = (body: unknown): Response => {
-    if (!isLongPage(body)) return json(body);
+    if (!(body instanceof UnwrittenPage)) return json(body);
     textOfPage(body).then((text) => response.type('json').send(text), next);
     return response;
   };
