@@ -119,7 +119,7 @@ function hardenRoutes() {
     .replace(/^\/\/ @ts-nocheck\n/, '')
     .replace(
       "import {  fetchMiddlewares, ExpressTemplateService } from '@tsoa/runtime';",
-      "import { fetchMiddlewares } from '@tsoa/runtime';\nimport { StrictTemplateService as ExpressTemplateService } from '../edge/strict-template-service.js';",
+      "import { fetchMiddlewares } from '@tsoa/runtime';\nimport { StrictTemplateService as ExpressTemplateService } from '../edge/validation/strict-template-service.js';",
     );
   if (!routes.includes('StrictTemplateService')) throw new Error('the routes have another form');
   writeFileSync(file, `// @ts-nocheck\n${routes}`);

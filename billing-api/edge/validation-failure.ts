@@ -2,7 +2,7 @@ import type { FieldErrors, ValidateError } from '@tsoa/runtime';
 import { HttpFailure } from './http-failure.js';
 
 const EXCESS = /^"(.*)" is an excess property/s;
-/** What `strict-validation-service.ts` adds where a known name is near. */
+/** What `validation/strict-validation-service.ts` adds where a known name is near. */
 const MEANT = /; did you mean [^;]*\?$/;
 const UNKNOWN = 'is not a member of this request';
 const NAME_LENGTH_MAX = 100;

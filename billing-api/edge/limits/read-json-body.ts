@@ -9,7 +9,7 @@ import { readBody, type BodyOutcome } from '../../../runtime/http/read-body.js';
 import { takeTurn } from '../../../runtime/loop-turns.js';
 import { StallWatch } from '../../../runtime/http/stall-watch.js';
 import type { Metrics } from '../../../runtime/metrics.js';
-import { hasBody } from '../body.js';
+import { hasBody } from '../validation/body.js';
 import { HttpFailure } from '../http-failure.js';
 import { operationIfDeclared } from '../operations.js';
 import { contextOf, tenantOf } from '../request-context.js';

@@ -1,9 +1,9 @@
 import type { Request, RequestHandler } from 'express';
 import { isAbsent } from './absent.js';
-import { MEANINGFUL_NULLS } from '../generated/operations.js';
-import { HttpFailure } from './http-failure.js';
-import { operationIfDeclared } from './operations.js';
-import { REST_JSON_LIMITS, TOO_DEEP } from './rest-json-limits.js';
+import { MEANINGFUL_NULLS } from '../../generated/operations.js';
+import { HttpFailure } from '../http-failure.js';
+import { operationIfDeclared } from '../operations.js';
+import { REST_JSON_LIMITS, TOO_DEEP } from '../rest-json-limits.js';
 
 /** The largest valid request, 100 prices in bulk with 100 tiers each, has fewer members. */
 const MEMBERS_MAX = 40_000;

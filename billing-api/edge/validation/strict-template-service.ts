@@ -1,11 +1,11 @@
 import { ExpressTemplateService, type TsoaRoute } from '@tsoa/runtime';
 import type { Response } from 'express';
-import { ABSENT_MEMBERS } from '../generated/absent-members.js';
-import { answerSchemas, createCompleter } from './complete-answer.js';
-import { operationIfDeclared } from './operations.js';
-import { contextOf } from './request-context.js';
+import { ABSENT_MEMBERS } from '../../generated/absent-members.js';
+import { answerSchemas, createCompleter } from '../complete-answer.js';
+import { operationIfDeclared } from '../operations.js';
+import { contextOf } from '../request-context.js';
 import { StrictValidationService, type Settings } from './strict-validation-service.js';
-import { isLongPage, UnwrittenPage } from './unwritten-page.js';
+import { isLongPage, UnwrittenPage } from '../unwritten-page.js';
 
 const SCHEMAS = answerSchemas(ABSENT_MEMBERS);
 

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { test } from '../testing/billing-test.js';
+import { test } from '../../testing/billing-test.js';
 
 const plans = ['POST', '/v1/plans'] as const;
 const search = ['POST', '/v1/plans/search'] as const;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectRoot } from '../../runtime/project.js';
+import { projectRoot } from '../../../runtime/project.js';
 import { enumerationForm, textProblem } from './wanted-form.js';
 
 const FILE = join(projectRoot, 'billing-api', 'generated', 'openapi.json');

@@ -1,19 +1,19 @@
 import { describe, expect } from 'vitest';
-import { createSeededRandom } from '../../load-tests/harness/seeded-random.js';
-import { drawSeed } from '../../load-tests/harness/draw-seed.js';
-import { FEATURES } from '../declarations/catalog/feature.resource.js';
-import { PLANS } from '../declarations/catalog/plan.resource.js';
-import { PRICE_UNITS } from '../declarations/catalog/price-unit.resource.js';
-import { PRICES } from '../declarations/catalog/price.resource.js';
-import { CUSTOMERS } from '../declarations/customers/customer.resource.js';
-import { ENTITLEMENTS } from '../declarations/entitlements/entitlement.resource.js';
-import { SUBSCRIPTIONS } from '../declarations/subscriptions/subscription.resource.js';
+import { createSeededRandom } from '../../../load-tests/harness/seeded-random.js';
+import { drawSeed } from '../../../load-tests/harness/draw-seed.js';
+import { FEATURES } from '../../declarations/catalog/feature.resource.js';
+import { PLANS } from '../../declarations/catalog/plan.resource.js';
+import { PRICE_UNITS } from '../../declarations/catalog/price-unit.resource.js';
+import { PRICES } from '../../declarations/catalog/price.resource.js';
+import { CUSTOMERS } from '../../declarations/customers/customer.resource.js';
+import { ENTITLEMENTS } from '../../declarations/entitlements/entitlement.resource.js';
+import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
 import {
   HOSTILE_DATES,
   HOSTILE_NUMBERS,
   HOSTILE_TEXTS,
-} from '../../load-tests/harness/hostile-values.js';
-import { test } from '../testing/billing-test.js';
+} from '../../../load-tests/harness/hostile-values.js';
+import { test } from '../../testing/billing-test.js';
 
 const SEARCHES = {
   '/v1/features/search': FEATURES,

@@ -1,4 +1,4 @@
-import { OPTIONAL_ENUMERATIONS } from '../generated/operations.js';
+import { OPTIONAL_ENUMERATIONS } from '../../generated/operations.js';
 
 const ENUMERATIONS: ReadonlySet<string> = new Set(OPTIONAL_ENUMERATIONS);
 

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
-import { isObject } from '../../contract/is-object.js';
-import { operationIfDeclared } from './operations.js';
+import { isObject } from '../../../contract/is-object.js';
+import { operationIfDeclared } from '../operations.js';
 
 /**
  * A member that clients of other systems of this kind send. Without `becomes` and `as` it is taken

@@ -1,7 +1,7 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect } from 'vitest';
-import { API_KEY, withBillingApi, type BillingUnderTest } from '../testing/billing-harness.js';
-import { makeKey, test } from '../testing/billing-test.js';
+import { API_KEY, withBillingApi, type BillingUnderTest } from '../../testing/billing-harness.js';
+import { makeKey, test } from '../../testing/billing-test.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { makeSubscription, test } from '../testing/billing-test.js';
+import { makeSubscription, test } from '../../testing/billing-test.js';
 
 test('what clients of other systems send is taken as they mean it', async ({ api }) => {
   const addon = { name: 'Extra', lookup_key: 'extra', type: 'onetime' };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { projectRoot } from '../../runtime/project.js';
+import { projectRoot } from '../../../runtime/project.js';
 import { adoptForeignMembers, FOREIGN_MEMBERS, type ForeignMember } from './foreign-members.js';
 
 const OPERATION = 'POST /v1/things';
