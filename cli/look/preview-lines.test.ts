@@ -16,15 +16,15 @@ const flatFee: Pricing = {
 function line(differing: Partial<Line>, pricing: Pricing | null = flatFee): Line {
   return {
     ...{ display_name: 'API calls', quantity: '3', amount: '0.75', line_item_discount: '0.00' },
-    ...{ usage_analytics: [], usage_breakdown: [] },
+    ...{ usage_analytics: [], usage_breakdown: [], meter_id: 'meter_1' },
     explanation: { pricing, commitment: null },
     ...differing,
   };
 }
 
-/** The table of these lines, without what stands around it. */
-function tableOf(lines: readonly Line[], differing: Partial<ShownInvoice> = {}): readonly string[] {
-  const all = previewLines({
+/** All that is said of an invoice with these lines. */
+function shown(lines: readonly Line[], differing: Partial<ShownInvoice> = {}): readonly string[] {
+  return previewLines({
     ...{ customer_id: 'cust_1', customer: { name: 'Acme Inc.', external_id: 'acme' } },
     ...{ period_start: '2026-01-01T00:00:00.000Z', period_end: '2026-02-01T00:00:00.000Z' },
     ...{ data_until: '2026-01-15T08:00:00.000Z', currency: 'usd' },
@@ -32,6 +32,11 @@ function tableOf(lines: readonly Line[], differing: Partial<ShownInvoice> = {}):
     line_items: lines,
     ...differing,
   }).map((text) => stripVTControlCharacters(text));
+}
+
+/** The table of these lines, without what stands around it. */
+function tableOf(lines: readonly Line[], differing: Partial<ShownInvoice> = {}): readonly string[] {
+  const all = shown(lines, differing);
   expect(all[0]).toBe(
     'Invoice preview for Acme Inc., 2026-01-01T00:00:00.000Z to 2026-02-01T00:00:00.000Z',
   );
@@ -42,6 +47,15 @@ function tableOf(lines: readonly Line[], differing: Partial<ShownInvoice> = {}):
 }
 
 describe('the table of a preview', () => {
+  test('says up to when events are included only where usage is billed', () => {
+    const unknown = 'It is not known yet up to when all events are included.';
+    expect(shown([line({})], { data_until: null }).at(-1)).toBe(unknown);
+    const fees = [line({ meter_id: null, display_name: 'Fee' })];
+    for (const until of [null, '2026-01-15T08:00:00.000Z']) {
+      expect(shown(fees, { data_until: until }).at(-1)).toMatch(/^Total +0\.75$/);
+    }
+  });
+
   test('has a row a line with quantity, unit amount and amount, and the total', () => {
     expect(tableOf([line({})])).toEqual([
       'line       quantity  unit amount  amount USD',
