@@ -23,6 +23,8 @@ export type FuzzResult = {
   readonly succeeded: ReadonlySet<string>;
   /** All operations that were called. */
   readonly called: ReadonlySet<string>;
+  /** What answers 400 said, each kind of message once, with the operation that said it first. */
+  readonly refusals: readonly string[];
 };
 
 const AT_A_TIME = 6;
@@ -98,6 +100,19 @@ class Findings {
   }
 }
 
+/** What is said of a refused request: of each member, or of all of it where no member is named. */
+function refusalsIn({ status }: Answer, body: unknown): readonly string[] {
+  if (status !== 400 || !isJson(body)) return [];
+  const { message, details } = body;
+  const said = isJson(details) ? Object.entries(details) : [];
+  if (said.length === 0) return [String(message)];
+  return said.map(([member, problem]) => `${member}: ${String(problem)}`);
+}
+
+/** Ids and numbers say nothing of what a message teaches, and neither does where a list has it. */
+const wordingOf = (refusal: string): string =>
+  refusal.replaceAll(/\b[a-z_]+_[0-9A-Z]{26}\b|"[^"]*"|-?\d+(\.\d+)?/g, '#');
+
 /** The ids of these environments, and all names. */
 function namesOf(environments: readonly FilledEnvironment[]) {
   const [ids, all] = [new KnownNames(), new KnownNames()];
@@ -148,6 +163,13 @@ export async function runFuzzer(
   const statuses = new Map<number, number>();
   const succeeded = new Set<string>();
   const called = new Set<string>();
+  const refusals = new Map<string, string>();
+  const noteRefusals = (operationId: string, answer: Answer): void => {
+    for (const refusal of refusalsIn(answer, parsed(answer))) {
+      const wording = wordingOf(refusal);
+      if (!refusals.has(wording)) refusals.set(wording, `${operationId}: ${refusal}`);
+    }
+  };
 
   const callOnce = async (): Promise<void> => {
     const operation = random.pick(document.operations);
@@ -162,6 +184,7 @@ export async function runFuzzer(
         findings.add(id, problem, `${shown(request)}\n    ${answer.text.slice(0, 300)}`);
       }
       if (answer.status < 300) succeeded.add(id);
+      noteRefusals(id, answer);
       if (isMade(id, answer.status)) learn(id, parsed(answer));
     } catch (error) {
       findings.add(id, `gives no answer: ${String(error)}`, shown(request));
@@ -174,5 +197,8 @@ export async function runFuzzer(
     if ((await readRecords(product, each)) === before[index]) continue;
     findings.add('foreign records', 'have changed', each.secrets.at(-1) ?? '');
   }
-  return { findings: findings.texts, statuses, succeeded, called };
+  return {
+    ...{ findings: findings.texts, statuses, succeeded, called },
+    refusals: [...refusals.values()],
+  };
 }
