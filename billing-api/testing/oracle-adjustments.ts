@@ -54,10 +54,10 @@ export function couponsWrittenDown(
   }));
 }
 
-function couponBody({ discount, cadence }: DrawnCoupon): object {
+function couponBody({ discount, cadence }: DrawnCoupon, currency: string): object {
   const value =
     discount.type === 'fixed'
-      ? { type: 'fixed', amount_off: discount.amountOff, currency: 'usd' }
+      ? { type: 'fixed', amount_off: discount.amountOff, currency }
       : { type: 'percentage', percentage_off: discount.percentageOff };
   if (cadence !== 'one period') return { ...value, cadence };
   return { ...value, cadence: 'repeated', duration_in_periods: 1 };
@@ -67,13 +67,25 @@ function couponBody({ discount, cadence }: DrawnCoupon): object {
 export async function makeDrawnCoupons(
   api: BillingUnderTest,
   { coupons }: DrawnAdjustments,
-  { prefix, priceIds }: { readonly prefix: string; readonly priceIds: readonly string[] },
+  {
+    prefix,
+    priceIds,
+    currency = 'usd',
+  }: {
+    readonly prefix: string;
+    readonly priceIds: readonly string[];
+    readonly currency?: string;
+  },
 ): Promise<object> {
   const ofInvoice: string[] = [];
   const ofLines: Record<string, string[]> = {};
   for (const [index, coupon] of coupons.entries()) {
     const code = `${prefix}-${index}`;
-    await api.make('/v1/coupons', { name: code, coupon_code: code, ...couponBody(coupon) });
+    await api.make('/v1/coupons', {
+      name: code,
+      coupon_code: code,
+      ...couponBody(coupon, currency),
+    });
     const priceId = coupon.line === null ? undefined : priceIds[coupon.line];
     if (priceId === undefined) ofInvoice.push(code);
     else (ofLines[priceId] ??= []).push(code);

@@ -1,4 +1,5 @@
 import type { SeededRandom } from '../../load-tests/harness/seeded-random.js';
+import type { Length } from '../../load-tests/proofs/pricing-oracle/billing-grid.js';
 import type { OracleMeter } from '../../load-tests/proofs/usage-oracle/meter.js';
 import { monthly, usageItem } from '../../load-tests/proofs/pricing-oracle/plain-subscription.js';
 import type {
@@ -74,7 +75,10 @@ function randomLineCommitment(
 
 const hourOf = (minutes: number) => ({ hour: minutes / 60 });
 
-export function commitmentBody({ own, isWindowed, timeBuckets }: LineCommitment): object {
+export function commitmentBody(
+  { own, isWindowed, timeBuckets }: LineCommitment,
+  currency = 'usd',
+): object {
   return {
     ...(own === null
       ? {}
@@ -91,7 +95,7 @@ export function commitmentBody({ own, isWindowed, timeBuckets }: LineCommitment)
       commitment_value: commitment.value,
       overage_factor: Number(commitment.factor),
       true_up_enabled: commitment.hasTrueUp,
-      price: { currency: 'usd', ...priceBody(price) },
+      price: { currency, ...priceBody(price) },
     })),
   };
 }
@@ -144,6 +148,7 @@ const originOf = ({ type }: DrawnMeter): OracleMeter['origin'] =>
 export function linesWrittenDown(
   lines: readonly DrawnLine[],
   start: number,
+  length: Length = monthly,
 ): Pick<Subscription, 'meters'> & { readonly items: readonly LineItem[] } {
   return {
     items: lines.map((line, index) =>
@@ -153,7 +158,7 @@ export function linesWrittenDown(
         price: line.price,
         meterId: `meter${index}`,
         filterValues: line.narrowed ? [{ key: 'host', values: ['a'] }] : [],
-        length: monthly,
+        length,
         commitment: line.commitment,
       }),
     ),
@@ -193,17 +198,24 @@ export type MadeLine = {
   readonly target: UsageTarget;
 };
 
+/** The plan of a line, and what its price has in common with the others of the plan. */
+type PlanOfLine = {
+  readonly planId: string;
+  readonly line: DrawnLine;
+  readonly terms?: { readonly currency: string; readonly billing_period: string };
+};
+
 /** Makes the line's meter, price and entitlement. */
 export async function makeDrawnLine(
   api: BillingUnderTest,
   database: Database,
-  { planId, line }: { readonly planId: string; readonly line: DrawnLine },
+  { planId, line, terms = { currency: 'usd', billing_period: 'MONTHLY' } }: PlanOfLine,
 ): Promise<MadeLine> {
   const target = await makeTarget(api, database, line.meter);
   const price = await api.make('/v1/prices', {
     entity_id: planId,
     meter_id: target.meterId,
-    currency: 'usd',
+    ...terms,
     ...priceBody(line.price),
     ...(line.narrowed ? { filter_values: { host: 'a' } } : {}),
   });

@@ -27,29 +27,44 @@ function payable(currency: string, wallet: Wallet): Fraction {
   return greater(zero, divide(floor(multiply(balanceOf(wallet), unitsInOne)), unitsInOne));
 }
 
-/** What prepaid wallets pay of every line, in the order of the lines (docs/domain.md 20.7). */
-export function prepaidCredits(
-  { currency, wallets }: Subscription,
-  lines: readonly DiscountedLine[],
-): readonly Fraction[] {
+/** What is to be paid of a line. */
+type OpenLine = { readonly priceType: 'USAGE' | 'FIXED'; readonly net: Fraction };
+
+/** What prepaid wallets pay: of every line, and by each wallet (docs/domain.md 20.7). */
+export function prepaidPayments(
+  { currency, wallets }: Pick<Subscription, 'currency' | 'wallets'>,
+  lines: readonly OpenLine[],
+): { readonly ofLines: readonly Fraction[]; readonly byWallet: ReadonlyMap<string, Fraction> } {
   const paid = lines.map(() => zero);
+  const byWallet = new Map<string, Fraction>();
   const usageFirst = (['USAGE', 'FIXED'] as const).flatMap((type) =>
     lines.flatMap(({ priceType }, index) => (priceType === type ? [index] : [])),
   );
   // Negative lines lower what all of the others may be paid of.
-  let open = greater(zero, sum(lines.map(netOf)));
+  let open = greater(zero, sum(lines.map(({ net }) => net)));
   for (const wallet of wallets.toSorted(byBalance)) {
     let left = smaller(open, payable(currency, wallet));
+    const openBefore = open;
     for (const index of usageFirst) {
       const line = lines[index];
       if (line === undefined) continue;
       if (wallet.allowed !== 'ALL' && wallet.allowed !== line.priceType) continue;
       const already = paid[index] ?? zero;
-      const amount = smaller(left, greater(zero, subtract(netOf(line), already)));
+      const amount = smaller(left, greater(zero, subtract(line.net, already)));
       paid[index] = add(already, amount);
       left = subtract(left, amount);
       open = subtract(open, amount);
     }
+    byWallet.set(wallet.id, subtract(openBefore, open));
   }
-  return paid;
+  return { ofLines: paid, byWallet };
+}
+
+/** What prepaid wallets pay of every line, in the order of the lines. */
+export function prepaidCredits(
+  subscription: Subscription,
+  lines: readonly DiscountedLine[],
+): readonly Fraction[] {
+  const open = lines.map((line) => ({ priceType: line.priceType, net: netOf(line) }));
+  return prepaidPayments(subscription, open).ofLines;
 }

@@ -16,7 +16,14 @@ import { divide, multiply, toText } from '../../../usage-oracle/fraction.js';
 import { exact, roundTo, whole } from '../../exact.js';
 import { ownPeriodOf } from '../../own-periods.js';
 import { rowAt } from '../../period-ledger.js';
-import type { EntitlementSource, Price, Subscription, TaxRate } from '../../subscription.js';
+import type {
+  EntitlementSource,
+  Price,
+  Subscription,
+  TaxRate,
+  Wallet,
+} from '../../subscription.js';
+import { assertPresent } from '../../../../../runtime/failure.js';
 
 /*
  * Random plans and lives of subscriptions in two forms: for the oracle, and as what the interface
@@ -28,10 +35,22 @@ export const BEGIN = Date.parse('2026-01-01T00:00:00Z');
 export const MONTHS_MAX = 24;
 const ZONES = ['UTC', 'UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'America/Sao_Paulo'];
 
-type DrawnFee = { readonly price: Price; readonly cadence: 'ADVANCE' | 'ARREAR' };
+/** Most are monthly and in usd. */
+const PERIODS = ['MONTHLY', 'MONTHLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL'] as const;
+const CURRENCIES = ['usd', 'usd', 'jpy', 'kwd'] as const;
+const SMALLEST = { usd: '0.01', jpy: '1', kwd: '0.001' } as const;
+
+type DrawnFee = {
+  readonly price: Price;
+  readonly cadence: 'ADVANCE' | 'ARREAR';
+  /** May be longer than that of the plan. */
+  readonly period: (typeof PERIODS)[number];
+};
 
 /** A plan: usage lines with their meters and entitlements, and fixed fees. */
 export type DrawnPlan = {
+  readonly currency: (typeof CURRENCIES)[number];
+  readonly period: (typeof PERIODS)[number];
   readonly lines: readonly DrawnLine[];
   readonly fees: readonly DrawnFee[];
   readonly commitment: Subscription['commitment'];
@@ -51,6 +70,9 @@ export type DrawnLife = {
   readonly anchor: number | null;
   readonly proration: Subscription['proration'];
   readonly threshold: string | null;
+  readonly trialDays: number | null;
+  /** Prepaid ones of the customer; no two have the same rate. */
+  readonly wallets: readonly Wallet[];
   readonly adjustments: DrawnAdjustments;
   readonly events: readonly LateEvent[];
   readonly actions: readonly DrawnAction[];
@@ -64,13 +86,27 @@ export type DrawnGroup = {
   readonly tenantTaxes: readonly TaxRate[];
 };
 
+/** A true-up of every half hour of a year would be most of the work of a run. */
+const isOfShortBuckets = ({ meter }: DrawnLine): boolean =>
+  meter.bucketSize === '30MIN' || meter.bucketSize === 'HOUR';
+
+const hasMixedPeriods = ({ fees, period }: DrawnPlan): boolean =>
+  fees.some((fee) => fee.period !== period);
+
 function drawPlan(random: SeededRandom, mayCommit: boolean): DrawnPlan {
   const isCommitted = mayCommit && random.below(4) === 0;
+  const period = random.pick(PERIODS);
+  const hasLongFees = period === 'MONTHLY' && random.chance(0.3);
   return {
-    lines: drawLines(random, mayCommit && !isCommitted),
+    currency: random.pick(CURRENCIES),
+    period,
+    lines: drawLines(random, mayCommit && !isCommitted).map((line) =>
+      isOfShortBuckets(line) && period !== 'MONTHLY' ? { ...line, commitment: null } : line,
+    ),
     fees: Array.from({ length: random.below(3) }, () => ({
       price: drawPrice(random),
       cadence: random.pick(['ADVANCE', 'ARREAR']),
+      period: hasLongFees ? random.pick(['MONTHLY', 'QUARTERLY', 'ANNUAL'] as const) : period,
     })),
     commitment: isCommitted
       ? { amount: '20', factor: '1.5', hasTrueUp: random.chance(0.5), duration: null }
@@ -128,34 +164,74 @@ function drawActions(random: SeededRandom, first: number, count: number): readon
   ];
 }
 
+/** None, one or two prepaid wallets, of which one may pay usage alone. */
+function drawWallets(random: SeededRandom): readonly Wallet[] {
+  return ['1', random.pick(['0.5', '2.5', '0.01'])]
+    .slice(0, random.pick([0, 0, 1, 2]))
+    .map((conversionRate, index) => ({
+      ...{ id: `wallet-${index}`, createdAt: index, conversionRate },
+      creditBalance: random.pick(['3', '40.5', '1000']),
+      allowed: random.pick(['ALL', 'USAGE'] as const),
+    }));
+}
+
+/** Coupons in the currency of the plan: the amount of the smallest is one unit of it. */
+function couponsIn(
+  currency: DrawnPlan['currency'],
+  coupons: DrawnAdjustments['coupons'],
+): DrawnAdjustments['coupons'] {
+  return coupons.map((coupon) =>
+    coupon.discount.type === 'fixed' && coupon.discount.amountOff === '0.01'
+      ? { ...coupon, discount: { type: 'fixed', amountOff: SMALLEST[currency] } }
+      : coupon,
+  );
+}
+
+type DrawnDates = Pick<DrawnLife, 'start' | 'cycle' | 'anchor' | 'proration' | 'trialDays'>;
+
+/** Where its periods lie. */
+function drawDates(random: SeededRandom, plan: DrawnPlan, [now = BEGIN]: readonly number[]) {
+  const proration = hasMixedPeriods(plan)
+    ? 'none'
+    : random.pick(['none', 'none', 'create_prorations'] as const);
+  // A subscription with prorations cannot begin in the past: it begins where the clock stands.
+  const start = proration === 'none' ? BEGIN + random.below(40 * DAY_MS) : now;
+  const cycle = random.chance(0.2) ? 'calendar' : 'anniversary';
+  const anchorDays = plan.period === 'MONTHLY' ? 25 : 85;
+  const hasAnchor = cycle === 'anniversary' && random.chance(0.2);
+  const dates: DrawnDates = {
+    ...{ start, cycle, proration },
+    anchor: hasAnchor ? start + random.below(anchorDays * DAY_MS) : null,
+    trialDays: random.chance(0.15) ? random.pick([1, 14, 30, 45]) : null,
+  };
+  return dates;
+}
+
+/** The end of a coupon of one period is that of the first period only where this is whole. */
+const isFirstPeriodWhole = ({ cycle, anchor, trialDays }: DrawnDates): boolean =>
+  cycle === 'anniversary' && anchor === null && trialDays === null;
+
 function drawLife(
   random: SeededRandom,
   { plans, steps }: Pick<DrawnGroup, 'plans' | 'steps'>,
 ): DrawnLife {
   const plan = random.below(plans.length);
-  const proration = random.pick(['none', 'none', 'create_prorations'] as const);
-  // A subscription with prorations cannot begin in the past: it begins where the clock stands.
-  const [now = BEGIN] = steps;
-  const start = proration === 'none' ? BEGIN + random.below(40 * DAY_MS) : now;
+  const drawn = assertPresent(plans[plan], 'a plan');
+  const dates = drawDates(random, drawn, steps);
+  const { start } = dates;
   const hasThreshold = plan === 0 && random.chance(0.7);
-  const isCalendar = random.chance(0.2);
-  const anchor = !isCalendar && random.chance(0.2) ? start + random.below(25 * DAY_MS) : null;
   const first = steps.findIndex((at) => at > start);
-  const adjustments = drawAdjustments(random, 3);
+  const { coupons, taxes } = drawAdjustments(random, 3);
   return {
-    plan,
-    start,
+    ...{ plan, ...dates },
     zone: random.pick(ZONES),
-    cycle: isCalendar ? 'calendar' : 'anniversary',
-    anchor,
-    proration,
     threshold: hasThreshold ? random.pick(['5', '20', '60']) : null,
+    wallets: drawWallets(random),
     adjustments: {
-      // The end of a coupon of one period is that of the first period only where this is whole.
-      coupons: adjustments.coupons.filter(
-        ({ cadence }) => cadence !== 'one period' || (!isCalendar && anchor === null),
+      coupons: couponsIn(drawn.currency, coupons).filter(
+        ({ cadence }) => cadence !== 'one period' || isFirstPeriodWhole(dates),
       ),
-      taxes: adjustments.taxes.filter(({ level }) => level !== 'tenant'),
+      taxes: taxes.filter(({ level }) => level !== 'tenant'),
     },
     events: drawEvents(random, { start, steps }),
     actions: hasThreshold || first < 0 ? [] : drawActions(random, first, steps.length),
@@ -184,7 +260,8 @@ function firstAllowance(
   source: EntitlementSource,
 ): readonly EntitlementSource[] {
   const row = rowAt(plain, 0);
-  if (plain.proration === 'none' || row === null || source.limit === null) return [];
+  const isScaled = plain.proration === 'create_prorations' && plain.trialEnd === null;
+  if (!isScaled || row === null || source.limit === null) return [];
   if (source.reset !== null && source.reset !== plain.length.period) return [];
   const { start, end, full } = ownPeriodOf(plain, row, 1);
   if (end - start === full.end - full.start) return [];
@@ -199,12 +276,18 @@ export function lifeWrittenDown(life: DrawnLife, group: DrawnGroup): Subscriptio
   const plan = group.plans[life.plan];
   if (plan === undefined) throw new Error('a life without a plan');
   const { start } = life;
-  const { items, meters } = linesWrittenDown(plan.lines, start);
-  const fees = plan.fees.map(({ price, cadence }, index) =>
-    fixedItem(`fee${index}`, { createdAt: items.length + index, start, price, cadence }),
+  const length = { period: plan.period, count: 1 };
+  const { items, meters } = linesWrittenDown(plan.lines, start, length);
+  const fees = plan.fees.map(({ price, cadence, period }, index) =>
+    fixedItem(`fee${index}`, {
+      ...{ createdAt: items.length + index, start, price, cadence },
+      length: { period, count: 1 },
+    }),
   );
   const plain: Subscription = {
     ...plainSubscription,
+    ...{ currency: plan.currency, length, wallets: life.wallets },
+    trialEnd: life.trialDays === null ? null : start + life.trialDays * DAY_MS,
     ...{ start, zone: life.zone, cycle: life.cycle, givenAnchor: life.anchor },
     ...{ proration: life.proration, commitment: plan.commitment, meters },
     taxes: [...life.adjustments.taxes, ...group.tenantTaxes],

@@ -1,7 +1,10 @@
 import { priceInvoice, type PricedInvoice } from '../../invoice.js';
 import type { EarlierInvoice, Reference } from '../../invoice-question.js';
 import { rowAt, runningRow, type LedgerRow } from '../../period-ledger.js';
-import type { HistoryOperation, Subscription } from '../../subscription.js';
+import { exact, subtract } from '../../exact.js';
+import { prepaidPayments } from '../../prepaid.js';
+import type { HistoryOperation, Subscription, Wallet } from '../../subscription.js';
+import { add, divide, toText, zero } from '../../../usage-oracle/fraction.js';
 import type { OracleEvent } from '../../../usage-oracle/usage-event.js';
 import { earlierInvoice } from '../earlier-invoice.js';
 import type { DrawnAction, DrawnLife } from './drawn-life.js';
@@ -60,12 +63,18 @@ export class ExpectedLife {
 
   /** Whether something can be done with it now, after what is due. */
   canNow(action: DrawnAction['type'], nowMs: number): boolean {
-    if (this.#isOver || this.#running.start >= nowMs) return false;
+    if (this.#isOver || this.#running.start >= nowMs || this.#running.kind === 'trial')
+      return false;
     return action !== 'resume' || this.#pausedFrom !== null;
   }
 
   /** The opening invoice, where anything is charged in advance. */
   open(atMs: number): void {
+    if (this.#subscription.trialEnd !== null) {
+      const trial = this.#price('trial_start', 0, atMs);
+      this.#keep('SUBSCRIPTION_TRIAL_START', trial, 0);
+      return;
+    }
     const priced = this.#price('period_start', 0, atMs);
     if (priced.lines.length > 0) this.#keep('SUBSCRIPTION_CREATE', priced, 0);
   }
@@ -74,6 +83,10 @@ export class ExpectedLife {
   turnTo(nowMs: number): void {
     if (!this.#isOver && this.#pausedFrom === null) {
       for (let row = this.#running; row.end <= nowMs; row = this.#running) {
+        if (row.kind === 'trial') {
+          this.#endTrial(row, nowMs);
+          continue;
+        }
         this.#happen({ type: 'renewal', at: row.end });
         const earlier = earlierInvoice(row, this.#price('period_end', row.index, nowMs));
         const draft = { rowIndex: row.index, dueMs: row.end + DELAY_MS, earlier };
@@ -88,11 +101,18 @@ export class ExpectedLife {
     }
   }
 
+  #endTrial(row: LedgerRow, nowMs: number): void {
+    this.#happen({ type: 'trial_end', at: row.end });
+    const priced = this.#price('period_start', row.index + 1, nowMs);
+    this.#keep('SUBSCRIPTION_TRIAL_END', priced, row.index + 1);
+  }
+
   /** Closes the running row where its usage has reached the threshold. */
   lookAtThreshold(nowMs: number): void {
     const { threshold } = this.#life;
     const row = this.#running;
-    if (threshold === null || this.#isOver || row.start >= nowMs) return;
+    if (threshold === null || this.#isOver) return;
+    if (row.start >= nowMs || row.kind === 'trial') return;
     const before = this.#subscription;
     this.#happen({ type: 'threshold', at: nowMs });
     const priced = this.#price('threshold', row.index, nowMs);
@@ -133,11 +153,26 @@ export class ExpectedLife {
   }
 
   #keep(reason: string, priced: PricedInvoice, rowIndex: number): void {
-    const isSkipped = !hasCharge(priced);
+    const isSkipped = !hasCharge(priced) && reason !== 'SUBSCRIPTION_TRIAL_START';
     this.invoices.push({ reason, isSkipped, priced });
     const row = rowAt(this.#subscription, rowIndex);
     if (row === null) throw new Error('an invoice without a row');
     const earlier = isSkipped ? null : earlierInvoice(row, priced);
     this.#entries = [...this.#entries, { rowIndex, dueMs: null, earlier }];
+    if (!isSkipped) this.#payFromWallets(priced);
+  }
+
+  /** Later invoices find what this one has left in the wallets. */
+  #payFromWallets({ lines }: PricedInvoice): void {
+    const open = lines.map(({ priceType, amount, lineDiscount, invoiceDiscount }) => ({
+      priceType,
+      net: subtract(exact(amount), add(exact(lineDiscount), exact(invoiceDiscount))),
+    }));
+    const { byWallet } = prepaidPayments(this.#subscription, open);
+    const wallets = this.#subscription.wallets.map((wallet): Wallet => {
+      const credits = divide(byWallet.get(wallet.id) ?? zero, exact(wallet.conversionRate));
+      return { ...wallet, creditBalance: toText(subtract(exact(wallet.creditBalance), credits)) };
+    });
+    this.#subscription = { ...this.#subscription, wallets };
   }
 }

@@ -71,11 +71,13 @@ export class LiveGroup {
     const { id } = await this.#api.make('/v1/plans', { name: 'Pro' });
     const { database } = this.#engines.database;
     const lines: MadeLine[] = [];
+    const { currency } = drawn;
+    const terms = { currency, billing_period: drawn.period };
     for (const line of drawn.lines) {
-      lines.push(await makeDrawnLine(this.#api, database, { planId: id as string, line }));
+      lines.push(await makeDrawnLine(this.#api, database, { planId: id as string, line, terms }));
     }
-    for (const { price, cadence } of drawn.fees) {
-      const owned = { entity_id: id, currency: 'usd', invoice_cadence: cadence };
+    for (const { price, cadence, period } of drawn.fees) {
+      const owned = { entity_id: id, currency, billing_period: period, invoice_cadence: cadence };
       await this.#api.make('/v1/prices', { ...owned, ...priceBody(price) });
     }
     return { id: id as string, lines, drawn };
@@ -91,13 +93,22 @@ export class LiveGroup {
       ...{ external_id: prefix, tax_rate_overrides: taxes.ofCustomer },
     });
     const priceIds = plan.lines.map(({ priceId }) => priceId);
-    const coupons = await makeDrawnCoupons(this.#api, life.adjustments, { prefix, priceIds });
+    const { currency, period } = plan.drawn;
+    const given = { prefix, priceIds, currency };
+    const coupons = await makeDrawnCoupons(this.#api, life.adjustments, given);
+    for (const { conversionRate, creditBalance, allowed } of life.wallets) {
+      await this.#api.make('/v1/wallets', {
+        ...{ external_customer_id: prefix, currency, conversion_rate: conversionRate },
+        ...{ initial_credits_to_load: creditBalance, config: { allowed_price_types: [allowed] } },
+      });
+    }
     const subscription = await this.#api.make('/v1/subscriptions', {
-      ...{ external_customer_id: prefix, plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: formatInstant(life.start) },
+      ...{ external_customer_id: prefix, plan_id: plan.id, currency },
+      ...{ billing_period: period, start_date: formatInstant(life.start) },
       ...{ customer_timezone: life.zone, billing_cycle: life.cycle },
       ...(life.anchor === null ? {} : { billing_anchor: formatInstant(life.anchor) }),
       ...{ proration_behavior: life.proration, auto_invoice_threshold: life.threshold },
+      ...(life.trialDays === null ? {} : { trial_period_days: life.trialDays }),
       ...this.#commitments(plan),
       ...coupons,
       tax_rate_overrides: taxes.ofSubscription,
@@ -110,7 +121,7 @@ export class LiveGroup {
   #commitments({ drawn, lines }: MadePlan): object {
     const { commitment } = drawn;
     const ofLines = drawn.lines.flatMap(({ commitment: own }, index) =>
-      own === null ? [] : [[lines[index]?.priceId, commitmentBody(own)]],
+      own === null ? [] : [[lines[index]?.priceId, commitmentBody(own, drawn.currency)]],
     );
     return {
       ...(commitment === null

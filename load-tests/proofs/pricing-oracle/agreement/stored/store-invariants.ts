@@ -35,6 +35,7 @@ const PROBLEMS = {
     LEFT JOIN invoices AS invoice ON invoice.subscription_id = period.subscription_id
       AND invoice.period_start = period.period_start AND invoice.period_end = period.period_end
       AND invoice.billing_reason = CASE period.kind WHEN 'threshold' THEN 'AUTO_INVOICE_THRESHOLD'
+        WHEN 'trial' THEN 'SUBSCRIPTION_TRIAL_START'
         ELSE 'SUBSCRIPTION_CYCLE' END
     WHERE period.period_end <= subscription.current_period_start
     GROUP BY period.subscription_id, period.period_index HAVING count(invoice.id) <> 1`,
