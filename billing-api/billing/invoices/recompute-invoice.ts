@@ -16,7 +16,7 @@ import {
 } from '../stored/compute-tasks.js';
 import { documentOf } from '../stored/document-parts.js';
 import { chargesNothing } from '../finalize/finalize-drafts.js';
-import type { FinalDraft } from '../stored/final-draft.js';
+import { isLeftAsItIs, type FinalDraft } from '../stored/final-draft.js';
 import { replaceComputations } from '../stored/hold-drafts.js';
 import { taskOfInvoice } from '../stored/task-of-invoice.js';
 
@@ -57,7 +57,10 @@ function stateAfter(draft: FinalDraft): InvoiceRow['invoice_status'] {
   return chargesNothing(draft) ? 'SKIPPED' : 'DRAFT';
 }
 
-/** Stores what locked drafts and skipped invoices were computed to, with the state that follows. */
+/**
+ * Stores what locked drafts and skipped invoices were computed to, with the state that follows.
+ * Those that came to what they are stay untouched: no version, no event.
+ */
 export async function storeRecomputed(
   unit: Unit,
   drafts: readonly FinalDraft[],
@@ -68,6 +71,10 @@ export async function storeRecomputed(
     const to = stateAfter(draft);
     const change = { changes: [{ row, patch }], told: () => null, lifecycle: INVOICE };
     const isSame = to === row.invoice_status;
+    if (isSame && isLeftAsItIs(draft)) {
+      rows.push(row);
+      continue;
+    }
     const stored = isSame
       ? await updateRecords(unit, INVOICES, change.changes)
       : await moveRecords(unit, INVOICES, {

@@ -1,5 +1,6 @@
-import type { INVOICES, InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
-import type { Patch } from '../../records/resource.js';
+import { isDeepStrictEqual } from 'node:util';
+import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import { rowToJson, type Patch } from '../../records/resource.js';
 import type { InvoiceHeader } from '../document/invoice-document.js';
 import type { StoredParts } from './document-parts.js';
 
@@ -12,11 +13,25 @@ export type FinalDraft = {
   /** What a computation changes of the header (`computedMembers`). */
   readonly computed: InvoicePatch;
   readonly parts: StoredParts;
+  /** Its computation came to what is stored, so that its parts stayed as they were. */
+  readonly isRepeated?: boolean;
   /** The number that a caller gave to it; taken from the series when absent. */
   readonly number?: string | null;
   /** It sells credits of a wallet: no credits pay it, and what it charges is not revenue. */
   readonly isFunding?: boolean;
 };
+
+/** What says when an invoice was computed, and not what came out. */
+const WHEN = ['last_computed_at', 'data_until'] as const;
+
+/** Whether a computation leaves a draft as it is: its parts, and each member but when it was. */
+export function isLeftAsItIs({ row, computed, isRepeated = false }: FinalDraft): boolean {
+  if (!isRepeated) return false;
+  const before = rowToJson(INVOICES, row);
+  const after = rowToJson(INVOICES, computed);
+  const names = Object.keys(after).filter((name) => !WHEN.some((one) => one === name));
+  return names.every((name) => isDeepStrictEqual(after[name], before[name]));
+}
 
 /**
  * The members of the header that a computation decides. The due date stays: the draft was made with
