@@ -95,6 +95,16 @@ const TESTS_OF_NIGHT: readonly Described[] = [
     tests(['--project', 'engines', 'load-tests/proofs/simulation-conformance']),
   ],
   [
+    'stored-lives',
+    '200 subscriptions of up to two years, billed by the jobs',
+    tests(['--project', 'engines', 'load-tests/proofs/pricing-oracle/agreement/stored']),
+  ],
+  [
+    'due-at-once',
+    '10,000 subscriptions that are due at the same second',
+    tests(['--project', 'engines', 'billing-api/billing/run/many-due']),
+  ],
+  [
     'abandoned-requests',
     '50,000 clients that leave, at each API',
     tests(['--project', 'engines', 'abandoned-requests']),
