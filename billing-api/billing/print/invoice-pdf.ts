@@ -45,6 +45,7 @@ class InvoicePrinter {
   readonly #pdf: PDFKit.PDFDocument;
   readonly #fonts = new Set<FontName>();
   #y = MARGIN;
+  #isBelowDetail = false;
 
   constructor(private readonly page: PrintedPage) {
     const madeAt = new Date(page.madeAt);
@@ -158,6 +159,12 @@ class InvoicePrinter {
     this.#y = MARGIN;
   }
 
+  /** Details stand closer to their own row than to the next. */
+  #leaveDetails(kind: InvoiceRow['kind']): void {
+    if (kind !== 'detail' && this.#isBelowDetail) this.#y += 4;
+    this.#isBelowDetail = kind === 'detail';
+  }
+
   #row({ kind, name, quantity, unit, amount }: InvoiceRow): void {
     const style = STYLES[kind];
     const indent = kind === 'detail' ? INDENT : 0;
@@ -165,6 +172,7 @@ class InvoicePrinter {
     const names = wrapText(name, fits(NAME_WIDTH - indent));
     const units = wrapText(unit, fits(FIGURE_WIDTH));
     const height = style.size * LEADING;
+    this.#leaveDetails(kind);
     const lines = Math.max(names.length, units.length);
     if (this.#y + Math.min(lines, TOGETHER) * height > BOTTOM) {
       this.#newPage();

@@ -81,10 +81,12 @@ function periodOfLine({ period_start: start, period_end: end }: InvoiceDto, zone
 }
 
 function notesOf(invoice: InvoiceDto, zone: string, header: InvoiceHeader): readonly string[] {
-  const until =
+  const hasUsage = invoice.line_items.some(({ price_type: type }) => type === 'USAGE');
+  const counted =
     header.data_until === null
-      ? 'No usage is part of this invoice, or none that was read again.'
+      ? null
       : `Every event that was received before ${localDateText(header.data_until, zone)} is counted.`;
+  const until = hasUsage ? counted : 'No usage is part of this invoice.';
   const windows = invoice.line_items.some(({ commitment_info: info }) => info?.is_windowed === true)
     ? ['Charges of a commitment in windows are the sums of all windows of their line.']
     : [];

@@ -1,10 +1,27 @@
 const words = new Intl.Segmenter('en', { granularity: 'word' });
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
+/** Ends with an opening bracket or quotation mark, behind which no line ends. */
+const OPENS = /[\p{Ps}\p{Pi}]$/u;
+/** Begins with a mark that belongs to the word before it, so that no line begins with it. */
+const CLOSES = /^[\p{Pe}\p{Pf}\p{Po}]/u;
+
+/** Words with the marks around them, as long as both fit on a line together. */
+function wordsOf(text: string, fits: (line: string) => boolean): readonly string[] {
+  const found: string[] = [];
+  for (const { segment } of words.segment(text)) {
+    const last = found.at(-1);
+    const isOne = last !== undefined && last !== ' ' && (OPENS.test(last) || CLOSES.test(segment));
+    if (isOne && fits(`${last}${segment}`)) found.splice(-1, 1, `${last}${segment}`);
+    else found.push(segment);
+  }
+  return found;
+}
+
 /** The pieces between which a line may end: words, and letters of a word that is too wide. */
 function pieces(text: string, fits: (line: string) => boolean): readonly string[] {
-  return [...words.segment(text)].flatMap(({ segment }) =>
-    fits(segment) ? [segment] : [...graphemes.segment(segment)].map((letter) => letter.segment),
+  return wordsOf(text, fits).flatMap((word) =>
+    fits(word) ? [word] : [...graphemes.segment(word)].map((letter) => letter.segment),
   );
 }
 
