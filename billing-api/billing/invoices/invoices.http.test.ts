@@ -56,6 +56,27 @@ describe('an invoice', () => {
     expect([again.status, again.body.code]).toEqual([400, 'invalid_operation']);
   });
 
+  test('is sent to its customer by an event when that is asked for, and not as a draft', async ({
+    api,
+    bill,
+  }) => {
+    const { subscription } = await subscribeMonthly(api);
+    await bill('2026-12-01T00:30:00.000Z');
+    const { id } = await latestOf(api, subscription.id);
+    const path = `/v1/invoices/${id}`;
+    const early = await api.call('POST', `${path}/comms/trigger`);
+    expect([early.status, early.body.message]).toEqual([400, expect.stringMatching(/DRAFT/)]);
+    await bill('2026-12-01T02:00:00.000Z');
+    expect((await api.call('POST', `${path}/comms/trigger`)).status).toBe(200);
+    const { body } = await api.call('GET', '/v1/webhooks/events?limit=1000');
+    const told = body.items.filter(
+      (event: { event_name: string }) => event.event_name === 'invoice.communication.triggered',
+    );
+    expect(told).toMatchObject([
+      { entity_id: id, payload: { invoice: { id, invoice_status: 'FINALIZED', total: '130.00' } } },
+    ]);
+  });
+
   test('that charges nothing is skipped once, and every call at once is told so', async ({
     api,
     bill,
