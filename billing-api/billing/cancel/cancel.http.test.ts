@@ -189,6 +189,31 @@ describe('a cancellation', () => {
     ]);
   });
 
+  test('leaves so what a line costs that was given another quantity at that instant', async ({
+    api,
+    bill,
+    database,
+    world,
+  }) => {
+    await bill('2027-01-01T00:01:00.000Z');
+    await setTestClock(database.database, api.environment, Date.parse('2027-01-01T01:00:00Z'));
+    const { line_items: lines } = await world.read();
+    const fee = lines.find((one: Answer) => one.price.amount === '30');
+    const quantity_change_params = { line_items: [{ id: fee.id, quantity: '2' }] };
+    const changed = await api.call('POST', `/v1/subscriptions/${world.id}/modify/execute`, {
+      body: { type: 'quantity_change', quantity_change_params },
+    });
+    expect([changed.status, changed.body.changed_resources.invoices]).toEqual([200, []]);
+    expect((await world.cancel({})).body.proration_invoice.total).toBe('0.13');
+    await bill('2027-01-01T03:00:00.000Z');
+    expect(await world.invoices()).toEqual([
+      ...BEFORE,
+      // 100 for December, 30 × 1 ÷ 744 and 60 × 743 ÷ 744 hours.
+      ['SUBSCRIPTION_CYCLE', 'FINALIZED', '159.96'],
+      ['SUBSCRIPTION_CYCLE', 'FINALIZED', '0.13'],
+    ]);
+  });
+
   test('gives back a one-time charge that lies after its end as a whole', async ({
     api,
     bill,

@@ -16,7 +16,7 @@ function keptLines(
   atMs: InstantMs,
 ): readonly (readonly [id: string, until: string])[] {
   const isAlive = (startMs: InstantMs, endMs: InstantMs | null): boolean =>
-    startMs < atMs && atMs < (endMs ?? Infinity);
+    startMs <= atMs && atMs < (endMs ?? Infinity);
   return related.lineItems.filter(isAdvance).flatMap((item) => {
     const price = priceFromRow(mustGet(related.prices, item.price_id, 'the price of a line'));
     const own = ownPeriodAt(terms, lineBillingOf(price, terms).steps, atMs);

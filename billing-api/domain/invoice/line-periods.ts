@@ -52,7 +52,11 @@ function nextOwnPeriod(lineItem: LineItem, scope: InvoiceScope): OwnPeriod | nul
   if (advance === null) return null;
   const own = ownPeriodAt(terms, stepsOf(lineItem, scope), advance.startMs);
   if (own === null) return null;
-  return isIn(advance, Math.max(own.startMs, lineItem.startMs)) ? uncut(own, lineItem) : null;
+  const left = uncut(own, lineItem);
+  // One that begins where it ends has the time that its end has left it.
+  const endMs = left.endMs > own.endMs ? left.endMs : advance.endMs;
+  const startMs = Math.max(own.startMs, lineItem.startMs);
+  return isIn({ startMs: advance.startMs, endMs }, startMs) ? left : null;
 }
 
 /** The last period of an item as it is charged in advance: its end may leave that as it was. */

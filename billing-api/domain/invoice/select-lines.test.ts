@@ -61,7 +61,10 @@ describe('reference point period_end (13.3)', () => {
     expect(planned(opening)).toEqual(['b 2026-01-01 2026-02-01']);
     // One that was added inside it is left to the last invoice, which charges it up to the end.
     const added = fixedLine('c', { startMs: day('2026-02-04'), endMs, chargedUntilMs });
+    const begun = fixedLine('d', { startMs: endMs, endMs, chargedUntilMs });
+    expect(planned({ subscription, ...lines(begun) })).toEqual(['d 2026-02-11 2026-03-01']);
     const last = { subscription, period: { startMs: day('2026-02-01'), endMs } };
+    expect(planned({ ...last, ...lines(begun) })).toEqual([]);
     expect(planned({ ...last, ...lines(added) })).toEqual(['c 2026-02-04 2026-02-11']);
   });
 

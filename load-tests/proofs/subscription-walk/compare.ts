@@ -14,6 +14,7 @@ import { costWithTail, CURRENCY } from './model/charges.js';
 import { runningOf, type Life, type ModelInvoice, type Payer } from './model/life.js';
 import { leftOfBill, openBill } from './model/payments.js';
 import { instantText, modelText, productText } from './invoice-text.js';
+import type { Fineness } from './walk-catalog.js';
 import { ask, type Answer, type WalkWorld } from './walk-world.js';
 
 const isKept = (one: Answer): boolean => ['DRAFT', 'FINALIZED'].includes(one.invoice_status);
@@ -104,21 +105,17 @@ function costOfTime(life: Life): Fraction {
     .flatMap((invoice) => invoice.lines);
   let cost = zero;
   for (const row of life.rows) {
-    const settled = life.pieces.filter((piece) => piece.row === row);
-    const charged = lines.filter((line) => line.row === row).map(({ item }) => item);
-    const lineages = new Set([...charged, ...settled].map(({ lineage }) => lineage));
+    const settled = life.pieces.filter((piece) => piece.row === row).map(({ itemId }) => itemId);
+    const charged = lines.filter((line) => line.row === row).map(({ item }) => item.id);
+    const counted = new Set([...settled, ...charged]);
     for (const item of life.items) {
-      const isCounted =
-        item.cadence === 'ADVANCE'
-          ? lineages.has(item.lineage)
-          : lines.some((line) => line.item === item && line.row === row);
-      if (isCounted && !row.isTrial) cost = add(cost, costWithTail(item, row));
+      if (counted.has(item.id) && !row.isTrial) cost = add(cost, costWithTail(item, row));
     }
   }
   return cost;
 }
 
-type Books = {
+export type Books = {
   readonly charged: Fraction;
   readonly credited: Fraction;
   /** How many amounts were rounded. */
@@ -140,25 +137,36 @@ async function booksOf(world: WalkWorld, payer: Payer, invoices: readonly Answer
   };
 }
 
+/** What was charged less what was credited, less what the time used costs; null: not told. */
+export function offBy(payer: Payer, lives: readonly Life[], books: Books): Fraction | null {
+  // A coupon leaves less to pay than the time costs.
+  if (lives.some(({ terms }) => terms.percentOff !== null)) return null;
+  const cost = lives.map(costOfTime).reduce(add, zero);
+  // What voided invoices had taken in came back, and was no charge.
+  const givenBack = add(books.credited, negate(payer.refunded));
+  return add(add(books.charged, negate(givenBack)), negate(cost));
+}
+
 /**
- * What was charged less what was credited is what the time used costs: exact where every share is
- * whole cents, else but for half a cent for each amount that was rounded.
+ * That it is nothing: exactly where every share is whole cents, else but for half a cent for each
+ * amount that was rounded.
  */
-function expectLaw(world: WalkWorld, payer: Payer, books: Books): void {
-  const lives = [...world.model.lives.values()].filter((life) => life.payer === payer);
+export function expectNothing(fineness: Fineness, difference: Fraction, roundings: number): void {
+  const size = isNegative(difference) ? negate(difference) : difference;
+  const slack = multiply(exact('0.005'), whole(fineness === 'exact' ? 0 : roundings));
+  if (compare(size, slack) <= 0) return;
+  const shown = Number(difference.numerator) / Number(difference.denominator);
+  throw new Error(`what was charged less what was credited is off by ${shown}`);
+}
+
+function expectLaw({ model, fineness }: WalkWorld, payer: Payer, books: Books): void {
   expect([payer.id, moneyText(CURRENCY, books.credited)]).toEqual([
     payer.id,
     moneyText(CURRENCY, payer.credited),
   ]);
-  if (lives.some(({ terms }) => terms.percentOff !== null)) return;
-  const cost = lives.map(costOfTime).reduce(add, zero);
-  const givenBack = add(books.credited, negate(payer.refunded));
-  const difference = add(add(books.charged, negate(givenBack)), negate(cost));
-  const size = isNegative(difference) ? negate(difference) : difference;
-  const slack = multiply(exact('0.005'), whole(world.fineness === 'exact' ? 0 : books.roundings));
-  if (compare(size, slack) <= 0) return;
-  const shown = Number(size.numerator) / Number(size.denominator);
-  throw new Error(`${payer.id}: what was charged less what was credited is off by ${shown}`);
+  const lives = [...model.lives.values()].filter((life) => life.payer === payer);
+  const difference = offBy(payer, lives, books);
+  if (difference !== null) expectNothing(fineness, difference, books.roundings);
 }
 
 /** Compares all subscriptions of a payer, and the law of the tiles. */

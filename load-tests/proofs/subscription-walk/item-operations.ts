@@ -1,7 +1,8 @@
 import { addItem, changeQuantity, endItem, replaceItem } from './model/operate.js';
 import { coveringPieces } from './model/charges.js';
 import type { Item, Life } from './model/life.js';
-import { AMOUNTS, linesOf, type Answer, type WalkWorld } from './walk-world.js';
+import { AMOUNTS } from './walk-catalog.js';
+import { linesOf, type Answer, type WalkWorld } from './walk-world.js';
 import { iso, pathOf, pick, type Draws, type Operation } from './act.js';
 
 /** Items of a running subscription that have no end. */

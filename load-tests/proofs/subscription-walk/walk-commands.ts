@@ -31,7 +31,7 @@ abstract class Step implements Command {
   abstract toString(): string;
 }
 
-function drawTerms(world: WalkWorld, { a, b, c }: Draws): Terms {
+export function drawTerms(world: WalkWorld, { a, b, c }: Draws): Terms {
   const { fineness } = world;
   const cycle = pick(['anniversary', 'calendar'] as const, c);
   return {

@@ -12,14 +12,12 @@ import { withFreshDatabase } from '../../harness/fixtures.js';
 import { ownerOf } from '../../harness/owner.js';
 import type { Life, ModelAddon, ModelPlan, Payer } from './model/life.js';
 import { turnClock } from './model/live.js';
+import { ADDONS, PLANS, type Fineness, type Prices } from './walk-catalog.js';
 import type { ModelWorld } from './model/invoices.js';
 
 // Answers are compared with the model member by member.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Answer = any;
-
-/** How the amounts and instants of a world are drawn. */
-export type Fineness = 'exact' | 'fine';
 
 /** What world is walked in. */
 export type WorldKind = {
@@ -30,7 +28,7 @@ export type WorldKind = {
 
 /** An environment with plans and a test clock, and the model of what is in it. */
 export type WalkWorld = {
-  readonly api: BillingUnderTest;
+  readonly api: Pick<BillingUnderTest, 'call' | 'make' | 'url'>;
   readonly model: ModelWorld;
   readonly fineness: Fineness;
   /** How much longer than elsewhere the times between two events are. */
@@ -47,69 +45,12 @@ export type WalkWorld = {
 
 export const START = Date.parse('2027-11-20T00:00:00.000Z');
 
-/**
- * A cent for each hour of months of 28 to 31 days, and of weeks: so many of them that every share
- * of a period in whole hours is whole cents.
- */
-const EXACT = 90_619.2;
-
-const PLANS: Readonly<Record<Fineness, readonly (readonly [string, 'ADVANCE' | 'ARREAR'])[][]>> = {
-  fine: [
-    [
-      ['100.00', 'ADVANCE'],
-      ['31.00', 'ARREAR'],
-    ],
-    [['200.00', 'ADVANCE']],
-    [
-      ['49.99', 'ADVANCE'],
-      ['0.07', 'ARREAR'],
-      ['13.37', 'ADVANCE'],
-    ],
-    [['80.05', 'ARREAR']],
-  ],
-  exact: [
-    [
-      [`${EXACT}0`, 'ADVANCE'],
-      [`${EXACT * 2}0`, 'ARREAR'],
-    ],
-    [[`${EXACT * 4}0`, 'ADVANCE']],
-    [
-      [`${EXACT * 3}0`, 'ADVANCE'],
-      [`${EXACT * 5}0`, 'ADVANCE'],
-    ],
-    [[`${EXACT * 2}0`, 'ARREAR']],
-  ],
-};
-
-/** Amounts for lines of subscriptions' own. */
-export const AMOUNTS: Readonly<Record<Fineness, readonly string[]>> = {
-  fine: ['12.00', '7.77', '150.00', '0.05'],
-  exact: [`${EXACT}0`, `${EXACT * 2}0`, `${EXACT * 7}0`],
-};
-
-const ADDONS: typeof PLANS = {
-  fine: [
-    [['30.00', 'ADVANCE']],
-    [
-      ['9.99', 'ADVANCE'],
-      ['4.50', 'ARREAR'],
-    ],
-  ],
-  exact: [
-    [[`${EXACT}0`, 'ADVANCE']],
-    [
-      [`${EXACT * 2}0`, 'ADVANCE'],
-      [`${EXACT}0`, 'ARREAR'],
-    ],
-  ],
-};
-
 type Priced = 'plan' | 'addon';
 
 async function makePriced(
   api: BillingUnderTest,
   kind: Priced,
-  all: (typeof PLANS)[Fineness],
+  all: readonly Prices[],
 ): Promise<ModelPlan[]> {
   const made: ModelPlan[] = [];
   for (const prices of all) {

@@ -14,11 +14,14 @@ import { computeDrafts, invoiceNow } from './invoices.js';
 import { runningOf, type Addon, type Item, type Life, type ModelAddon } from './life.js';
 
 /** Lines of an addon, behind those of the plan that begin with it. */
-export function itemsOfAddon({ id, addon }: Addon, at: number): readonly Item[] {
+export function itemsOfAddon(
+  { id, addon }: Addon,
+  { at, isAdded }: { readonly at: number; readonly isAdded: boolean },
+): readonly Item[] {
   return addon.prices.map(({ amount, cadence }, index) => ({
     ...{ id: `${id}/${index}`, order: [at, `${id}/${index}`], lineage: `${id}/${index}` },
     ...{ cadence, amount, quantity: '1', start: at, end: null, paidTo: null, tail: null },
-    ...{ settled: null, addonId: id },
+    ...{ settled: null, isAdded, addonId: id },
   }));
 }
 
@@ -30,7 +33,7 @@ export function addAddon(life: Life, at: number, made: NewAddon & { isProrated: 
   life.addons.push(addon);
   const row = runningOf(life);
   let gross = zero;
-  for (const item of itemsOfAddon(addon, at)) {
+  for (const item of itemsOfAddon(addon, { at, isAdded: true })) {
     const amount = rounded(restCharge(life, fullCharge(item), at));
     const isSettled = made.isProrated && item.cadence === 'ADVANCE' && compare(amount, zero) !== 0;
     life.items.push({ ...item, settled: isSettled ? row : null });
@@ -51,8 +54,9 @@ export function removeAddon(life: Life, addon: Addon, at: number): void {
   addon.isActive = false;
   const items = life.items.filter(({ addonId, end }) => addonId === addon.id && end === null);
   for (const item of items) {
-    if (item.cadence === 'ADVANCE' && at < runningOf(life).end) {
-      const credit = creditOf(life, item.lineage, at);
+    const isInside = item.cadence === 'ADVANCE' && at < runningOf(life).end;
+    const credit = isInside ? creditOf(life, item.lineage, at) : zero;
+    if (compare(credit, zero) !== 0) {
       giveBack(life, credit);
       life.payer.roundings += 1;
       notePiece(life, { item, at, net: less(zero, credit) });

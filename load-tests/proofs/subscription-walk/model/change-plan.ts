@@ -119,7 +119,7 @@ export function executeChange(life: Life, world: ModelWorld, change: Change): Li
     if (!isActive) continue;
     const kept = { id: `${made.id}/z${made.addons.length}`, addon, isActive };
     made.addons.push(kept);
-    made.items.push(...itemsOfAddon(kept, at));
+    made.items.push(...itemsOfAddon(kept, { at, isAdded: false }));
   }
   world.lives.set(made.id, made);
   const row = runningOf(made);
@@ -133,6 +133,7 @@ export function executeChange(life: Life, world: ModelWorld, change: Change): Li
   const setOff = smaller(credit, charged);
   if (opening !== null) opening.setOff = setOff;
   giveBack(life, less(credit, opening === null ? zero : setOff));
+  if (credits.length > 0) life.isCredited = true;
   life.payer.roundings += credits.length;
   return made;
 }

@@ -124,7 +124,9 @@ export function cycleLines(life: Life, { row, next, own }: Closing): readonly Li
   const others = { ...life, invoices: life.invoices.filter((one) => one !== own) };
   const of = (item: Item): readonly Line[] => {
     if (item.cadence === 'ARREAR') return present([lineOf(item, row)]);
-    const isLeft = !isChargedAhead(others, item, row);
+    // What was added while the row ran; another one that was voided is not charged anew (13.3).
+    const isNew = item.isAdded && item.start >= row.start;
+    const isLeft = isNew && !isChargedAhead(others, item, row);
     return present([
       isLeft ? lineOf(item, row) : null,
       next === null || next.isHeld || isChargedAhead(others, item, next)

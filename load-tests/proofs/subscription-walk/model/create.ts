@@ -16,7 +16,7 @@ function itemsOf({ id, plan, start }: NewLife): Item[] {
   return plan.prices.map(({ amount, cadence }, index) => ({
     ...{ id: `${id}/${index}`, order: [start, String(index)], lineage: `${id}/${index}` },
     ...{ cadence, amount, quantity: '1', start, end: null, paidTo: null },
-    ...{ tail: null, settled: null, addonId: null },
+    ...{ tail: null, settled: null, isAdded: false, addonId: null },
   }));
 }
 

@@ -33,6 +33,8 @@ export type Item = {
   tail: (Range & { readonly row: Row }) | null;
   /** The period of which an operation has settled the charge in advance (27). */
   readonly settled: Row | null;
+  /** Whether it came while the subscription ran, and not with it (13.3). */
+  readonly isAdded: boolean;
   /** The addon that brings it; null for another line. */
   readonly addonId: string | null;
 };

@@ -51,7 +51,8 @@ export function cancelLater(life: Life, date: number | null, isProrated: boolean
   const finalized = life.invoices.filter(({ finalizeAt }) => finalizeAt === null);
   for (const item of life.items) {
     const isCharged = isChargedAhead({ ...life, invoices: finalized }, item, row);
-    if (isCharged && item.end === null && row.end < end) item.paidTo = { row, end };
+    const paid = Math.min(item.end ?? NEVER, end);
+    if (isCharged && paid > row.end) item.paidTo = { row, end: paid };
   }
 }
 
@@ -64,7 +65,7 @@ function reopenedItems({ items }: Life, cut: number): readonly Item[] {
 
 /** One invoice for what is charged of several items inside of a period. */
 function chargeTogether(life: Life, at: number, amounts: readonly Fraction[]): void {
-  life.payer.roundings += amounts.length;
+  life.payer.roundings += 2 * amounts.length;
   const gross = sum(amounts);
   if (compare(gross, zero) === 0) return;
   const { end } = runningOf(life);
@@ -157,7 +158,7 @@ export function addItem(
   life.items.push({
     ...{ ...made, order: [at, made.id], lineage: made.id, quantity: '1' },
     ...{ start: at, end: null, paidTo: null, tail: null, settled: null },
-    addonId: null,
+    ...{ isAdded: true, addonId: null },
   });
   computeDrafts(life);
 }
@@ -177,7 +178,7 @@ function succeed(life: Life, item: Item, change: Succession): Item {
   if (paidTo !== null) item.tail = { row: paidTo.row, start: row.end, end: paidTo.end };
   const next: Item = {
     ...{ ...item, ...change.terms, id, order: [at, id], start: at, end: null, paidTo: null },
-    tail: null,
+    ...{ tail: null, isAdded: true },
     settled: isSettled ? row : null,
   };
   life.items.push(next);
@@ -202,7 +203,8 @@ function chargeNow(life: Life, settled: Settled & { readonly gross: Fraction }):
   const { at, gross } = settled;
   const row = runningOf(life);
   notePiece(life, settled);
-  life.payer.roundings += 1;
+  // What is due, and what is paid for it.
+  life.payer.roundings += 2;
   if (isNegative(gross)) {
     giveBack(life, negate(gross));
     return;
