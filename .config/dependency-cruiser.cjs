@@ -51,7 +51,7 @@ const domainOrder = domainFolders.slice(0, -1).map((folder, index) => ({
 const aggregatorOrder = [
   ['fold'],
   ['protocol'],
-  ['dedup', 'gather', 'retention', 'write'],
+  ['data-until', 'dedup', 'gather', 'retention', 'write'],
   ['checkpoints'],
   ['flush'],
   ['backfill', 'ownership'],

@@ -13,6 +13,7 @@ import { startJobs } from '../sql/jobs/start-jobs.js';
 import { createBackfillJobs } from './backfill/backfill-jobs.js';
 import { runBackfills } from './backfill/run-backfills.js';
 import { createCatalogReader } from './gather/catalog.js';
+import { runCountedNotes } from './data-until/note-counted.js';
 import { FALSE_POSITIVE_RATE_DEFAULT, IdFilterCache } from './dedup/id-filter-cache.js';
 import type { IdFilter, Warming } from './dedup/id-filter.js';
 import { createCheckpointStore, readPreviousLogs } from './checkpoints/checkpoint-store.js';
@@ -164,6 +165,7 @@ export class Aggregator {
     this.#loops = Promise.all([
       runBackfills({ jobs, database, clickhouse, logger }, signal),
       runLogWatch(this.dependencies, signal),
+      runCountedNotes({ database, log, logger, isOurs: () => this.#owned.has(0) }, signal),
     ]);
     this.#stopJobs = await this.#startJobs();
   }

@@ -14,9 +14,12 @@ import { createApiKeyDirectory } from '../sql/api-keys.js';
 import { refuseOtherLog, useLog } from '../sql/log-in-use.js';
 import { startKeyUses } from '../sql/key-uses.js';
 import { assertMigrated, openPreparedDatabase } from '../sql/prepared-database.js';
+import { createDatabase } from '../sql/pool.js';
 import { createIngest } from './create-ingest.js';
 import { createForward } from './forward/forward-requests.js';
 import { createPortListener, operationsOfPort } from './forward/port-pages.js';
+import { createHeldRequests, type HeldRequests } from './held/held-requests.js';
+import { createIngestRegister, startReports } from './held/report-held.js';
 import { createStaleKeys, readyWithoutPostgres } from './outlast-postgres.js';
 import { createOperations } from './http/operations.js';
 
@@ -55,6 +58,40 @@ function staleMsOf(config: IngestConfig): number {
   return config.KAFKA_BROKERS === undefined ? 0 : config.MINUTEBOOK_STALE_KEY_SECONDS * 1000;
 }
 
+/** An outage of PostgreSQL that ends sooner costs no event, once known keys are accepted no more. */
+const SILENT_MIN_MS = 15_000;
+/** A report that takes longer is repeated on another connection. */
+const REPORT_TIMEOUT_MS = 2_000;
+
+/**
+ * For how long events are accepted after a report was taken: longer than keys are without
+ * PostgreSQL, and than a request may be held.
+ */
+function silentMsOf(config: IngestConfig): number {
+  return staleMsOf(config) + Math.max(SILENT_MIN_MS, config.MINUTEBOOK_PRODUCE_TIMEOUT_MS);
+}
+
+/**
+ * Lets billing-api know since when this process may hold events (docs/architecture.md 4.5). It
+ * counts for more than twice as long as it accepts events without a report, so that clocks of
+ * different speed do no harm.
+ */
+async function openHeldRequests(
+  { config, log, lifecycle }: IngestOpening,
+  logId: string,
+): Promise<HeldRequests> {
+  const produceTimeoutMs = config.MINUTEBOOK_PRODUCE_TIMEOUT_MS;
+  const silentMs = silentMsOf(config);
+  const held = createHeldRequests({ produceTimeoutMs, silentMs });
+  const options = { poolSize: 1, statementTimeoutMs: REPORT_TIMEOUT_MS };
+  const database = await createDatabase(config.DATABASE_URL, options);
+  lifecycle.onClose('reports to postgres', () => database.close());
+  const silentMaxMs = 2 * silentMs + produceTimeoutMs;
+  const register = createIngestRegister(database, { log: logId, silentMaxMs });
+  lifecycle.onClose('reports of held events', await startReports(held, register, log));
+  return held;
+}
+
 /** A server that does not listen yet, and what it says of itself. */
 export type OpenedIngest = {
   readonly server: ProgramServer;
@@ -73,9 +110,10 @@ export async function openIngest(opening: IngestOpening): Promise<OpenedIngest> 
   lifecycle.onClose('key uses', keyUses.stop);
   const writer = await openEventLogWriter(config);
   lifecycle.onClose('event log', () => writer.close());
-  // Events that were accepted into another log would wait there for ever.
   const { logId } = writer.identity;
+  // Events that were accepted into another log would wait there for ever.
   await useLog(database, logId);
+  const held = await openHeldRequests(opening, logId);
   for (const warning of writer.identity.warnings ?? []) {
     log.warn({ warning }, 'the log should be changed');
   }
@@ -106,10 +144,9 @@ export async function openIngest(opening: IngestOpening): Promise<OpenedIngest> 
     }),
     metrics,
     log,
-    clock: systemClock,
+    held,
     failedAuthentication: createFailedAuthentication(config),
     requestsPerSecond: config.MINUTEBOOK_INGEST_RATE,
-    produceTimeoutMs: config.MINUTEBOOK_PRODUCE_TIMEOUT_MS,
     fallback,
     lifecycle,
   });

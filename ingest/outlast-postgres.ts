@@ -1,6 +1,7 @@
 import type { Log } from '../runtime/log.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Readiness } from '../runtime/readiness.js';
+import { createSeldom } from '../runtime/seldom.js';
 import type { StaleKeys } from '../sql/api-keys.js';
 
 /** An outage is said again after this time, and not for each key. */
@@ -11,17 +12,16 @@ export function createStaleKeys(
   forMs: number,
   { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
 ): StaleKeys {
-  let saidAtMs = -Infinity;
+  const say = createSeldom(LOG_INTERVAL_MS);
   return {
     forMs,
     noteUse: () => {
       metrics.staleKeyUses.inc();
-      const nowMs = performance.now();
-      if (nowMs - saidAtMs < LOG_INTERVAL_MS) return;
-      saidAtMs = nowMs;
-      log.warn(
-        { dependency: 'postgres', forSeconds: forMs / 1000 },
-        'PostgreSQL does not answer: API keys are accepted as they were last read',
+      say(() =>
+        log.warn(
+          { dependency: 'postgres', forSeconds: forMs / 1000 },
+          'PostgreSQL does not answer: API keys are accepted as they were last read',
+        ),
       );
     },
   };

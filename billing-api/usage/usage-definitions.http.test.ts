@@ -117,5 +117,5 @@ test('a usage query asks PostgreSQL one thing, besides the caller and everybodyâ
     database.readSnapshot = transactions.read;
     Object.assign(database.slonik, { one: transactions.one });
   }
-  expect(asked.filter((text) => !text.includes('find_api_key'))).toHaveLength(1);
+  expect(asked.filter((text) => !text.includes('find_key_caller'))).toHaveLength(1);
 });

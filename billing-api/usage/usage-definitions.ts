@@ -39,6 +39,7 @@ const definitionsRow = z.object({
   asked_at: instantColumn.nullable(),
   is_known: z.boolean().nullable(),
   pending_since: instantColumn.nullable(),
+  counted_events: instantColumn.nullable(),
   found_customers: z.array(usageCustomerRow),
   found_meters: z.array(effectiveRow),
 });
@@ -55,18 +56,19 @@ export async function readDefinitions(
   const { ofPendingAppend } = dataUntil;
   const [row, until] = await Promise.all([
     database.slonik.one(sql.type(definitionsRow)`
-      SELECT *, find_test_clock(${tenantId}, ${environmentId}) AS test_clock
+      SELECT *, find_test_clock(${tenantId}, ${environmentId}) AS test_clock,
+        find_counted_events() AS counted_events
       FROM find_usage_definitions(${tenantId}, ${environmentId},
         ${sql.array([...new Set(meterIds)], 'text')},
         ${sql.array([...new Set(externalIds)], 'text')},
         ${customerId}, ${ofPendingAppend !== undefined})`),
     ofPendingAppend === undefined ? dataUntil() : null,
   ]);
-  const { asked_at: askedAt, is_known: isKnown, pending_since: pendingSince } = row;
+  const { asked_at: askedAt, is_known: isKnown } = row;
   const pending =
     askedAt === null || isKnown === null
       ? null
-      : { asked_at: askedAt, is_known: isKnown, pending_since: pendingSince };
+      : { ...row, asked_at: askedAt, is_known: isKnown };
   return {
     customers: row.found_customers,
     meters: effectiveMetersFrom(row.found_meters),

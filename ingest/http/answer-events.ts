@@ -15,6 +15,7 @@ export type AnswerDependencies = {
   readonly produce: Produce;
   /** The number of partitions of the log, which was fixed when the log was created. */
   readonly partitionCount: number;
+  /** Dates events: nothing that is received later is dated before. */
   readonly clock: Clock;
   readonly createEventId: (now: InstantMs) => string;
 };
@@ -41,20 +42,27 @@ function readTerms({ request, route }: EventCall): RequestTerms | Answer {
   return length !== null && length > BODY_BYTES_MAX ? TOO_LARGE : { form, isAtomic };
 }
 
-function evaluate(
+/**
+ * Nothing is awaited from the instant of receipt until the records are held for the log, so that no
+ * report of what is held comes between.
+ */
+async function acceptEvents(
   text: string,
   { call, terms }: { readonly call: EventCall; readonly terms: RequestTerms },
-  { clock, partitionCount, createEventId }: AnswerDependencies,
-): ReturnType<typeof evaluateBody> {
-  return evaluateBody(text, {
+  { clock, partitionCount, createEventId, produce }: AnswerDependencies,
+): Promise<Answer> {
+  const receivedAtMs = clock.now();
+  const { records, answer } = evaluateBody(text, {
     environment: call.environment,
-    receivedAtMs: clock.now(),
+    receivedAtMs,
     partitionCount,
     idempotencyKey: terms.form.idempotencyKey,
     createEventId,
     path: call.route.path,
     isAtomic: terms.isAtomic,
   });
+  if (records.length > 0) await produce({ records, receivedAtMs }, call.lease);
+  return answer;
 }
 
 /**
@@ -76,9 +84,7 @@ export async function answerEvents(
     call.askForBody();
     const text = textOfBody(await readEventsBody(request, terms.form.isGzip, lease));
     if (typeof text !== 'string') return text;
-    const { records, answer } = evaluate(text, { call, terms }, dependencies);
-    if (records.length > 0) await dependencies.produce(records, lease);
-    return answer;
+    return await acceptEvents(text, { call, terms }, dependencies);
   } finally {
     lease.release();
   }

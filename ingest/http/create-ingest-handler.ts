@@ -34,7 +34,7 @@ export type IngestHandler = (
 ) => boolean;
 
 function serveDependencies(dependencies: IngestDependencies): ServeDependencies {
-  const { apiKeys, clock, log, metrics, requestsPerSecond, writer } = dependencies;
+  const { apiKeys, held, log, metrics, requestsPerSecond, writer } = dependencies;
   const budget = new BodyBudget(dependencies.bodyLimits ?? BODY_LIMITS);
   metrics.watchBodyBytes('events', () => budget.bytesHeld);
   return {
@@ -43,7 +43,7 @@ function serveDependencies(dependencies: IngestDependencies): ServeDependencies 
     rateLimit: createRateLimit(QUOTA, requestsPerSecond),
     budget,
     answering: {
-      clock,
+      clock: held,
       partitionCount: writer.identity.partitionCount,
       produce: createProduce(dependencies),
       createEventId: createEventIdSource(),

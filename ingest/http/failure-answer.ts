@@ -1,5 +1,6 @@
 import { DependencyError, messageOf } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
+import { createSeldom } from '../../runtime/seldom.js';
 import { errorAnswer, unavailableAnswer, type Answer } from './answer.js';
 
 /** An outage fails every request, so that one log line in this time is enough. */
@@ -9,12 +10,9 @@ const OUTAGE_LOG_INTERVAL_MS = 1_000;
 export type FailureAnswer = (error: unknown, requestId: string) => Answer;
 
 export function createFailureAnswer(log: Log): FailureAnswer {
-  let outageLoggedAtMs = -Infinity;
+  const say = createSeldom(OUTAGE_LOG_INTERVAL_MS);
   const logOutage = ({ dependency, message }: DependencyError, requestId: string): void => {
-    const now = performance.now();
-    if (now - outageLoggedAtMs < OUTAGE_LOG_INTERVAL_MS) return;
-    outageLoggedAtMs = now;
-    log.warn({ requestId, dependency, error: message }, 'answered 503');
+    say(() => log.warn({ requestId, dependency, error: message }, 'answered 503'));
   };
   return (error, requestId) => {
     if (error instanceof DependencyError) {

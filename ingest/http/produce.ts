@@ -1,82 +1,83 @@
+import type { InstantMs } from '../../contract/instant.js';
 import type { AppendRequest, EventLogWriter } from '../../event-log/event-log.js';
 import { DependencyError } from '../../runtime/failure.js';
 import type { Metrics } from '../../runtime/metrics.js';
 import type { BodyLease } from '../../runtime/http/body-budget.js';
+import type { HeldRequests } from '../held/held-requests.js';
 
 export type ProducerDependencies = {
   readonly writer: EventLogWriter;
   readonly metrics: Pick<Metrics, 'produceSeconds'>;
-  /** A guard beside the writer's own time-out, for a writer that never settles. */
-  readonly produceTimeoutMs: number;
+  /** What waits for the log, with a guard beside the writer's own time-out. */
+  readonly held: HeldRequests;
+};
+
+/** What is handed to the log, all of it received at one instant (`HeldRequests.now`). */
+export type Received = {
+  readonly records: readonly AppendRequest[];
+  readonly receivedAtMs: InstantMs;
 };
 
 /**
- * Resolves when the log has acknowledged every record (docs/architecture.md I1). The lease is held
- * until the append settles, because the log keeps the records in memory until then, even after a
- * time-out.
- * @throws DependencyError when the log did not acknowledge the records in time.
+ * Resolves when the log has acknowledged every record in time (docs/architecture.md I1). The lease
+ * is held until the append settles, because the log keeps the records in memory until then, even
+ * after a time-out.
+ * @throws DependencyError when the log did not acknowledge the records in time, or nobody knows
+ *   that this process may hold events.
  */
-export type Produce = (records: readonly AppendRequest[], lease: BodyLease) => Promise<void>;
+export type Produce = (received: Received, lease: BodyLease) => Promise<void>;
 
 /** One timer for all appends costs a tenth of one timer per append. */
 const SWEEPS_PER_TIMEOUT = 10;
-
-type Pending = { readonly startedAtMs: number; readonly reject: (error: Error) => void };
 
 function timeoutError(timeoutMs: number): DependencyError {
   const message = `no acknowledgement within ${timeoutMs} ms`;
   return new DependencyError(message, { dependency: 'event-log', isRetryable: true });
 }
 
-/** Appends that wait for the log, oldest first. */
-class PendingAppends {
-  readonly #pending = new Set<Pending>();
-  #sweep: NodeJS.Timeout | null = null;
+function unreportedError(): DependencyError {
+  const message = 'PostgreSQL takes no reports of the events that this process holds';
+  return new DependencyError(message, { dependency: 'postgres', isRetryable: true });
+}
 
-  constructor(private readonly timeoutMs: number) {}
-
-  add(pending: Pending): void {
-    this.#pending.add(pending);
-    this.#sweep ??= setInterval(() => this.#rejectLate(), this.timeoutMs / SWEEPS_PER_TIMEOUT);
-  }
-
-  delete(pending: Pending): void {
-    this.#pending.delete(pending);
-  }
-
-  #rejectLate(): void {
-    const lateSince = performance.now() - this.timeoutMs;
-    for (const pending of this.#pending) {
-      if (pending.startedAtMs > lateSince) break;
-      this.#pending.delete(pending);
-      pending.reject(timeoutError(this.timeoutMs));
-    }
-    if (this.#pending.size > 0 || this.#sweep === null) return;
-    clearInterval(this.#sweep);
-    this.#sweep = null;
-  }
+/** Gives late requests up, by a timer that runs while some are held. */
+function createSweep(held: HeldRequests, timeoutMs: number): () => void {
+  let sweep: NodeJS.Timeout | null = null;
+  return () => {
+    sweep ??= setInterval(() => {
+      held.giveUpLate();
+      if (held.isHolding || sweep === null) return;
+      clearInterval(sweep);
+      sweep = null;
+    }, timeoutMs / SWEEPS_PER_TIMEOUT);
+  };
 }
 
 export function createProduce(dependencies: ProducerDependencies): Produce {
-  const { writer, metrics } = dependencies;
-  const waiting = new PendingAppends(dependencies.produceTimeoutMs);
-  return (records, lease) =>
+  const { writer, metrics, held } = dependencies;
+  const { produceTimeoutMs } = held.limits;
+  const watch = createSweep(held, produceTimeoutMs);
+  return ({ records, receivedAtMs }, lease) =>
     new Promise((resolve, reject) => {
-      const pending: Pending = { startedAtMs: performance.now(), reject };
+      if (!held.isReporting) {
+        reject(unreportedError());
+        return;
+      }
+      const startedAtMs = performance.now();
+      const request = held.hold(receivedAtMs, () => reject(timeoutError(produceTimeoutMs)));
       const endHold = lease.hold();
-      waiting.add(pending);
-      const settled = (): void => {
-        waiting.delete(pending);
-        endHold();
-      };
+      watch();
       const fail = (error: unknown): void => {
-        settled();
+        held.giveUp(request);
+        endHold();
         reject(error instanceof Error ? error : new TypeError(`append threw ${String(error)}`));
       };
       const succeed = (): void => {
-        settled();
-        metrics.produceSeconds.observe((performance.now() - pending.startedAtMs) / 1000);
-        resolve();
+        const isInTime = held.acknowledge(request);
+        endHold();
+        metrics.produceSeconds.observe((performance.now() - startedAtMs) / 1000);
+        if (isInTime) resolve();
+        else reject(timeoutError(produceTimeoutMs));
       };
       try {
         writer.append(records).then(succeed, fail);

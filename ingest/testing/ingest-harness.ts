@@ -13,6 +13,7 @@ import { makeKey } from '../../load-tests/harness/make-key.js';
 import { test, type DatabaseFixture } from '../../load-tests/harness/fixtures.js';
 import { createIngest, type IngestOptions } from '../create-ingest.js';
 import { createPublicRate } from '../../runtime/http/public-rate.js';
+import { createHeldRequests } from '../held/held-requests.js';
 import { createOperations } from '../http/operations.js';
 import { storedEvents } from './stored-events.js';
 
@@ -104,7 +105,10 @@ async function valueOf({ registry }: Metrics, name: string): Promise<number> {
  */
 export async function startTestIngest(
   { url, database }: DatabaseFixture,
-  different: Partial<IngestOptions> & { readonly publicRate?: number } = {},
+  different: Partial<IngestOptions> & {
+    readonly publicRate?: number;
+    readonly produceTimeoutMs?: number;
+  } = {},
 ): Promise<TestIngest> {
   const tenant = await bootstrap(database.url, { apiKey: API_KEY });
   const realWriter = await openPostgresWriter({
@@ -121,10 +125,12 @@ export async function startTestIngest(
     apiKeys: createApiKeyDirectory(database, systemClock),
     metrics,
     log,
-    clock: systemClock,
+    held: createHeldRequests({
+      produceTimeoutMs: different.produceTimeoutMs ?? 5_000,
+      silentMs: Number.POSITIVE_INFINITY,
+    }),
     failedAuthentication: new FailedAuthentication({ perSecond: 0 }),
     requestsPerSecond: 100_000,
-    produceTimeoutMs: 5_000,
     fallback: createOperations(
       { readiness, metrics },
       createPublicRate({

@@ -7,11 +7,15 @@ import { DependencyError } from '../../../runtime/failure.js';
 import { instantColumn, integerColumn } from '../../../sql/columns.js';
 import type { BillingDatabase } from '../../records/unit.js';
 
-/** Events received before this instant are in every number that is read from now on. */
+/**
+ * Events received before this instant are in every number that is read from now on. Two rules say
+ * so, and the later instant is taken (docs/architecture.md 4.5): what aggregators note, exactly,
+ * and, where they note nothing, what the log says less the time for which ingest may hold events.
+ */
 export type ReadDataUntil = (() => Promise<InstantMs | null>) & {
   /**
-   * The watermark of a row of find_pending_append, for who asks PostgreSQL something else too
-   * (0017_usage_definitions.sql); absent where the log is not in PostgreSQL.
+   * The watermark of a row of find_pending_append with find_counted_events, for who asks PostgreSQL
+   * something else too; absent where the log is not in PostgreSQL.
    */
   readonly ofPendingAppend?: (row: PendingAppend) => InstantMs | null;
 };
@@ -20,8 +24,13 @@ const pendingAppendRow = z.object({
   asked_at: instantColumn,
   is_known: z.boolean(),
   pending_since: instantColumn.nullable(),
+  counted_events: instantColumn.nullable(),
 });
 export type PendingAppend = z.output<typeof pendingAppendRow>;
+
+/** The later of two instants, of which each may be unknown. */
+const latest = (instant: InstantMs | null, other: InstantMs | null): InstantMs | null =>
+  instant === null || other === null ? (instant ?? other) : Math.max(instant, other);
 
 /**
  * The watermark of the log in PostgreSQL. Every record that was appended before the oldest
@@ -36,11 +45,13 @@ export function createPostgresDataUntil(
 ): ReadDataUntil {
   const ofPendingAppend = (row: PendingAppend): InstantMs | null => {
     if (!row.is_known) return null;
-    return Math.min(row.asked_at, row.pending_since ?? row.asked_at) - inFlightMs;
+    const appendedBefore = Math.min(row.asked_at, row.pending_since ?? row.asked_at);
+    return latest(appendedBefore - inFlightMs, row.counted_events);
   };
   const read = async (): Promise<InstantMs | null> =>
     ofPendingAppend(
-      await database.slonik.one(sql.type(pendingAppendRow)`SELECT * FROM find_pending_append()`),
+      await database.slonik.one(sql.type(pendingAppendRow)`
+        SELECT *, find_counted_events() AS counted_events FROM find_pending_append()`),
     );
   return Object.assign(read, { ofPendingAppend });
 }
@@ -48,7 +59,9 @@ export function createPostgresDataUntil(
 /** A watermark stays true for ever, so an answer may be this old; it bounds what is asked. */
 const KEPT_MS = 500;
 /** An answer so old is still given at once, while the next one is read. */
-const GIVEN_MS = 5_000;
+const GIVEN_MS = 1_000;
+/** So long while readings fail, which takes seconds. */
+const GIVEN_IN_OUTAGE_MS = 5_000;
 /** How long to wait for the log to hand over the first record of a partition. */
 const READ_WAIT_MS = 1_000;
 
@@ -145,30 +158,52 @@ class FinishedUntil {
   }
 }
 
+const countedRow = z.object({ counted_events: instantColumn.nullable() });
+
+async function readCountedEvents({ slonik }: BillingDatabase): Promise<InstantMs | null> {
+  const row = await slonik.one(
+    sql.type(countedRow)`SELECT find_counted_events() AS counted_events`,
+  );
+  return row.counted_events;
+}
+
+type Known = {
+  readonly until: InstantMs | null;
+  readonly readAtMs: number;
+  /** For how long it is given. */
+  readonly givenMs: number;
+};
+
 /**
  * The watermark of any log, as that of the log in PostgreSQL, by the clocks of this process and of
  * the log's servers. One that was read in the last few seconds is answered at once, and a newer one
- * is read meanwhile. When the log does not answer, the last one known is answered, which is still
+ * is read meanwhile. The log is asked only when the aggregators have noted nothing for longer than
+ * ingest may hold events. When it does not answer, the last one known is answered, which is still
  * true, or null when there is none. So no question fails because the watermark is missing.
  */
 export function createLogDataUntil(options: LogDataUntilOptions): ReadDataUntil {
-  let known: { readonly until: InstantMs | null; readonly readAtMs: number } | null = null;
+  let known: Known | null = null;
   let reading: Promise<InstantMs | null> | null = null;
   let finished: FinishedUntil | null = null;
 
+  const readAppended = async (): Promise<InstantMs> => {
+    const reader = await options.openReader();
+    if (finished?.reader !== reader) finished = new FinishedUntil(reader, options);
+    return (await finished.readOldest()) - options.inFlightMs;
+  };
   const read = async (): Promise<InstantMs | null> => {
     let until = known?.until ?? null;
+    let givenMs = GIVEN_MS;
     try {
-      const reader = await options.openReader();
-      if (finished?.reader !== reader) finished = new FinishedUntil(reader, options);
-      until = Math.max(
-        (await finished.readOldest()) - options.inFlightMs,
-        until ?? Number.NEGATIVE_INFINITY,
-      );
+      until = latest(until, await readCountedEvents(options.database));
+      // The log could not say more.
+      const isExact = until !== null && until >= options.clock.now() - options.inFlightMs;
+      if (!isExact) until = latest(until, await readAppended());
     } catch (error) {
       if (!(error instanceof DependencyError)) throw error;
+      givenMs = GIVEN_IN_OUTAGE_MS;
     }
-    known = { until, readAtMs: performance.now() };
+    known = { until, readAtMs: performance.now(), givenMs };
     return until;
   };
 
@@ -178,7 +213,7 @@ export function createLogDataUntil(options: LogDataUntilOptions): ReadDataUntil 
     reading ??= read().finally(() => {
       reading = null;
     });
-    if (known === null || age >= GIVEN_MS) return reading;
+    if (known === null || age >= known.givenMs) return reading;
     // Whoever asks next is told when this reading has failed by a bug.
     reading.catch(() => undefined);
     return Promise.resolve(known.until);
