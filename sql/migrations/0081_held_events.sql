@@ -75,7 +75,7 @@ $$;
 -- tenant, and usage queries ask for it after they have entered an environment.
 CREATE FUNCTION find_counted_events() RETURNS timestamptz(3)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-  SELECT least(received_before, statement_timestamp()) FROM counted_events
+  SELECT least(received_before, statement_timestamp()) FROM counted_events WHERE received_before IS NOT NULL
 $$;
 
 REVOKE ALL ON FUNCTION report_ingest_process, find_held_since, note_counted_events, find_counted_events FROM PUBLIC;
