@@ -58,7 +58,7 @@ function staleMsOf(config: IngestConfig): number {
   return config.KAFKA_BROKERS === undefined ? 0 : config.MINUTEBOOK_STALE_KEY_SECONDS * 1000;
 }
 
-/** An outage of PostgreSQL that ends sooner costs no event, once known keys are accepted no more. */
+/** How long reports may fail, beyond the time for which keys are accepted without PostgreSQL. */
 const SILENT_MIN_MS = 15_000;
 /** A report that takes longer is repeated on another connection. */
 const REPORT_TIMEOUT_MS = 2_000;

@@ -20,9 +20,7 @@ const report = (
       make_interval(secs => ${silentSeconds}))`);
 
 async function heldSince({ slonik }: Database): Promise<number | null> {
-  const row = await slonik.one(
-    sql.type(instantRow)`SELECT find_held_since('log') AS instant`,
-  );
+  const row = await slonik.one(sql.type(instantRow)`SELECT find_held_since('log') AS instant`);
   return row.instant;
 }
 

@@ -66,9 +66,7 @@ export async function readDefinitions(
   ]);
   const { asked_at: askedAt, is_known: isKnown } = row;
   const pending =
-    askedAt === null || isKnown === null
-      ? null
-      : { ...row, asked_at: askedAt, is_known: isKnown };
+    askedAt === null || isKnown === null ? null : { ...row, asked_at: askedAt, is_known: isKnown };
   return {
     customers: row.found_customers,
     meters: effectiveMetersFrom(row.found_meters),

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { sql } from 'slonik';
 import { afterAll, describe, expect } from 'vitest';
+import { z } from 'zod';
 import type { EventLogReader, EventLogWriter } from '../../../event-log/event-log.js';
 import { openKafkaReader } from '../../../event-log/kafka/reader.js';
 import { openKafkaWriter } from '../../../event-log/kafka/writer.js';
@@ -11,9 +13,10 @@ import { systemClock } from '../../../runtime/clock.js';
 import { DependencyError } from '../../../runtime/failure.js';
 import type { Database } from '../../../sql/pool.js';
 import { finishPartition } from '../../testing/finish-partition.js';
-import { createLogDataUntil } from './data-until.js';
+import { createLogDataUntil, createPostgresDataUntil } from './data-until.js';
 
 const IN_FLIGHT_MS = 8_000;
+const NOTED_MS = Date.UTC(2026, 0, 1);
 const { kafka, skipReason } = await obtainKafka();
 afterAll(() => kafka?.stop());
 
@@ -63,6 +66,9 @@ async function checkWatermark(database: Database, { reader, writer }: OpenLog): 
   await finishPartition(database, { logId, partition: 1, nextOffset: 2 });
   await isNow();
 }
+
+const noteCounted = ({ slonik }: Database, before: string): Promise<unknown> =>
+  slonik.query(sql.type(z.unknown())`SELECT note_counted_events(${before})`);
 
 /** A reader that says how far the log goes, and fails the test when a record is asked for. */
 function readerOf(ends: number[]): EventLogReader {
@@ -124,6 +130,34 @@ describe('the watermark of a log', () => {
     await read();
     await expect.poll(read).toBe(1_002_000 - IN_FLIGHT_MS);
     expect(openings).toBe(4);
+  });
+
+  test('is what aggregators have noted, when that is later', async ({ database }) => {
+    const { reader, writer } = await openPostgres(database.url);
+    const { database: own } = database;
+    const inFlightMs = IN_FLIGHT_MS;
+    let [nowMs, openings] = [NOTED_MS + IN_FLIGHT_MS, 0];
+    const ofLog = () =>
+      createLogDataUntil({
+        ...{ database: own, clock: { now: () => nowMs }, inFlightMs },
+        openReader: () => {
+          openings += 1;
+          return Promise.resolve(reader);
+        },
+      })();
+    const ofPostgres = createPostgresDataUntil(own, inFlightMs);
+    await writer.append([{ partition: 1, key: 'k', value: 'not counted' }]);
+    const appended = Number(await ofPostgres());
+    await noteCounted(own, '2026-01-01T00:00:00Z');
+    expect(await ofPostgres()).toBe(appended);
+    // The log need not be asked for what it cannot say better.
+    expect([await ofLog(), openings]).toEqual([NOTED_MS, 0]);
+    nowMs += 1;
+    expect([await ofLog(), openings]).toEqual([appended, 1]);
+    await noteCounted(own, new Date(appended + 5).toISOString());
+    expect(await ofPostgres()).toBe(appended + 5);
+    expect(await ofLog()).toBe(appended + 5);
+    await closeLog({ reader, writer });
   });
 
   test('stays at what was known when the log does not answer', async ({ database }) => {

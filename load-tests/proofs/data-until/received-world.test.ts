@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { drawSeed } from '../../harness/draw-seed.js';
-import { MUTATIONS, ReceivedWorld, type Mutation } from './received-world.js';
+import { ReceivedWorld } from './received-world.js';
+import { MUTATIONS, type Mutation } from './spoilt-requests.js';
 
 const STEPS = 1_500;
 const WORLDS = 60;

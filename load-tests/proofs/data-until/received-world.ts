@@ -1,32 +1,17 @@
 import { noteCounted, type CountedPorts } from '../../../aggregator/data-until/note-counted.js';
 import { ReceivedMarks } from '../../../aggregator/data-until/received-marks.js';
 import type { InstantMs } from '../../../contract/instant.js';
-import { HeldRequests, type HeldRequest } from '../../../ingest/held/held-requests.js';
+import type { HeldRequests } from '../../../ingest/held/held-requests.js';
 import { reportHeld, type IngestRegister } from '../../../ingest/held/report-held.js';
 import { DependencyError } from '../../../runtime/failure.js';
 import { createSeededRandom } from '../../harness/seeded-random.js';
+import { SILENT_MAX_MS, SpoiltRequests, type Mutation } from './spoilt-requests.js';
 
-/** Rules that can be left out, each of which a walk must miss. */
-export const MUTATIONS = [
-  'ends_before_reports',
-  'accepts_before_reporting',
-  'accepts_when_silent',
-  'answers_late',
-  'leaves_holding',
-  'reports_now',
-  'forgets_a_partition',
-  'counts_own_records_only',
-] as const;
-export type Mutation = (typeof MUTATIONS)[number];
-
-const PRODUCE_TIMEOUT_MS = 80;
-const SILENT_MS = 150;
-const SILENT_MAX_MS = 2 * SILENT_MS + PRODUCE_TIMEOUT_MS;
 const PARTITIONS = [0, 1] as const;
 
 type Owner = { state: 'running' | 'stopped' | 'dead' };
 
-/** A question or an order on its way: what it does where it arrives, then what its sender learns. */
+/** A question on its way: what it does where it arrives, then what its sender learns. */
 type Message = {
   readonly owner: Owner;
   readonly arrive: () => void;
@@ -59,37 +44,9 @@ type Event = {
   missedBy: InstantMs | null;
 };
 
+/** A message was lost, before or after it had arrived. */
 const lost = (): DependencyError =>
   new DependencyError('lost', { dependency: 'postgres', isRetryable: true });
-
-/** As HeldRequests, with a rule left out. */
-class SpoiltRequests extends HeldRequests {
-  constructor(
-    private readonly without: Mutation | null,
-    private readonly time: () => InstantMs,
-  ) {
-    const silentMs = without === 'accepts_when_silent' ? 1_000_000 : SILENT_MS;
-    const clocks = { clock: { now: time }, elapsedMs: time };
-    super({ produceTimeoutMs: PRODUCE_TIMEOUT_MS, silentMs }, clocks);
-  }
-
-  override get isReporting(): boolean {
-    return this.without === 'accepts_before_reporting' || super.isReporting;
-  }
-
-  override hold(receivedAtMs: InstantMs, onLate: () => void): HeldRequest {
-    if (this.without !== 'reports_now') return super.hold(receivedAtMs, onLate);
-    return super.hold(Math.max(receivedAtMs, this.time()), onLate);
-  }
-
-  override acknowledge(request: HeldRequest): boolean {
-    return super.acknowledge(request) || this.without === 'answers_late';
-  }
-
-  override report(): InstantMs {
-    return this.without === 'reports_now' ? this.now() : super.report();
-  }
-}
 
 /**
  * Processes of ingest, of which each step may be delayed, stopped, lost or the last one, a log, and
@@ -221,7 +178,13 @@ export class ReceivedWorld {
         }),
       leave: () => this.#send(ingest, () => void this.#rows.delete(id)),
     };
-    const ingest = Object.assign(owner, { id, held, register, isReporting: false, isEnding: false });
+    const ingest = Object.assign(owner, {
+      id,
+      held,
+      register,
+      isReporting: false,
+      isEnding: false,
+    });
     this.#ingests.push(ingest);
   }
 
