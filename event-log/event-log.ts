@@ -121,6 +121,12 @@ export interface EventLogReader {
   read(request: ReadRequest): Promise<readonly LogRecord[]>;
   bounds(partition: number): Promise<LogBounds>;
   /**
+   * The end of every partition at the time of the call or later, by fewer questions than their
+   * bounds take; absent for a log whose bounds are one question anyway.
+   * @throws DependencyError when the log does not tell.
+   */
+  readonly ends?: () => Promise<readonly number[]>;
+  /**
    * Tells the log that all records below the offset are finished. In Kafka this is the committed
    * offset, which lag tools show.
    */

@@ -57,7 +57,7 @@ export async function noteCounted(marks: ReceivedMarks, ports: CountedPorts): Pr
 
 type Counting = {
   readonly database: Pick<Database, 'slonik'>;
-  readonly log: Pick<EventLogReader, 'identity' | 'bounds'>;
+  readonly log: Pick<EventLogReader, 'identity' | 'bounds' | 'ends'>;
 };
 
 export function createCountedPorts({ database: { slonik }, log }: Counting): CountedPorts {
@@ -72,6 +72,7 @@ export function createCountedPorts({ database: { slonik }, log }: Counting): Cou
       return { heldSince: row.held_since, finished };
     },
     ends: async () => {
+      if (log.ends !== undefined) return log.ends();
       const bounds = await Promise.all(partitions.map((partition) => log.bounds(partition)));
       return bounds.map(({ endOffset }) => endOffset);
     },

@@ -60,6 +60,12 @@ export type RdKafkaConsumer = Client & {
     timeoutMs: number,
     done: Done<Watermarks>,
   ): void;
+  /** The offset of each is the instant that is asked for; the answer has an offset in its place. */
+  offsetsForTimes(
+    asked: readonly TopicOffset[],
+    timeoutMs: number,
+    done: Done<readonly TopicOffset[]>,
+  ): void;
   disconnect(done: () => void): void;
 };
 

@@ -9,6 +9,7 @@ import {
   type LogRemoval,
   type ReadRequest,
 } from '../event-log.js';
+import { logOutage } from '../group-commit.js';
 import { describeTopic, topicSettings } from './describe-topic.js';
 import { KAFKA_ERROR, kafkaFailureOf } from './kafka-failure.js';
 import { fetchedBytesOf, PartitionFeed } from './feed.js';
@@ -67,6 +68,38 @@ export async function partitionBounds(asked: AskedBounds): Promise<LogBounds> {
   }
 }
 
+/** Asks for the end of a partition in place of an offset by time. */
+const LATEST = -1;
+
+type AskedEnds = {
+  readonly consumer: Pick<RdKafkaConsumer, 'offsetsForTimes'>;
+  readonly topic: string;
+  readonly partitionCount: number;
+};
+
+/**
+ * The ends of all partitions, by one question to each broker.
+ * @throws DependencyError, also when a single partition has no leader for a moment.
+ */
+export function partitionEnds({ consumer, topic, partitionCount }: AskedEnds) {
+  const asked = Array.from({ length: partitionCount }, (_, partition) => ({
+    ...{ topic, partition },
+    offset: LATEST,
+  }));
+  return new Promise<readonly number[]>((resolve, reject) => {
+    consumer.offsetsForTimes(asked, QUERY_TIMEOUT_MS, (error, answer) => {
+      if (error) {
+        reject(kafkaFailureOf(error, 'the ends of the partitions'));
+        return;
+      }
+      const offsets = new Map(answer.map(({ partition, offset }) => [partition, offset]));
+      const ends = asked.map(({ partition }) => offsets.get(partition) ?? LATEST);
+      if (ends.every((end) => end >= 0)) resolve(ends);
+      else reject(logOutage('no end of some partitions is known'));
+    });
+  });
+}
+
 class KafkaLogReader implements EventLogReader {
   readonly #feeds = new Map<number, PartitionFeed>();
   readonly #pump: ConsumerPump;
@@ -110,6 +143,13 @@ class KafkaLogReader implements EventLogReader {
   bounds(partition: number): Promise<LogBounds> {
     return partitionBounds({ consumer: this.consumer, topic: this.at.topic, partition });
   }
+
+  /** A property and not a method, since the PostgreSQL log has none. */
+  readonly ends = (): Promise<readonly number[]> =>
+    partitionEnds({
+      ...{ consumer: this.consumer, topic: this.at.topic },
+      partitionCount: this.identity.partitionCount,
+    });
 
   commit(partition: number, nextOffset: number): Promise<void> {
     try {

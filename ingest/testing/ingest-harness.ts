@@ -126,7 +126,8 @@ export async function startTestIngest(
     metrics,
     log,
     held: createHeldRequests({
-      produceTimeoutMs: different.produceTimeoutMs ?? 5_000,
+      // Longer than the writer's: bodies of 32 MiB take seconds on a busy machine.
+      produceTimeoutMs: different.produceTimeoutMs ?? 30_000,
       silentMs: Number.POSITIVE_INFINITY,
     }),
     failedAuthentication: new FailedAuthentication({ perSecond: 0 }),

@@ -195,9 +195,10 @@ export function createLogDataUntil(options: LogDataUntilOptions): ReadDataUntil 
     let until = known?.until ?? null;
     let givenMs = GIVEN_MS;
     try {
-      until = latest(until, await readCountedEvents(options.database));
+      const counted = await readCountedEvents(options.database);
+      until = latest(until, counted);
       // The log could not say more.
-      const isExact = until !== null && until >= options.clock.now() - options.inFlightMs;
+      const isExact = counted !== null && counted >= options.clock.now() - options.inFlightMs;
       if (!isExact) until = latest(until, await readAppended());
     } catch (error) {
       if (!(error instanceof DependencyError)) throw error;
