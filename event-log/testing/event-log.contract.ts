@@ -240,24 +240,6 @@ function registerOrder(test: LogTest): void {
 }
 
 function registerPositions(test: LogTest): void {
-  test('knows the ends of all partitions once an append is acknowledged', async ({ log }) => {
-    await withBoth(log, async (writer, reader) => {
-      const partitions = Array.from({ length: CONTRACT_PARTITIONS }, (_, partition) => partition);
-      const ends = async (): Promise<readonly number[]> => {
-        if (reader.ends !== undefined) return reader.ends();
-        const bounds = await Promise.all(partitions.map((partition) => reader.bounds(partition)));
-        return bounds.map(({ endOffset }) => endOffset);
-      };
-      expect(await ends()).toEqual(partitions.map(() => 0));
-      for (let appended = 1; appended <= 20; appended += 1) {
-        await writer.append([text('one', 1)]);
-        expect(await ends()).toEqual(
-          partitions.map((partition) => (partition === 1 ? appended : 0)),
-        );
-      }
-    });
-  });
-
   test('knows the bounds of a partition, and refuses offsets outside them', async ({ log }) => {
     await withBoth(log, async (writer, reader) => {
       expect(await reader.bounds(0)).toEqual({ startOffset: 0, endOffset: 0 });

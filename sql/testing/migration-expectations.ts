@@ -50,6 +50,12 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
   '0080_kept_charges.sql': {
     addedColumns: { subscription_line_items: { charged_until: null } },
   },
+  '0082_held_events.sql': {
+    addedRows: {
+      counted_events: [{ is_only: 'true', received_before: null }],
+      unregistered_programs: [{ is_only: 'true', seen_at: null }],
+    },
+  },
   '0058_bucket_pricing.sql': { addedColumns: { meters: { bucket_pricing: null } } },
   '0060_gateways.sql': { addedColumns: { connections: { endpoint_url: null } } },
   '0073_invoice_sync.sql': { addedColumns: { connections: { sync_config: null } } },

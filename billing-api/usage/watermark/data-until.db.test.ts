@@ -129,7 +129,7 @@ describe('the watermark of a log', () => {
     await new Promise((resolve) => setTimeout(resolve, 600));
     await read();
     await expect.poll(read).toBe(1_002_000 - IN_FLIGHT_MS);
-    expect(openings).toBe(4);
+    expect(openings).toBeLessThanOrEqual(5);
   });
 
   test('is what aggregators have noted, when that is later', async ({ database }) => {
