@@ -78,12 +78,6 @@ const UNLIKE = [
 const UNREAD = [
   // The specification has a list of entitlements; the SDK wants the plan.
   'entitlementsGetPlanEntitlements',
-  // Every list here has one shape; the SDK wants other names for its parts.
-  'invoicesGetCustomerInvoiceSummary',
-  'subscriptionsListSubscriptionSchedules',
-  // We answer the subscription with its pauses; the SDK wants the pause.
-  'subscriptionsPauseSubscription',
-  'subscriptionsResumeSubscription',
 ];
 
 const camel = (name: string): string =>

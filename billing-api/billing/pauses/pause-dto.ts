@@ -47,8 +47,11 @@ export interface BillingImpactDto {
   next_invoice_at: DateTime | null;
 }
 
-/** A subscription that pauses or is resumed. */
-export interface PausedSubscriptionDto {
+/**
+ * A subscription that pauses or is resumed. The members of `pause` stand beside it too, where
+ * clients of other systems look for them (docs/http.md 18).
+ */
+export interface PausedSubscriptionDto extends PauseDto {
   subscription: ExpandedSubscriptionDto;
   pause: PauseDto;
   billing_impact: BillingImpactDto;

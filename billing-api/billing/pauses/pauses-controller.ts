@@ -28,18 +28,20 @@ import { pauseSubscription } from './pause-subscription.js';
 import { resumeSubscription } from './resume-subscription.js';
 
 function pausedToDto(
-  { subscription, pause, impact }: AnsweredPause,
+  { subscription, pause: row, impact }: AnsweredPause,
   isDry: boolean,
 ): PausedSubscriptionDto {
+  const pause = pauseToDto(row);
   return {
     subscription: loadedSubscriptionToDto(subscription),
-    pause: pauseToDto(pause),
+    pause,
     billing_impact: {
       period_end_before: formatInstant(impact.endBefore),
       period_end_after: instantToDto(impact.endAfter),
       next_invoice_at: instantToDto(impact.nextInvoiceAt),
     },
     dry_run: isDry,
+    ...pause,
   };
 }
 

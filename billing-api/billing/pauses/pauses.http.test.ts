@@ -69,6 +69,8 @@ describe('a pause (26)', () => {
       dry_run: false,
     });
     expect(paused.subscription.active_pause_id).toBe(paused.pause.id);
+    // Where clients of other systems look for them (docs/http.md 18).
+    expect(paused).toMatchObject(paused.pause);
     await bill('2026-01-15T00:00:00Z');
     const resumed = await world.read(id);
     expect(at(resumed)).toEqual(['active', 'none', '2026-02-11', '2026-02-11']);

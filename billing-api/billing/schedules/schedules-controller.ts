@@ -84,12 +84,13 @@ export class SchedulesController extends Controller {
     @Path() id: string,
     @Queries() query: PageRequest,
   ): Promise<ScheduleListDto> {
-    const page = await readUnit(this.dependencies, occasionOf(request), async (unit) => {
+    const found = await readUnit(this.dependencies, occasionOf(request), async (unit) => {
       const subscription = await readRecord(unit, SUBSCRIPTIONS, id);
       if (isRefusal(subscription)) return subscription;
       const conditions = isEqual('subscription_id', id);
       return searchRecords(unit, SCHEDULES, { request: listRequestFrom(query), conditions });
     });
-    return pageToDto(accepted(page), scheduleToDto);
+    const page = await pageToDto(accepted(found), scheduleToDto);
+    return { ...page, schedules: page.items, count: page.items.length };
   }
 }

@@ -80,7 +80,10 @@ describe('a change of plan at the end of the period (25.5)', () => {
     expect([status, body.is_scheduled, body.scheduled_at, body.new_subscription]).toEqual([
       ...[200, true, '2026-02-01T00:00:00.000Z', null],
     ]);
-    const { items } = (await api.call('GET', `/v1/subscriptions/${id}/schedules`)).body;
+    const { body: list } = await api.call('GET', `/v1/subscriptions/${id}/schedules`);
+    const { items } = list;
+    // By the names that clients of other systems know (docs/http.md 18).
+    expect([list.schedules, list.count]).toEqual([items, items.length]);
     expect(items).toMatchObject([
       { id: body.schedule_id, schedule_type: 'plan_change', schedule_status: 'pending' },
     ]);

@@ -29,14 +29,37 @@ export interface InvoiceSummaryDto {
   unpaid_fixed: DecimalText;
   /** Finalized ones. @isInt */
   invoice_count: number;
+  /** Those of them that are not paid. @isInt */
+  unpaid_invoice_count: number;
+  /** Those of them that should be paid by now. @isInt */
+  overdue_invoice_count: number;
   /** What wallets of the currency hold, in money. */
   wallet_balance: DecimalText;
   /** What the ledger says that the customer owes; less than 0 after an overpayment. */
   receivable: DecimalText;
 }
 
+/** One of `items` by the names that clients of other systems know (docs/http.md 18). */
+export interface NamedInvoiceSummaryDto {
+  currency: Currency;
+  customer_id: string;
+  total_revenue_amount: DecimalText;
+  total_unpaid_amount: DecimalText;
+  total_overdue_amount: DecimalText;
+  unpaid_usage_charges: DecimalText;
+  unpaid_fixed_charges: DecimalText;
+  /** @isInt */
+  total_invoice_count: number;
+  /** @isInt */
+  unpaid_invoice_count: number;
+  /** @isInt */
+  overdue_invoice_count: number;
+}
+
 export interface InvoiceSummariesDto {
   items: InvoiceSummaryDto[];
+  summaries: NamedInvoiceSummaryDto[];
+  customer_id: string;
 }
 
 const amount = numericColumn.transform(decimalOf);
@@ -48,6 +71,8 @@ const summaryRow = z.object({
   unpaid_usage: amount,
   unpaid_fixed: amount,
   invoice_count: integerColumn,
+  unpaid_invoice_count: integerColumn,
+  overdue_invoice_count: integerColumn,
   wallet_balance: amount,
   receivable: amount,
 });
@@ -62,8 +87,25 @@ function summaryToDto({ currency, ...row }: z.output<typeof summaryRow>): Invoic
     unpaid_usage: money(row.unpaid_usage),
     unpaid_fixed: money(row.unpaid_fixed),
     invoice_count: row.invoice_count,
+    unpaid_invoice_count: row.unpaid_invoice_count,
+    overdue_invoice_count: row.overdue_invoice_count,
     wallet_balance: plain(row.wallet_balance),
     receivable: plain(row.receivable),
+  };
+}
+
+function namedSummary(customerId: string, summary: InvoiceSummaryDto): NamedInvoiceSummaryDto {
+  return {
+    currency: summary.currency,
+    customer_id: customerId,
+    total_revenue_amount: summary.total_revenue,
+    total_unpaid_amount: summary.total_unpaid,
+    total_overdue_amount: summary.total_overdue,
+    unpaid_usage_charges: summary.unpaid_usage,
+    unpaid_fixed_charges: summary.unpaid_fixed,
+    total_invoice_count: summary.invoice_count,
+    unpaid_invoice_count: summary.unpaid_invoice_count,
+    overdue_invoice_count: summary.overdue_invoice_count,
   };
 }
 
@@ -105,11 +147,16 @@ export function summarizeInvoices(
         coalesce((SELECT sum(amount) FROM unpaid
           WHERE unpaid.currency = known.currency AND is_usage IS NOT TRUE), 0) AS unpaid_fixed,
         count(own.id) AS invoice_count,
+        count(own.id) FILTER (WHERE own.amount_remaining > 0) AS unpaid_invoice_count,
+        count(own.id) FILTER (WHERE own.amount_remaining > 0
+          AND own.due_date < ${formatInstant(unit.now)}::timestamptz) AS overdue_invoice_count,
         coalesce((SELECT amount FROM held WHERE held.currency = known.currency), 0) AS wallet_balance,
         coalesce((SELECT amount FROM posted WHERE posted.currency = known.currency), 0) AS receivable
       FROM known LEFT JOIN own ON own.currency = known.currency
       GROUP BY known.currency ORDER BY known.currency`);
-    return { items: rows.map(summaryToDto) };
+    const items = rows.map(summaryToDto);
+    const summaries = items.map((item) => namedSummary(id, item));
+    return { items, summaries, customer_id: id };
   });
 }
 

@@ -197,7 +197,18 @@ describe('the summary of a customer', () => {
       {
         ...{ currency: 'usd', total_revenue: '42.00', total_unpaid: '17.00' },
         ...{ total_overdue: '5.00', unpaid_usage: '0.00', unpaid_fixed: '42.00' },
-        ...{ invoice_count: 2, wallet_balance: '7', receivable: '17' },
+        ...{ invoice_count: 2, unpaid_invoice_count: 2, overdue_invoice_count: 1 },
+        ...{ wallet_balance: '7', receivable: '17' },
+      },
+    ]);
+    // The same by the names that clients of other systems know (docs/http.md 18).
+    expect(body).toMatchObject({ customer_id: wallet.customer_id, default_currency: null });
+    expect(body.summaries).toEqual([
+      {
+        ...{ currency: 'usd', customer_id: wallet.customer_id, total_revenue_amount: '42.00' },
+        ...{ total_unpaid_amount: '17.00', total_overdue_amount: '5.00' },
+        ...{ unpaid_usage_charges: '0.00', unpaid_fixed_charges: '42.00' },
+        ...{ total_invoice_count: 2, unpaid_invoice_count: 2, overdue_invoice_count: 1 },
       },
     ]);
     const wallets = await api.call('GET', `${path}/wallets`);

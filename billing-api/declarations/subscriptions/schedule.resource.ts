@@ -61,6 +61,10 @@ export interface CancelledScheduleDto extends ScheduleDto {
 export interface ScheduleListDto {
   items: ScheduleDto[];
   pagination: PaginationDto;
+  /** The same as `items`, by the name that clients of other systems know (docs/http.md 18). */
+  schedules: ScheduleDto[];
+  /** How many `schedules` has. @isInt */
+  count: number;
 }
 
 export function scheduleToDto(row: ScheduleRow): ScheduleDto {
