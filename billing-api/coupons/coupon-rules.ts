@@ -7,7 +7,7 @@ type ReadCoupon = ReadValues<(typeof COUPONS)['columns']>;
 
 function checkPercentage(reader: MemberReader, coupon: ReadCoupon): void {
   const { percentage_off: percentage, amount_off: amount } = coupon;
-  if (percentage === null) reader.note('percentage_off', 'is required for percentage');
+  if (percentage === null) reader.note('percentage_off', 'is required with type percentage');
   else if (decimalOf(percentage).greaterThan(100)) {
     reader.note('percentage_off', 'must be at most 100');
   }
@@ -16,8 +16,8 @@ function checkPercentage(reader: MemberReader, coupon: ReadCoupon): void {
 
 function checkFixed(reader: MemberReader, coupon: ReadCoupon): void {
   const { percentage_off: percentage, amount_off: amount, currency } = coupon;
-  if (amount === null) reader.note('amount_off', 'is required for fixed');
-  if (currency === null) reader.note('currency', 'is required for fixed');
+  if (amount === null) reader.note('amount_off', 'is required with type fixed');
+  if (currency === null) reader.note('currency', 'is required with type fixed');
   if (percentage !== null) reader.note('percentage_off', 'goes only with type percentage');
   if (amount !== null && currency !== null) {
     reader.minorDigits('amount_off', decimalOf(amount), currency);
@@ -27,7 +27,7 @@ function checkFixed(reader: MemberReader, coupon: ReadCoupon): void {
 function checkDuration(reader: MemberReader, coupon: ReadCoupon): void {
   const hasDuration = coupon.duration_in_periods !== null;
   if (coupon.cadence === 'repeated' && !hasDuration) {
-    reader.note('duration_in_periods', 'is required for repeated');
+    reader.note('duration_in_periods', 'is required with cadence repeated');
   }
   if (coupon.cadence !== 'repeated' && hasDuration) {
     reader.note('duration_in_periods', 'goes only with cadence repeated');

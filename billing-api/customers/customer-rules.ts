@@ -25,7 +25,10 @@ type Details = Pick<
 function readCountry(reader: MemberReader, text: string): string | null {
   const country = countryNamed(text);
   if (country === null) {
-    reader.note('address_country', 'must be an ISO 3166 alpha-2 code, such as DE');
+    reader.note(
+      'address_country',
+      'must be the code of a country in two letters (ISO 3166), such as DE',
+    );
   }
   return country;
 }

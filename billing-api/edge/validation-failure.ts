@@ -5,6 +5,7 @@ const EXCESS = /^"(.*)" is an excess property/s;
 /** What `validation/strict-validation-service.ts` adds where a known name is near. */
 const MEANT = /; did you mean [^;]*\?$/;
 const UNKNOWN = 'is not a member of this request';
+const LEAVE_OUT = ': leave it out';
 const NAME_LENGTH_MAX = 100;
 const DETAILS_MAX = 20;
 
@@ -43,7 +44,7 @@ function problemsOf(fields: FieldErrors): readonly (readonly [string, string])[]
   let unknown: readonly [string, string] | null = null;
   for (const [path, { message }] of Object.entries(fields)) {
     const excess = unknownMember(path, message);
-    if (excess !== null) unknown ??= [excess, `${UNKNOWN}${MEANT.exec(message)?.[0] ?? ''}`];
+    if (excess !== null) unknown ??= [excess, `${UNKNOWN}${MEANT.exec(message)?.[0] ?? LEAVE_OUT}`];
     else problems.push([nameOf(path), message]);
   }
   if (unknown !== null) problems.unshift([...unknown]);

@@ -9,7 +9,7 @@ import { findOtherResetsOfMeters, type ResetOfMeter } from './entitlements-store
 
 function refusalOf({ feature_id: featureId, usage_reset_period: reset }: ResetOfMeter): Refusal {
   const reason = `feature ${featureId} has the same meter and this reset period here`;
-  return invalid({ usage_reset_period: `must be ${reset ?? 'absent'}, because ${reason}` });
+  return invalid({ usage_reset_period: `must be ${reset ?? 'left out'}, because ${reason}` });
 }
 
 /**

@@ -61,7 +61,11 @@ function readKey(
   const text = request[member];
   if (text === undefined) return null;
   const key = readEventPageKey(text);
-  if (key === null) reader.note(member, 'must be a page key of an earlier answer');
+  if (key === null)
+    reader.note(
+      member,
+      'must be a key of an earlier answer (iter_first_key or iter_last_key); leave it out for the first page',
+    );
   return key;
 }
 

@@ -10,7 +10,8 @@ export function readPropertyFiltersText(
   const pairs: [string, readonly string[]][] = [];
   for (const part of text.split(';')) {
     const mark = part.indexOf(':');
-    if (mark <= 0) return 'must have the form key:text,text;key:text';
+    if (mark <= 0)
+      return 'must have the form key:text,text;key:text, such as region:eu,us;plan:pro';
     const key = part.slice(0, mark);
     if (pairs.some(([known]) => known === key))
       return `must not name the key ${key.slice(0, 60)} twice`;

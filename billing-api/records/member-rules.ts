@@ -16,7 +16,9 @@ const METADATA_KEY_LENGTH_MAX = 100;
 const METADATA_VALUE_LENGTH_MAX = 10_000;
 
 /** What is wrong with a text that `readInstant` refuses. */
-export const INSTANT_PROBLEM = 'must be a date-time with Z or an offset, from 1900 to 2299';
+export const INSTANT_FORM =
+  'a date-time with Z or an offset from 1900 to 2299, such as "2026-01-31T10:00:00Z"';
+export const INSTANT_PROBLEM = `must be ${INSTANT_FORM}`;
 
 /** A date-time of a request (docs/domain.md 3.1), from 1900 up to but not including 2300. */
 export function readInstant(text: string): InstantMs | null {

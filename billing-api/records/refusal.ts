@@ -83,7 +83,7 @@ export const NOT_PUBLISHED = 'names a record that is archived or deleted; name a
 export function notPublished(what: string, status: string): Refusal {
   return new Refusal(
     'invalid_operation',
-    `the ${what} is ${status} and can no longer be changed or used`,
+    `the ${what} is ${status} and can no longer be changed or used; make a new one`,
   );
 }
 

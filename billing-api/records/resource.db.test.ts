@@ -173,7 +173,7 @@ describe('a stored record', () => {
       { status: 'archived' },
       {
         code: 'invalid_operation',
-        message: 'the plan is archived and can no longer be changed or used',
+        message: 'the plan is archived and can no longer be changed or used; make a new one',
       },
     ]);
   });

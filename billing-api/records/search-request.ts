@@ -273,7 +273,7 @@ function readExpand<Expandable extends string>(
     if (!isExpandable(name, names)) {
       if (names.length === 0) continue;
       const known = names.join(', ');
-      return invalid({ expand: `${name.slice(0, 60)} cannot be expanded; ${known} can` });
+      return invalid({ expand: `cannot expand ${name.slice(0, 60)}; name one of ${known}` });
     }
     expand.add(name);
   }

@@ -64,7 +64,7 @@ function namesOf(reader: MemberReader, { name, description }: CreateWalletBody) 
 /** What a credit is worth and costs; a price unit gives its own. */
 function ratesOf(reader: MemberReader, body: CreateWalletBody) {
   if (body.price_unit !== undefined && body.conversion_rate !== undefined) {
-    reader.note('conversion_rate', 'must be absent with price_unit, which gives the rate');
+    reader.note('conversion_rate', 'must be left out with price_unit, which gives the rate');
   }
   const rate = reader.positive('conversion_rate', body.conversion_rate) ?? ONE;
   const cost = reader.positive('topup_conversion_rate', body.topup_conversion_rate) ?? rate;

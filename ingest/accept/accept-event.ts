@@ -52,11 +52,11 @@ function referenceOrNull(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null;
 }
 
-const NOT_A_STRING = 'is not a string: send it in double quotes';
+const NOT_A_TEXT = 'must be a text: send it in double quotes';
 
 function textProblem(value: unknown, isTrimmed: boolean, mayBeUnstorable: boolean): string | null {
   if (isAbsent(value)) return null;
-  if (typeof value !== 'string') return NOT_A_STRING;
+  if (typeof value !== 'string') return NOT_A_TEXT;
   if (isTooLong(isTrimmed ? value.trim() : value)) {
     return `is too long: send at most ${TEXT_CHARACTERS_MAX} characters`;
   }
@@ -79,7 +79,7 @@ function findTextProblem(event: RawEvent, source: EventSource): EventProblem | n
     const problem = textProblem(value, member === 'event_name', hasUnicodeEscapes);
     if (problem !== null) return { member, problem };
     if (hasQuotedNumbers && mayBeQuotedNumber(value) && wasNumber(member, source)) {
-      return { member, problem: NOT_A_STRING };
+      return { member, problem: NOT_A_TEXT };
     }
   }
   if (event['event_id'] === '') {
@@ -98,7 +98,7 @@ function findMissingMember(event: RawEvent): EventProblem | null {
   if (hasCustomer !== null) return null;
   return {
     member: 'external_customer_id',
-    problem: 'or customer_id is required: send at least one of them',
+    problem: 'is required, or customer_id: send at least one of them',
   };
 }
 

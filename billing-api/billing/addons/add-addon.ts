@@ -61,7 +61,7 @@ function startOf(
   const given = reader.instant('start_date', body.start_date);
   if (row.subscription_status === 'draft') {
     const remedy = 'while the subscription is a draft: the addon begins with it';
-    if (given !== null) reader.note('start_date', `must be absent ${remedy}`);
+    if (given !== null) reader.note('start_date', `must be left out ${remedy}`);
     if (body.cadence === 'onetime') reader.note('cadence', `must be recurring ${remedy}`);
     return row.start_date;
   }
@@ -82,7 +82,7 @@ function endOf(
 ): InstantMs | null {
   const endMs = reader.instant('end_date', body.end_date);
   if (body.cadence === 'onetime') {
-    if (endMs !== null) reader.note('end_date', 'must be absent: a onetime addon ends by itself');
+    if (endMs !== null) reader.note('end_date', 'must be left out: a onetime addon ends by itself');
     return periodEnd;
   }
   if (endMs !== null && endMs <= startMs) reader.note('end_date', 'must be later than the start');

@@ -187,7 +187,7 @@ function membersProblem(body: ChangeSubscriptionBody): Refusal | null {
   if (body.change_at === 'end_of_period' && body.preview_token !== undefined) {
     reader.note(
       'preview_token',
-      'must be absent with end_of_period: its figures are not known yet',
+      'must be left out with end_of_period: its figures are not known yet',
     );
   }
   return reader.refusal();

@@ -85,7 +85,7 @@ describe('credit notes', () => {
     expect(full.invoice.line_items).toBeNull();
     const refused = await api.call('GET', '/v1/creditnotes?expand=payments');
     expect(refused.body.details).toEqual({
-      expand: 'payments cannot be expanded; invoice, customer, subscription can',
+      expand: 'cannot expand payments; name one of invoice, customer, subscription',
     });
     const find = async (path: string, body: object) => (await api.make(path, body)).items[0];
     const customer = { id: due.customer_id };

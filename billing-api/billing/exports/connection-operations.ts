@@ -72,7 +72,7 @@ function readEndpoint(
   if (endpoint === undefined) return null;
   const problem =
     provider === 's3'
-      ? 'must be absent: the address of a store stands in job_config of its tasks'
+      ? 'must be left out: the address of a store stands in job_config of its tasks'
       : endpointProblem(endpoint, arePrivateTargetsAllowed);
   reader.note('endpoint_url', problem);
   return endpoint;
@@ -85,7 +85,7 @@ function readSyncConfig(
   config: SyncConfigDto | undefined,
 ): SyncConfigDto | null {
   if (config === undefined) return null;
-  if (provider === 's3') reader.note('sync_config', 'must be absent: a store has no invoices');
+  if (provider === 's3') reader.note('sync_config', 'must be left out: a store has no invoices');
   return { direction: [...new Set(config.direction)] };
 }
 

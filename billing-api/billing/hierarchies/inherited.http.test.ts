@@ -302,7 +302,7 @@ describe('inherited subscriptions (29.1)', () => {
       [world.bodyOf('north'), /has the inherited subscription/],
       [world.bodyOf('north', { ...now, ...joins }), /would bill its usage as well/],
       [world.bodyOf('holding', { ...now, ...joins }), /has the parent subscription itself/],
-      [world.bodyOf('west', joins), /start_date: must be absent/],
+      [world.bodyOf('west', joins), /start_date: must be left out/],
       [world.bodyOf('west', { ...now, ...joins, currency: 'eur' }), /currency: must be usd/],
       [
         world.bodyOf('west', { ...now, inheritance: { parent_subscription_id: child.id } }),
@@ -314,7 +314,7 @@ describe('inherited subscriptions (29.1)', () => {
       ],
       [
         world.bodyOf('west', { inheritance: HEIRS, subscription_status: 'draft' }),
-        /subscription_status: must be absent/,
+        /subscription_status: must be left out/,
       ],
     ]);
     const unknown = { inheritance: { parent_subscription_id: 'subs_none' } };

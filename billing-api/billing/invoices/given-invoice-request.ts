@@ -154,7 +154,7 @@ function readCodes(
   isCredit: boolean,
 ) {
   for (const [name, codes] of Object.entries({ coupons, tax_rates: taxRates })) {
-    if (isCredit && codes.length > 0) reader.note(name, 'must be absent on a CREDIT invoice');
+    if (isCredit && codes.length > 0) reader.note(name, 'must be left out on a CREDIT invoice');
   }
   return { coupons, taxRates };
 }
@@ -175,7 +175,10 @@ function checkMembers(reader: MemberReader, body: CreateInvoiceBody): void {
   const isNeeded = body.invoice_type === 'SUBSCRIPTION';
   const [wrong, problem] = isNeeded
     ? [NEEDED.filter((member) => body[member] === undefined), 'must be given for']
-    : [OF_SUBSCRIPTION.filter((member) => body[member] !== undefined), 'must be absent, except on'];
+    : [
+        OF_SUBSCRIPTION.filter((member) => body[member] !== undefined),
+        'must be left out, except on',
+      ];
   for (const member of wrong) reader.note(member, `${problem} an invoice of type SUBSCRIPTION`);
 }
 

@@ -57,7 +57,10 @@ export async function findLineEventsQuery(
   );
   const after = request.cursor === undefined ? null : readEventPageKey(request.cursor);
   if (request.cursor !== undefined && after === null) {
-    reader.note('cursor', 'must be a cursor of an earlier answer');
+    reader.note(
+      'cursor',
+      'must be the next_cursor of an earlier answer; leave it out for the first page',
+    );
   }
   // The answer has no due date.
   const purpose = previewPurpose(DUE_DAYS_DEFAULT);

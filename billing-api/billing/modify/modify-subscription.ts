@@ -78,9 +78,10 @@ function paramsRefusal(body: ModifySubscriptionBody): Refusal | null {
   };
   for (const [type, given] of Object.entries(params)) {
     const isOwn = type === body.type;
-    if (isOwn && given === undefined) return invalid({ [`${type}_params`]: 'must be given' });
+    if (isOwn && given === undefined)
+      return invalid({ [`${type}_params`]: 'must be given: send an object with what changes' });
     if (!isOwn && given !== undefined) {
-      return invalid({ [`${type}_params`]: `must be absent with type ${body.type}` });
+      return invalid({ [`${type}_params`]: `must be left out with type ${body.type}` });
     }
   }
   return null;

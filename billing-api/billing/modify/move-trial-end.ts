@@ -43,7 +43,7 @@ function endOf(
   const member = 'trial_end_params.new_trial_end';
   const given = reader.instant(member, text);
   if (action === 'immediate') {
-    if (text !== undefined) reader.note(member, 'must be absent with action immediate');
+    if (text !== undefined) reader.note(member, 'must be left out with action immediate');
     return reader.refusal() ?? unit.now;
   }
   if (given === null || given <= unit.now) reader.note(member, 'must be given, and in the future');

@@ -68,7 +68,7 @@ function checkBeside(
     reader.note(`inheritance.${name}`, 'cannot be combined with the other members');
   }
   if (body.subscription_status === 'draft' && !names.includes('invoicing_customer_external_id')) {
-    reader.note('subscription_status', 'must be absent: what has others with it is no draft');
+    reader.note('subscription_status', 'must be left out: what has others with it is no draft');
   }
 }
 
@@ -76,7 +76,7 @@ function checkChild(reader: MemberReader, body: CreateSubscriptionBody): void {
   for (const [name, value] of Object.entries(body)) {
     const isAbsent = value === undefined || value === false;
     if (!isAbsent && !OF_CHILD.has(name)) {
-      reader.note(name, 'must be absent: an inherited subscription has what its parent has');
+      reader.note(name, 'must be left out: an inherited subscription has what its parent has');
     }
   }
 }

@@ -198,7 +198,7 @@ describe('a subscription with addons', () => {
     for (const owner of [addonId, planId, id]) {
       const refused = await entitle(owner);
       expect([owner, refused.status]).toEqual([owner, 400]);
-      expect(refused.body.details.usage_reset_period).toContain('must be absent');
+      expect(refused.body.details.usage_reset_period).toContain('must be left out');
     }
     const change = { body: { usage_reset_period: 'DAILY' } };
     const path = `/v1/entitlements/${world.allowance.id}`;

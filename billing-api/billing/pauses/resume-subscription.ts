@@ -29,7 +29,7 @@ function resumeAt(unit: Unit, body: ResumeSubscriptionBody): InstantMs | null | 
       reader.note('resume_at', 'must be given, and in the future');
     }
   } else if (body.resume_at !== undefined) {
-    reader.note('resume_at', 'must be absent with resume_mode immediate');
+    reader.note('resume_at', 'must be left out with resume_mode immediate');
   }
   return reader.refusal() ?? atMs;
 }
@@ -91,7 +91,7 @@ async function resume(
   if (inherited !== null) return inherited;
   const live = await lockLivePause(unit, row.id);
   if (live === null) {
-    const state = `the subscription is ${row.subscription_status}, and no pause is to come`;
+    const state = `the subscription is ${row.subscription_status}, and no pause is to come: there is nothing to resume`;
     return new Refusal('invalid_operation', state);
   }
   const patch = metadata === undefined ? {} : { metadata: { ...live.metadata, ...metadata } };

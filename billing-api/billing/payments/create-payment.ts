@@ -22,7 +22,7 @@ import { newCustomerPayment, newPayment, processPayment, storePayment } from './
 function checkMethod(reader: MemberReader, body: CreatePaymentBody): void {
   const { payment_method_type: method, payment_method_id: id, payment_gateway: gateway } = body;
   if (method === 'OFFLINE' && id !== undefined) {
-    reader.note('payment_method_id', 'must be absent for an OFFLINE payment');
+    reader.note('payment_method_id', 'must be left out for an OFFLINE payment');
   }
   if ((method === 'ACH' || method === 'UPI') && id === undefined) {
     reader.note('payment_method_id', `is required for ${method}`);

@@ -33,7 +33,9 @@ export async function readStoredEvents(
 ): Promise<LineEvents | Refusal> {
   const after = cursor === undefined ? null : readEventPageKey(cursor);
   if (cursor !== undefined && after === null) {
-    return invalid({ cursor: 'must be a cursor of an earlier answer' });
+    return invalid({
+      cursor: 'must be the next_cursor of an earlier answer; leave it out for the first page',
+    });
   }
   const stored = await readVerified(dependencies, occasion, id);
   if (isRefusal(stored)) return stored;

@@ -19,7 +19,8 @@ function checkValue(reader: MemberReader, aggregation: AggregationBody): void {
   const { type, field, expression } = aggregation;
   if (AGGREGATIONS[type].counts === 'event') return;
   if (expression === undefined) {
-    if (field === undefined) reader.note('aggregation.field', `is required for type ${type}`);
+    if (field === undefined)
+      reader.note('aggregation.field', `is required for type ${type}: name the property to take`);
     return;
   }
   if (field !== undefined) {
@@ -45,7 +46,8 @@ function readMultiplier(reader: MemberReader, aggregation: AggregationBody): str
   const member = 'aggregation.multiplier';
   const rule = AGGREGATIONS[type].multiplier;
   if (multiplier === undefined) {
-    if (rule === 'required') reader.note(member, `is required for type ${type}`);
+    if (rule === 'required')
+      reader.note(member, `is required for type ${type}: send a decimal string such as "0.25"`);
     return null;
   }
   if (rule === 'refused') reader.note(member, `must be left out for type ${type}`);

@@ -43,7 +43,8 @@ function warningProblem({ critical, warning }: AlertSettingsBody): string | null
   if (warning === undefined || warning === null) return null;
   if (critical === undefined || critical === null) return 'needs critical';
   const { condition, threshold } = critical;
-  if (warning.condition !== condition) return `must have the condition of critical, ${condition}`;
+  if (warning.condition !== condition)
+    return `must have the same condition as critical, ${condition}`;
   const isInOrder =
     condition === 'above' ? threshold >= warning.threshold : threshold <= warning.threshold;
   if (isInOrder) return null;

@@ -48,7 +48,7 @@ export function cancellationDate(
     case 'end_of_period':
       return cancelAtMs === null
         ? at(subscription.currentEndMs)
-        : wrong('cancel_at', 'must be absent: the end of the running period decides');
+        : wrong('cancel_at', 'must be left out: the end of the running period decides');
     case 'scheduled_date':
       return cancelAtMs === null || cancelAtMs <= now
         ? wrong('cancel_at', 'must be given, and in the future')

@@ -23,7 +23,7 @@ function startOf(
   if (mode === 'scheduled') {
     return startMs === null || startMs <= now ? 'must be given, and in the future' : startMs;
   }
-  if (startMs !== null) return `must be absent with pause_mode ${mode}`;
+  if (startMs !== null) return `must be left out with pause_mode ${mode}`;
   return mode === 'immediate' ? now : currentEndMs;
 }
 

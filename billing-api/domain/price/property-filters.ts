@@ -15,7 +15,7 @@ export function propertyFiltersProblem(
   if (entries.length > KEYS_MAX) return `give at most ${KEYS_MAX} property keys`;
   for (const [key, texts] of entries) {
     if (key === '' || texts.length === 0)
-      return 'give every property key a name and at least one text';
+      return 'name each property and give it at least one text, as in {"region": ["eu", "us"]}';
     if (key.length > PROPERTY_KEY_LENGTH_MAX) {
       return `give property keys of at most ${PROPERTY_KEY_LENGTH_MAX} characters`;
     }

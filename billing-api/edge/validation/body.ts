@@ -14,6 +14,8 @@ const OBJECT_MEMBERS_MAX = 1_000;
 const FREE_FORM = new Set(['metadata', 'filter_values', 'property_filters']);
 
 const UNSTORABLE = /\u0000|\p{Surrogate}/u;
+const UNSTORABLE_PROBLEM =
+  'contains a character that cannot be stored, U+0000 or half of a surrogate pair: leave it out';
 
 function refuse(message: string): never {
   throw new HttpFailure(400, 'validation_error', { message });
@@ -26,14 +28,14 @@ function isFreeForm(name: string, value: unknown): boolean {
 
 function checkName(name: string): void {
   if (UNSTORABLE.test(name)) {
-    refuse('the name of a member contains U+0000 or half of a surrogate pair: leave it out');
+    refuse(`the name of a member ${UNSTORABLE_PROBLEM}`);
   }
 }
 
 /** Why a text or a number cannot be stored; null when it can. */
 function scalarProblem(value: unknown): string | null {
   if (typeof value === 'string' && UNSTORABLE.test(value)) {
-    return 'contains U+0000 or half of a surrogate pair: leave it out';
+    return UNSTORABLE_PROBLEM;
   }
   // JSON.parse makes infinity of such a number, and JSON.stringify null of that.
   return value === Infinity || value === -Infinity
@@ -100,7 +102,8 @@ export function hasBody(request: Request): boolean {
 
 /** No database can store U+0000, so an address that contains it is refused. */
 export const checkUrl: RequestHandler = (request, _response, next) => {
-  if (request.url.includes('%00')) refuse('the address contains U+0000');
+  if (request.url.includes('%00'))
+    refuse('the address contains %00, which cannot be stored: leave it out');
   next();
 };
 
@@ -123,7 +126,7 @@ export const requireJson: RequestHandler = (request, _response, next) => {
     if (!isUtf8Type(request.get('content-type') ?? '')) refuse('the body must be UTF-8');
     const encoding = (request.get('content-encoding') ?? '').trim();
     if (!/^(gzip|identity)?$/i.test(encoding)) {
-      refuse('Content-Encoding must be gzip, identity or absent');
+      refuse('Content-Encoding must be gzip or identity, or be left out');
     }
   }
   next();

@@ -134,8 +134,8 @@ describe('a body', () => {
     }
     const some = await api.call('POST', '/v1/plans', { body: members(900, 'b'.repeat(300)) });
     expect(some.body.details).toEqual({
-      ['b'.repeat(100)]: 'is not a member of this request',
-      name: 'must be given',
+      ['b'.repeat(100)]: 'is not a member of this request: leave it out',
+      name: 'must be given: send a text of 1 to 255 characters',
     });
     const items = Array.from({ length: 100 }, () => ({}));
     const wrong = await api.call('POST', '/v1/prices/bulk', { body: { items } });
@@ -152,9 +152,11 @@ describe('a body', () => {
       expect([name, status, error.message]).toEqual([
         name,
         400,
-        `${name} is not a member of this request`,
+        `${name} is not a member of this request: leave it out`,
       ]);
-      expect(Object.entries(error.details)).toEqual([[name, 'is not a member of this request']]);
+      expect(Object.entries(error.details)).toEqual([
+        [name, 'is not a member of this request: leave it out'],
+      ]);
     }
     const body = { filters: [{ field: 'name', value: { string: 'x', 'a,b': 1 } }] };
     const nested = await api.call('POST', '/v1/plans/search', { body });

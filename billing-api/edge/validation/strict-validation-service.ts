@@ -1,6 +1,7 @@
 import { ValidationService, type FieldErrors, type TsoaRoute } from '@tsoa/runtime';
 import { nearestName } from './nearest-name.js';
 import {
+  CURRENCY_FORM,
   DATE_TIME_FORM,
   enumerationForm,
   FLAG_FORM,
@@ -31,20 +32,16 @@ function isEmpty(problems: FieldErrors): boolean {
 
 /** What tsoa says of a value below a name of the caller's choice, whatever is wrong with it. */
 const NO_MODEL = /^No matching model found/;
-/** The type of a point in time (`contract/wire-types.ts`). */
-const DATE_TIME = 'DateTime';
+/** Texts with a form that tsoa does not know, by their type (`contract/wire-types.ts`). */
+const FORM_OF_TYPE: Readonly<Record<string, string>> = {
+  Currency: CURRENCY_FORM,
+  DateTime: DATE_TIME_FORM,
+};
 
 /** The members that an object of a request must have, as far as it must have any. */
 function exampleOf(properties: Readonly<Record<string, TsoaRoute.PropertySchema>> = {}): string {
   const needed = Object.keys(properties).filter((name) => properties[name]?.required === true);
   return needed.length === 0 ? '' : ` with ${needed.join(', ')}`;
-}
-
-/** What tsoa says in other words of a value; null where its words will do. */
-function missingOr({ ref }: TsoaRoute.PropertySchema, value: unknown): string | null {
-  if (value === undefined) return 'must be given';
-  // A text as any other, as far as tsoa knows.
-  return ref === DATE_TIME ? `must be ${DATE_TIME_FORM}` : null;
 }
 
 /** Says which known member an unknown one was meant to be, where one is near. */
@@ -170,7 +167,7 @@ export class StrictValidationService extends ValidationService {
     );
     const path = parent + name;
     if (fieldErrors[path] !== undefined) {
-      const message = missingOr(property, value);
+      const message = this.#missingOr(property, name, value);
       if (message !== null) fieldErrors[path] = { message, value };
     }
     return found;
@@ -271,11 +268,19 @@ export class StrictValidationService extends ValidationService {
     return found;
   }
 
+  /** What tsoa says in other words of a value; null where its words will do. */
+  #missingOr(property: TsoaRoute.PropertySchema, name: string, value: unknown): string | null {
+    const form = FORM_OF_TYPE[property.ref ?? ''];
+    if (value !== undefined) return form === undefined ? null : `must be ${form}`;
+    return `must be given: send ${name.endsWith('_id') ? 'an id' : this.#formOf(property)}`;
+  }
+
   /** What a value of this schema is, in words: `a text or null`. */
   #formOf(schema: TsoaRoute.PropertySchema): string {
     const members = this.#membersOf(schema);
     if (members !== null) return enumerationForm(members);
-    if (schema.ref === DATE_TIME) return DATE_TIME_FORM;
+    const form = FORM_OF_TYPE[schema.ref ?? ''];
+    if (form !== undefined) return form;
     if (schema.dataType === 'union') {
       const { validators } = schema;
       const forms = (schema.subSchemas ?? []).map((each) =>
@@ -283,8 +288,12 @@ export class StrictValidationService extends ValidationService {
       );
       return [...new Set(forms)].join(' or ');
     }
-    const model = schema.ref === undefined ? undefined : this.#schemas[schema.ref];
-    if (model?.dataType === 'refAlias') return this.#formOf(model.type);
+    const model = this.#modelOf(schema);
+    if (model?.dataType === 'refAlias') {
+      const { type } = model;
+      return this.#formOf({ ...type, validators: { ...type.validators, ...schema.validators } });
+    }
+    if (model?.dataType === 'refObject') return `an object${exampleOf(model.properties)}`;
     return formOfType(schema);
   }
 
@@ -299,8 +308,12 @@ export class StrictValidationService extends ValidationService {
     return choices.length === 1 ? choices[0] : undefined;
   }
 
+  #modelOf({ ref }: TsoaRoute.PropertySchema): TsoaRoute.ModelSchema | undefined {
+    return ref === undefined ? undefined : this.#schemas[ref];
+  }
+
   #kindOf(schema: TsoaRoute.PropertySchema): string | undefined {
-    const model = schema.ref === undefined ? undefined : this.#schemas[schema.ref];
+    const model = this.#modelOf(schema);
     if (model === undefined) return schema.dataType;
     return model.dataType === 'refAlias' ? this.#kindOf(model.type) : model.dataType;
   }
@@ -312,7 +325,7 @@ export class StrictValidationService extends ValidationService {
       const lists = schema.subSchemas.map((each) => this.#membersOf(each));
       return lists.includes(null) ? null : lists.flatMap((list) => list ?? []);
     }
-    const model = schema.ref === undefined ? undefined : this.#schemas[schema.ref];
+    const model = this.#modelOf(schema);
     if (model?.dataType === 'refEnum') return model.enums;
     return model?.dataType === 'refAlias' ? this.#membersOf(model.type) : null;
   }

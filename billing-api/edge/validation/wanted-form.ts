@@ -19,6 +19,8 @@ export type TextLimits = {
 export const FLAG_FORM = 'true or false';
 export const DATE_TIME_FORM = 'a date-time with Z or an offset, such as "2026-01-31T10:00:00Z"';
 
+export const CURRENCY_FORM = 'the code of a currency in three letters, such as usd';
+
 /** The pattern of `DecimalText` in `contract/wire-types.ts`. */
 const DECIMAL_PATTERN = String.raw`^-?\d+(\.\d+)?$`;
 const DECIMAL_FORM = 'a decimal string such as "0.25"';
@@ -73,7 +75,8 @@ export function textProblem(value: unknown, limits: TextLimits = {}): string {
     return `must not be empty: send ${textForm(limits)}`;
   }
   const digits = digitsOf(value);
-  const remedy = digits === null ? '' : `, in quotes: "${digits}"`;
+  const isForm = digits !== null && new RegExp(limits.pattern?.value ?? '').test(digits);
+  const remedy = isForm ? `, in quotes: "${digits}"` : '';
   return `must be ${textForm(limits)}${remedy}`;
 }
 
@@ -100,7 +103,7 @@ export function formOfType({ dataType, validators = {} }: TsoaRoute.PropertySche
     case 'array':
       return 'a list';
     case 'undefined':
-      return 'absent';
+      return 'left out';
     default:
       return 'an object';
   }

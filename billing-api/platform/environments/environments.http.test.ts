@@ -69,7 +69,7 @@ describe('environments', () => {
     const typed = await api.call('PUT', path, { body: { name: 'Test', type: 'production' } });
     expect([typed.status, typed.body.details]).toEqual([
       400,
-      { type: 'is not a member of this request' },
+      { type: 'is not a member of this request: leave it out' },
     ]);
     expect((await api.call('PUT', path, { body: { name: ' ' } })).status).toBe(400);
     const headers = { 'x-api-key': (await makeKey(database.database, {})).apiKey };

@@ -29,11 +29,17 @@ export interface ChangeSettingBody {
   value: { [member: string]: unknown };
 }
 
+/** The members that a setting has, where its defaults tell them. */
+function membersOf(key: string): string {
+  const names = Object.keys(settingNamed(key)?.defaults ?? {});
+  return names.length === 0 ? ': leave it out' : `, which has ${names.join(', ')}`;
+}
+
 /** The path of a problem, and what is wrong there. */
-function problemOf(issue: ZodIssue): readonly [member: string, problem: string] {
+function problemOf(key: string, issue: ZodIssue): readonly [member: string, problem: string] {
   const place = ['value', ...issue.path].join('.');
   if (issue.code !== 'unrecognized_keys') return [place, issue.message];
-  return [`${place}.${issue.keys[0] ?? ''}`, 'is not a member of this setting'];
+  return [`${place}.${issue.keys[0] ?? ''}`, `is not a member of this setting${membersOf(key)}`];
 }
 
 function settingToDto(key: string, stored: StoredSetting | null): SettingDto {
@@ -91,7 +97,9 @@ export async function changeSetting(
   if (refusal !== null) return refusal;
   const read = settingNamed(key)?.schema.safeParse(body.value);
   if (read === undefined) return notFound('setting', key);
-  if (!read.success) return invalid(Object.fromEntries(read.error.issues.map(problemOf)));
+  if (!read.success) {
+    return invalid(Object.fromEntries(read.error.issues.map((issue) => problemOf(key, issue))));
+  }
   return writeUnit(dependencies, occasion, (unit) => storeSetting(unit, key, read.data));
 }
 

@@ -11,7 +11,7 @@ import {
   type TestClockRow,
 } from '../../declarations/platform/test-clock.js';
 import { isOfEnvironment } from '../../records/conditions.js';
-import { MemberReader } from '../../records/member-rules.js';
+import { INSTANT_FORM, MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import {
@@ -88,7 +88,7 @@ async function lastSequence({ tx }: ReadUnit): Promise<number> {
 function readInstant(text: string): InstantMs | Refusal {
   const reader = new MemberReader();
   const instant = reader.instant('now', text);
-  return reader.refusal() ?? instant ?? invalid({ now: 'must be given' });
+  return reader.refusal() ?? instant ?? invalid({ now: `must be given: send ${INSTANT_FORM}` });
 }
 
 /** The clock that the environment has; a second one is refused, unless it would be the same. */

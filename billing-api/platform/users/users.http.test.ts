@@ -159,7 +159,7 @@ describe('a user', () => {
     const roles = await kim.call('PUT', '/v1/users/me', { roles: ['super_admin'] });
     expect([roles.status, roles.body.details]).toEqual([
       400,
-      { roles: 'is not a member of this request' },
+      { roles: 'is not a member of this request: leave it out' },
     ]);
     expect((await kim.call('GET', `/v1/users/${kim.id}`)).status).toBe(403);
   });

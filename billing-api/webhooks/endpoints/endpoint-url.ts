@@ -21,7 +21,7 @@ export async function urlProblem(
 ): Promise<string | null> {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    return 'must be an http or https address';
+    return 'must be an http or https address, such as https://example.com/events';
   }
   if (url.username !== '' || url.password !== '') return 'must have no user and no password';
   if (arePrivateTargetsAllowed) return null;
