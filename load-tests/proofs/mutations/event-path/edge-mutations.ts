@@ -10,8 +10,8 @@ export const EDGE_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: 'dist/ingest/http/answer-events.js',
-        from: '            await dependencies.produce(records, lease);',
-        to: '            void dependencies.produce(records, lease).catch(() => undefined);',
+        from: 'await produce({ records, receivedAtMs }, call.lease);',
+        to: 'void produce({ records, receivedAtMs }, call.lease).catch(() => undefined);',
       },
     ],
   },
