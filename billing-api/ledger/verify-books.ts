@@ -125,47 +125,64 @@ const differenceRow = z.object({
   posted: numericColumn,
 });
 
-/** Records whose sums are not what their postings add up to. */
+/**
+ * Records whose sums are not what their postings add up to. Postings are added up once for each
+ * record and then joined, because looking them up for each record takes the square of their number.
+ */
 async function findDifferences({ tx }: ReadUnit): Promise<readonly BooksProblemDto[]> {
   const rows = await tx.any(sql.type(differenceRow)`
-    WITH posted AS (
-      SELECT movement.kind, posting.* FROM ledger_postings AS posting
+    WITH posted AS MATERIALIZED (
+      SELECT movement.kind, posting.entity_id, posting.customer_id, posting.wallet_id, posting.currency, posting.account,
+        sum(posting.amount) AS amount
+      FROM ledger_postings AS posting
       JOIN ledger_groups AS movement ON movement.id = posting.group_id AND ${rowIsOfEnvironment('movement')}
-      WHERE ${rowIsOfEnvironment('posting')}
+      WHERE ${rowIsOfEnvironment('posting')} GROUP BY 1, 2, 3, 4, 5, 6
     ), compared AS (
       SELECT 'invoice' AS entity_type, invoice.id AS entity_id, 'total' AS member, invoice.total AS stored,
-        coalesce((SELECT sum(amount) FROM posted WHERE posted.entity_id = invoice.id
-          AND posted.kind = 'invoice.finalized' AND posted.account = 'receivable'), 0) AS posted
+        coalesce(found.amount, 0) AS posted
       FROM invoices AS invoice
+      LEFT JOIN (SELECT entity_id, sum(amount) AS amount FROM posted
+        WHERE kind = 'invoice.finalized' AND account = 'receivable' GROUP BY entity_id) AS found ON found.entity_id = invoice.id
       WHERE invoice.finalized_at IS NOT NULL AND ${rowIsOfEnvironment('invoice')}
       UNION ALL
       SELECT 'customer', open.customer_id, 'amount_remaining less overpaid_amount in ' || open.currency, open.amount,
-        coalesce((SELECT sum(amount) FROM posted WHERE posted.customer_id = open.customer_id
-          AND posted.currency = open.currency AND posted.account = 'receivable'), 0)
+        coalesce(found.amount, 0)
       FROM (SELECT invoice.customer_id, invoice.currency, sum(CASE WHEN invoice.invoice_status = 'FINALIZED'
           THEN invoice.amount_due - invoice.amount_paid ELSE 0 END) AS amount
         FROM invoices AS invoice WHERE ${rowIsOfEnvironment('invoice')}
         GROUP BY invoice.customer_id, invoice.currency) AS open
+      LEFT JOIN (SELECT customer_id, currency, sum(amount) AS amount FROM posted
+        WHERE account = 'receivable' GROUP BY customer_id, currency) AS found USING (customer_id, currency)
       UNION ALL
       SELECT 'payment', payment.id, 'amount', CASE
           WHEN payment.payment_status IN ('SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED') THEN payment.amount ELSE 0 END,
-        -coalesce((SELECT sum(amount) FROM posted WHERE posted.entity_id = payment.id
-          AND posted.kind IN ('payment.succeeded', 'payment.voided')
-          AND posted.account = CASE payment.destination_type WHEN 'CUSTOMER' THEN 'wallet' ELSE 'receivable' END), 0)
-      FROM payments AS payment WHERE ${rowIsOfEnvironment('payment')}
+        -coalesce(found.amount, 0)
+      FROM payments AS payment
+      LEFT JOIN (SELECT entity_id, account, sum(amount) AS amount FROM posted
+        WHERE kind IN ('payment.succeeded', 'payment.voided') GROUP BY entity_id, account) AS found
+        ON found.entity_id = payment.id
+          AND found.account = CASE payment.destination_type WHEN 'CUSTOMER' THEN 'wallet' ELSE 'receivable' END
+      WHERE ${rowIsOfEnvironment('payment')}
       UNION ALL
       SELECT 'credit_note', note.id, 'total_amount', CASE WHEN note.credit_note_status = 'FINALIZED' THEN note.total_amount ELSE 0 END,
-        coalesce((SELECT sum(amount) FROM posted WHERE posted.entity_id = note.id AND posted.account = 'refunds'), 0)
-      FROM credit_notes AS note WHERE ${rowIsOfEnvironment('note')}
+        coalesce(found.amount, 0)
+      FROM credit_notes AS note
+      LEFT JOIN (SELECT entity_id, sum(amount) AS amount FROM posted WHERE account = 'refunds' GROUP BY entity_id) AS found
+        ON found.entity_id = note.id
+      WHERE ${rowIsOfEnvironment('note')}
       UNION ALL
-      SELECT 'wallet', wallet.id, 'credit_balance', wallet.credit_balance * wallet.conversion_rate,
-        -coalesce((SELECT sum(amount) FROM posted WHERE posted.wallet_id = wallet.id AND posted.account = 'wallet'), 0)
-      FROM wallets AS wallet WHERE ${rowIsOfEnvironment('wallet')}
+      SELECT 'wallet', wallet.id, 'credit_balance', wallet.credit_balance * wallet.conversion_rate, -coalesce(found.amount, 0)
+      FROM wallets AS wallet
+      LEFT JOIN (SELECT wallet_id, sum(amount) AS amount FROM posted WHERE account = 'wallet' GROUP BY wallet_id) AS found
+        ON found.wallet_id = wallet.id
+      WHERE ${rowIsOfEnvironment('wallet')}
       UNION ALL
-      SELECT 'wallet', wallet.id, 'credits that are left', greatest(wallet.credit_balance, 0),
-        coalesce((SELECT sum(credits_available) FROM wallet_transactions AS credit WHERE credit.wallet_id = wallet.id
-          AND credit.transaction_status = 'completed' AND ${rowIsOfEnvironment('credit')}), 0)
-      FROM wallets AS wallet WHERE ${rowIsOfEnvironment('wallet')}
+      SELECT 'wallet', wallet.id, 'credits that are left', greatest(wallet.credit_balance, 0), coalesce(found.credits, 0)
+      FROM wallets AS wallet
+      LEFT JOIN (SELECT credit.wallet_id, sum(credit.credits_available) AS credits FROM wallet_transactions AS credit
+        WHERE credit.transaction_status = 'completed' AND ${rowIsOfEnvironment('credit')} GROUP BY credit.wallet_id) AS found
+        ON found.wallet_id = wallet.id
+      WHERE ${rowIsOfEnvironment('wallet')}
     )
     SELECT * FROM compared WHERE stored <> posted ORDER BY entity_type, entity_id LIMIT 1000`);
   return rows.map(({ entity_type: type, entity_id: id, member, stored, posted }) =>
