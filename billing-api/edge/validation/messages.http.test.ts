@@ -164,4 +164,13 @@ describe('an error names the member and what to send', () => {
       ...[409, 'a plan with this lookup_key exists already; choose another'],
     ]);
   });
+
+  test('only where something is needed is a request without a body refused', async ({ api }) => {
+    const found = await api.call('POST', '/v1/plans/search');
+    expect([found.status, found.body.items]).toEqual([200, []]);
+    const refused = await api.call('POST', '/v1/plans');
+    expect([refused.status, refused.body.message]).toEqual([
+      ...[400, 'name: must be given: send a text of 1 to 255 characters'],
+    ]);
+  });
 });
