@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineJob } from '../../sql/jobs/job.js';
-import { TAKE_PAYMENT } from '../billing/payments/begin-charge.js';
+import { TAKE_PAYMENT } from '../billing/payments/gateway-work.js';
 import { takeByGateway } from '../billing/payments/take-by-gateway.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
 

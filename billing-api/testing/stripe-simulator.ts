@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SimulatedInvoices } from './simulated-invoices.js';
+import { answerOfPage, SimulatedPages, type SimulatedPage } from './simulated-pages.js';
 
 /** What the simulator knows of a PaymentIntent. */
 export type SimulatedIntent = {
@@ -30,6 +31,7 @@ export type StripeSimulator = {
   readonly webhookSecret: string;
   readonly intents: Map<string, SimulatedIntent>;
   readonly invoices: SimulatedInvoices;
+  readonly pages: SimulatedPages;
   /** Keys of idempotency, in the order in which requests came with them. */
   readonly keys: string[];
   /** Default payment methods by customer. */
@@ -44,6 +46,8 @@ export type StripeSimulator = {
   readonly event: (type: string, object: object, id?: string) => SignedBody;
   /** As `event`, of a PaymentIntent as it stands or as it is said to. */
   readonly intentEvent: (intent: SimulatedIntent, type: string, id?: string) => SignedBody;
+  /** As `event`, of a page as it stands. */
+  readonly pageEvent: (page: SimulatedPage, type: string) => SignedBody;
   readonly close: () => Promise<void>;
 };
 
@@ -105,9 +109,11 @@ class Account {
   readonly intents = new Map<string, SimulatedIntent>();
   readonly defaults = new Map<string, string>();
   readonly invoices = new SimulatedInvoices();
+  readonly pages = new SimulatedPages();
 
   do(method: string, path: string, form: URLSearchParams): Answer {
-    const [, , kind = '', id = '', action] = path.split('/');
+    const [, , kind = '', id = '', action, step] = path.split('/');
+    if (kind === 'checkout') return this.#doPage([action, step], form);
     switch (kind) {
       case 'customers': {
         const body = { default_payment_method: this.defaults.get(id) ?? null };
@@ -122,6 +128,12 @@ class Account {
       default:
         return id === '' ? this.#create(form) : this.#doIntent(kind, [id, action]);
     }
+  }
+
+  #doPage([id, action]: readonly (string | undefined)[], form: URLSearchParams): Answer {
+    return id === undefined
+      ? this.pages.create(form, metadataOf(form))
+      : this.pages.do([id, action]);
   }
 
   #doIntent(kind: string, [id, action]: readonly [string, string | undefined]): Answer {
@@ -230,8 +242,10 @@ export async function startStripeSimulator(): Promise<StripeSimulator> {
   return Object.assign(state, {
     ...{ url: `http://127.0.0.1:${port}`, webhookSecret: SECRET, keys, event },
     ...{ intents: account.intents, defaults: account.defaults, invoices: account.invoices },
+    pages: account.pages,
     intentEvent: (intent: SimulatedIntent, type: string, id?: string) =>
       event(type, answerOf(intent), id),
+    pageEvent: (page: SimulatedPage, type: string) => event(type, answerOfPage(page)),
     close: () =>
       new Promise<void>((resolve) => {
         server.closeAllConnections();

@@ -169,12 +169,13 @@ export async function changeConnection(
   );
 }
 
-/** A gateway is kept while it may still take money. */
+/** A gateway is kept while it may still take money, by a charge or a page. */
 const notCharging: Guard = async ({ tx }, id) => {
   const found = await tx.exists(sql.type(z.unknown())`
     SELECT FROM payments JOIN connections ON connections.id = ${id}
       AND connections.provider_type = payments.payment_gateway AND ${rowIsOfEnvironment('connections')}
-    WHERE payment_status = 'PROCESSING' AND ${rowIsOfEnvironment('payments')}`);
+    WHERE (payment_status = 'PROCESSING' OR payment_url IS NOT NULL)
+      AND ${rowIsOfEnvironment('payments')}`);
   return found ? 'has payments in process; wait until they have ended' : null;
 };
 

@@ -17,7 +17,12 @@ export type Charge = {
 
 /** What became of a charge. */
 export type ChargeOutcome =
-  | { readonly status: 'succeeded'; readonly received: Decimal }
+  | {
+      readonly status: 'succeeded';
+      readonly received: Decimal;
+      /** As the gateway calls the charge that a page has led to; absent where that is known. */
+      readonly chargeId?: string;
+    }
   | { readonly status: 'processing' }
   | { readonly status: 'failed'; readonly reason: string };
 
@@ -26,11 +31,24 @@ export type PreparedCharge =
   | { readonly status: 'prepared'; readonly id: string }
   | { readonly status: 'failed'; readonly reason: string };
 
+/** Where a payer goes from a page at the gateway. */
+export type PageAddresses = {
+  /** After the payment. */
+  readonly success: string;
+  /** Without one; null: nowhere. */
+  readonly cancel: string | null;
+};
+
+/** A page at the gateway where a payer pays, or why there is none. */
+export type OpenedPage =
+  | { readonly status: 'open'; readonly id: string; readonly url: string }
+  | { readonly status: 'failed'; readonly reason: string };
+
 /** What a gateway tells by itself of a charge. */
 export type GatewaySignal = {
   readonly id: string;
   readonly type: string;
-  /** The charge, as the gateway calls it. */
+  /** The charge, or the page, as the gateway calls it. */
   readonly chargeId: string;
   readonly outcome: ChargeOutcome;
   /** What was given back of it in all; null when the signal says nothing of it. */
@@ -61,6 +79,13 @@ export type PaymentGateway = {
   readonly reserve: (charge: Charge) => Promise<PreparedCharge>;
   /** Lets money go that was set aside; where that fails, it lapses. */
   readonly release: (id: string) => Promise<void>;
+  /** Opens a page where a payer pays; the same one however often it is asked for. */
+  readonly openPage: (charge: Charge, addresses: PageAddresses) => Promise<OpenedPage>;
+  /**
+   * Lets nobody pay by a page from now on.
+   * @returns what was paid by it before: `failed` when nothing was, and nothing will be.
+   */
+  readonly closePage: (id: string) => Promise<ChargeOutcome>;
   /**
    * Reads a signal whose signature is that of these bytes: null for one of something else.
    * @throws UnsignedSignal for any other.

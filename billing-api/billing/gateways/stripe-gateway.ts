@@ -9,10 +9,8 @@ import {
   type PreparedCharge,
 } from './payment-gateway.js';
 import { failureOf, openClient, refusedBecause, type StripeAccess } from './stripe-client.js';
-
-function idOf(reference: string | { readonly id: string } | null | undefined): string | null {
-  return typeof reference === 'string' ? reference : (reference?.id ?? null);
-}
+import { closePage, openPage, outcomeOfPage } from './stripe-pages.js';
+import { idOf, purposeOf } from './stripe-references.js';
 
 /** What a PaymentIntent says of itself; one that waits for a person does not succeed here. */
 function outcomeOf(intent: Stripe.PaymentIntent): ChargeOutcome {
@@ -35,15 +33,6 @@ function outcomeOf(intent: Stripe.PaymentIntent): ChargeOutcome {
 async function defaultMethodOf(client: Stripe, payerId: string): Promise<string | null> {
   const customer = await client.customers.retrieve(payerId);
   return customer.deleted === true ? null : idOf(customer.invoice_settings.default_payment_method);
-}
-
-/** What a charge is for, as Stripe keeps it. */
-function purposeOf({ paymentId, invoiceId, invoiceNumber }: Charge) {
-  const ofInvoice = invoiceId === null ? {} : { invoice_id: invoiceId };
-  return {
-    metadata: { payment_id: paymentId, ...ofInvoice },
-    ...(invoiceNumber === null ? {} : { description: `Invoice ${invoiceNumber}` }),
-  };
 }
 
 async function prepare(
@@ -136,7 +125,29 @@ async function carryOut(client: Stripe, charge: Charge, id: string): Promise<Cha
   }
 }
 
-/** What an event says of a charge; null when it is about something else. */
+/** What an event says of a page; null when it is about something else. */
+function signalOfPage(event: Stripe.Event): GatewaySignal | null {
+  const { id, type } = event;
+  switch (event.type) {
+    case 'checkout.session.completed':
+    case 'checkout.session.async_payment_succeeded':
+    case 'checkout.session.expired': {
+      const session = event.data.object;
+      return { id, type, chargeId: session.id, outcome: outcomeOfPage(session), refunded: null };
+    }
+    case 'checkout.session.async_payment_failed': {
+      const outcome = {
+        status: 'failed',
+        reason: 'the payment by the page did not arrive',
+      } as const;
+      return { id, type, chargeId: event.data.object.id, outcome, refunded: null };
+    }
+    default:
+      return null;
+  }
+}
+
+/** What an event says of a charge or a page; null when it is about something else. */
 function signalOf(event: Stripe.Event): GatewaySignal | null {
   const { id, type } = event;
   switch (event.type) {
@@ -163,7 +174,7 @@ function signalOf(event: Stripe.Event): GatewaySignal | null {
       return { id, type, chargeId, outcome: { status: 'processing' }, refunded: null, withdrawn };
     }
     default:
-      return null;
+      return signalOfPage(event);
   }
 }
 
@@ -174,6 +185,8 @@ export function createStripeGateway(access: StripeAccess): PaymentGateway {
     carryOut: async (charge, id) => carryOut(await openClient(access), charge, id),
     reserve: async (charge) => reserve(await openClient(access), charge),
     release: async (id) => giveUp(await openClient(access), id),
+    openPage: async (charge, addresses) => openPage(await openClient(access), charge, addresses),
+    closePage: async (id) => closePage(await openClient(access), id),
     readSignal: async (body, signature) => {
       const client = await openClient(access);
       const { webhook_secret: secret } = access.secrets;

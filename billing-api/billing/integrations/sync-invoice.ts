@@ -20,7 +20,7 @@ import type {
 } from '../gateways/invoice-provider.js';
 import { openInvoiceProvider } from '../gateways/open-gateway.js';
 import { lockFinalized } from '../payments/settle-invoice.js';
-import type { GatewayNeeds } from '../payments/take-by-gateway.js';
+import type { GatewayNeeds } from '../payments/pending-payment.js';
 import { recordMoney } from '../payments/take-payment.js';
 import { readDocument } from '../stored/read-documents.js';
 import { findLink, syncProblem, type SyncInput } from './start-sync.js';

@@ -11,6 +11,7 @@ import type { Unit } from '../../records/unit.js';
 import { addCredits } from '../../wallets/move-credits.js';
 import { lockRefundWallet } from '../../wallets/wallets-store.js';
 import { isBeingCharged } from '../payments/begin-charge.js';
+import { withdrawPages } from '../payments/payment-pages.js';
 import { findCreditedLines } from '../proration/credited-lines.js';
 import { failPurchase, findPurchases } from '../payments/complete-purchase.js';
 
@@ -69,10 +70,11 @@ async function giveBack(
  */
 export async function undoMoney(unit: Unit, row: InvoiceRow): Promise<Undone | Refusal> {
   if (row.invoice_status !== 'FINALIZED') return { isReturned: false };
-  if (await isBeingCharged(unit, row.id)) {
+  if (await isBeingCharged(unit, { invoiceId: row.id })) {
     const problem = 'a payment of the invoice is in process at the gateway; wait for its outcome';
     return new Refusal('invalid_operation', problem);
   }
+  await withdrawPages(unit, row.id);
   const purchases = await findPurchases(unit, row.id);
   if (purchases.some((one) => one.transaction_status === 'completed')) {
     const problem =

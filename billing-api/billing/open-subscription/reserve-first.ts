@@ -9,8 +9,8 @@ import { isRefusal, Refusal } from '../../records/refusal.js';
 import { readUnit, writeUnit, type Unit } from '../../records/unit.js';
 import { findGatewayConnection, openGateway } from '../gateways/open-gateway.js';
 import { GatewayUnavailable, type PaymentGateway } from '../gateways/payment-gateway.js';
-import { GATEWAY } from '../payments/begin-charge.js';
-import { findPayerId, type GatewayNeeds } from '../payments/take-by-gateway.js';
+import { GATEWAY } from '../payments/gateway-work.js';
+import { findPayerId, type GatewayNeeds } from '../payments/pending-payment.js';
 
 const UNPAID = 'the first payment did not succeed, so nothing was stored';
 

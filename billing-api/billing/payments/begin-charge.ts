@@ -9,36 +9,34 @@ import type { Unit } from '../../records/unit.js';
 import { enqueue } from '../../../sql/jobs/enqueue.js';
 import { findGatewayConnection } from '../gateways/open-gateway.js';
 import { followPayment } from './follow-payment.js';
+import { GATEWAY, TAKE_PAYMENT } from './gateway-work.js';
 import type { HeldPayment } from './held-payment.js';
+import { pageProblem } from './payment-pages.js';
 import { writePayment } from './settle-invoice.js';
 
-/** As payments name the gateway that takes them. */
-export const GATEWAY = 'stripe';
-
-/** As the job that takes the money of one payment is queued. */
-export const TAKE_PAYMENT = {
-  name: 'take-payment',
-  keyOf: ({ paymentId }: { readonly paymentId: string }): string => paymentId,
-  onceWhileWaiting: true,
-};
-
-/** Whether a payment of an invoice is on its way at a gateway. */
-export function isBeingCharged({ tx }: Unit, invoiceId: string): Promise<boolean> {
+/** Whether a payment of an invoice, another one than this, is on its way at a gateway. */
+export function isBeingCharged(
+  { tx }: Unit,
+  { invoiceId, except = null }: { readonly invoiceId: string; readonly except?: string | null },
+): Promise<boolean> {
   return tx.exists(sql.type(z.unknown())`
     SELECT FROM payments
     WHERE destination_id = ${invoiceId} AND payment_status = 'PROCESSING'
-      AND payment_gateway = ${GATEWAY} AND ${isOfEnvironment}`);
+      AND id IS DISTINCT FROM ${except} AND payment_gateway = ${GATEWAY} AND ${isOfEnvironment}`);
 }
+
+/** What a gateway can take. */
+const TAKEN = ['CARD', 'ACH', 'PAYMENT_LINK'];
 
 /** Why no gateway takes a payment now; null when one does. */
 async function problemOf(unit: Unit, { payment, invoice }: HeldPayment): Promise<Refusal | null> {
   const { payment_method_type: method, payment_gateway: gateway } = payment;
-  const isKnown = (method === 'CARD' || method === 'ACH') && (gateway ?? GATEWAY) === GATEWAY;
+  const isKnown = TAKEN.includes(method) && (gateway ?? GATEWAY) === GATEWAY;
   if (!isKnown || (await findGatewayConnection(unit)) === null) {
     const problem = `no gateway is configured that takes ${method}; report the outcome with PUT /payments/{id}`;
     return new Refusal('invalid_operation', problem);
   }
-  if (invoice === null || !(await isBeingCharged(unit, invoice.id))) return null;
+  if (invoice === null || !(await isBeingCharged(unit, { invoiceId: invoice.id }))) return null;
   const problem = 'another payment of the invoice is in process; wait for its outcome';
   return new Refusal('invalid_operation', problem);
 }
@@ -65,6 +63,25 @@ export async function beginCharge(unit: Unit, held: HeldPayment): Promise<HeldPa
   if (isRefusal(begun)) return begun;
   await enqueue(unit, TAKE_PAYMENT, { input: { paymentId: held.payment.id } });
   return begun;
+}
+
+/**
+ * Has the gateway open a page where the payer pays, after the unit. Until then, and while the page
+ * is open, nothing is on its way: the invoice stays as it is (docs/domain.md 17.8).
+ */
+export async function beginPage(unit: Unit, held: HeldPayment): Promise<HeldPayment | Refusal> {
+  const problem = await problemOf(unit, held);
+  if (problem !== null) return problem;
+  const { payment, invoice } = held;
+  const excess = invoice === null ? null : pageProblem(payment, invoice);
+  if (excess !== null) return new Refusal('invalid_operation', excess);
+  const begun =
+    payment.payment_status === 'INITIATED'
+      ? await followPayment(unit, { payment, invoice: null }, 'PENDING')
+      : held;
+  if (isRefusal(begun)) return begun;
+  await enqueue(unit, TAKE_PAYMENT, { input: { paymentId: payment.id } });
+  return { payment: begun.payment, invoice };
 }
 
 const methodRow = z.object({

@@ -21,7 +21,7 @@ export async function collectByGateway(
   const after: InvoiceRow[] = [];
   for (const invoice of invoices) {
     const method = methods.get(invoice.id);
-    if (method === undefined || (await isBeingCharged(unit, invoice.id))) {
+    if (method === undefined || (await isBeingCharged(unit, { invoiceId: invoice.id }))) {
       after.push(invoice);
       continue;
     }

@@ -5,6 +5,7 @@ import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js
 import {
   PAYMENTS,
   type CreatePaymentBody,
+  type NewPayment,
   type PaymentRow,
 } from '../../declarations/money/payment.resource.js';
 import { holdPublishedCustomer } from '../../owners/hold-customer.js';
@@ -14,7 +15,10 @@ import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import { repeatedRecord } from '../../records/repeated-key.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import type { PageAddresses } from '../gateways/payment-gateway.js';
+import { GATEWAY } from './gateway-work.js';
 import type { HeldPayment } from './held-payment.js';
+import { storeAddresses } from './payment-pages.js';
 import { lockFinalized } from './settle-invoice.js';
 import { newCustomerPayment, newPayment, processPayment, storePayment } from './take-payment.js';
 
@@ -35,6 +39,30 @@ function checkMethod(reader: MemberReader, body: CreatePaymentBody): void {
   }
 }
 
+/** Why a payer cannot be sent to an address; null when they can. */
+function addressProblem(text: string): string | null {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isPage = url !== null && ['http:', 'https:'].includes(url.protocol);
+  return isPage ? null : 'must be an http or https address';
+}
+
+/** Where the payer goes from the page of a payment; null for a payment without a page. */
+function readAddresses(reader: MemberReader, body: CreatePaymentBody): PageAddresses | null {
+  const { payment_method_type: method, success_url: success, cancel_url: cancel } = body;
+  const addresses = { success_url: success, cancel_url: cancel };
+  for (const [member, address] of Object.entries(addresses)) {
+    if (address === undefined) continue;
+    const isOfPage = method === 'PAYMENT_LINK';
+    reader.note(member, isOfPage ? addressProblem(address) : 'goes with PAYMENT_LINK');
+  }
+  if (method !== 'PAYMENT_LINK' || body.payment_gateway !== GATEWAY) return null;
+  if (success === undefined) {
+    reader.note('success_url', `is required for PAYMENT_LINK by ${GATEWAY}`);
+    return null;
+  }
+  return { success, cancel: cancel ?? null };
+}
+
 function readPayment(body: CreatePaymentBody) {
   const reader = new MemberReader();
   const currency = reader.currency('currency', body.currency);
@@ -44,22 +72,28 @@ function readPayment(body: CreatePaymentBody) {
   const amount: Decimal = reader.positive('amount', body.amount) ?? ZERO;
   reader.minorDigits('amount', amount, currency);
   checkMethod(reader, body);
+  const addresses = readAddresses(reader, body);
+  reader.rejectUnsupported(body, ['save_card_and_make_default']);
   const isPending =
     body.process_payment === true || ['OFFLINE', 'CREDITS'].includes(body.payment_method_type);
   return (
     reader.refusal() ?? {
-      amount,
-      currency,
-      idempotency_key: body.idempotency_key ?? null,
-      payment_method_type: body.payment_method_type,
-      payment_method_id: body.payment_method_id ?? null,
-      payment_gateway: body.payment_gateway ?? null,
-      payment_status: isPending ? ('PENDING' as const) : ('INITIATED' as const),
-      metadata: reader.metadata(body.metadata),
+      addresses,
+      given: {
+        amount,
+        currency,
+        idempotency_key: body.idempotency_key ?? null,
+        payment_method_type: body.payment_method_type,
+        payment_method_id: body.payment_method_id ?? null,
+        payment_gateway: body.payment_gateway ?? null,
+        payment_status: isPending ? ('PENDING' as const) : ('INITIATED' as const),
+        metadata: reader.metadata(body.metadata),
+      },
     }
   );
 }
 type PaymentRequest = Exclude<ReturnType<typeof readPayment>, Refusal>;
+type Given = PaymentRequest['given'];
 
 /** The payment of an earlier request with the same key; null when there is none. */
 async function findByKey({ tx }: Unit, key: string | null): Promise<PaymentRow | null> {
@@ -72,7 +106,7 @@ async function findByKey({ tx }: Unit, key: string | null): Promise<PaymentRow |
 async function findRepeated(
   unit: Unit,
   { id }: InvoiceRow,
-  request: PaymentRequest,
+  request: Given,
 ): Promise<PaymentRow | null> {
   const { idempotency_key: key } = request;
   if (key !== null) return findByKey(unit, key);
@@ -88,7 +122,7 @@ async function findRepeated(
 }
 
 /** Why an invoice takes no payment of this request; null when it does. */
-function problemOf(invoice: InvoiceRow, request: PaymentRequest): Refusal | null {
+function problemOf(invoice: InvoiceRow, request: Given): Refusal | null {
   const { payment_status: status, currency } = invoice;
   if (status === 'SUCCEEDED' || status === 'OVERPAID') {
     return new Refusal('invalid_operation', `the invoice is ${status}: nothing is left to pay`);
@@ -100,7 +134,7 @@ function problemOf(invoice: InvoiceRow, request: PaymentRequest): Refusal | null
 /** A payment that is repeated; refused when its key came with another one. */
 function sameOf(
   payment: PaymentRow,
-  { destinationId, request }: { readonly destinationId: string; readonly request: PaymentRequest },
+  { destinationId, request }: { readonly destinationId: string; readonly request: Given },
 ): Stored | Refusal {
   // What a gateway has received takes the place of what was asked for.
   const isAmount = payment.gateway_payment_id !== null || payment.amount.equals(request.amount);
@@ -113,19 +147,31 @@ function sameOf(
   return isRefusal(repeated) ? repeated : { repeated };
 }
 
+/** Stores a new payment with where its payer goes. */
+async function storeNew(
+  unit: Unit,
+  values: NewPayment,
+  { addresses }: PaymentRequest,
+): Promise<PaymentRow | Refusal> {
+  const payment = await storePayment(unit, values);
+  if (!isRefusal(payment) && addresses !== null) await storeAddresses(unit, payment, addresses);
+  return payment;
+}
+
 /** A new payment of an invoice, or the one that is repeated. */
 async function payInvoice(
   unit: Unit,
   invoiceId: string,
   request: PaymentRequest,
 ): Promise<Stored | Refusal> {
+  const { given } = request;
   const invoice = await lockFinalized(unit, invoiceId);
   if (isRefusal(invoice)) return invoice;
-  const repeated = await findRepeated(unit, invoice, request);
-  if (repeated !== null) return sameOf(repeated, { destinationId: invoice.id, request });
-  const problem = problemOf(invoice, request);
+  const repeated = await findRepeated(unit, invoice, given);
+  if (repeated !== null) return sameOf(repeated, { destinationId: invoice.id, request: given });
+  const problem = problemOf(invoice, given);
   if (problem !== null) return problem;
-  const payment = await storePayment(unit, newPayment(invoice, request));
+  const payment = await storeNew(unit, newPayment(invoice, given), request);
   return isRefusal(payment) ? payment : { payment, invoice };
 }
 
@@ -137,9 +183,10 @@ async function payCustomer(
 ): Promise<Stored | Refusal> {
   const customer = await holdPublishedCustomer(unit.tx, { id: customerId, externalId: null });
   if (customer === null) return notFound(CUSTOMERS.name, customerId);
-  const repeated = await findByKey(unit, request.idempotency_key);
-  if (repeated !== null) return sameOf(repeated, { destinationId: customer.id, request });
-  const payment = await storePayment(unit, newCustomerPayment(customer.id, request));
+  const { given } = request;
+  const repeated = await findByKey(unit, given.idempotency_key);
+  if (repeated !== null) return sameOf(repeated, { destinationId: customer.id, request: given });
+  const payment = await storeNew(unit, newCustomerPayment(customer.id, given), request);
   return isRefusal(payment) ? payment : { payment, invoice: null };
 }
 

@@ -7,6 +7,8 @@ import { PAYMENT } from '../../domain/lifecycle/money-lifecycle.js';
 import { moveRecord } from '../../records/move-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
+import { enqueue } from '../../../sql/jobs/enqueue.js';
+import { TAKE_PAYMENT } from './gateway-work.js';
 import { moveRefusal, writePayment } from './settle-invoice.js';
 import { withAttempt, type HeldPayment } from './held-payment.js';
 
@@ -39,6 +41,10 @@ export async function followPayment(
 ): Promise<HeldPayment | Refusal> {
   const after = await move(unit, payment.id, status);
   if (isRefusal(after)) return after;
+  // What is over cannot be paid by its page any more.
+  if (status === 'FAILED' && after.payment_url !== null) {
+    await enqueue(unit, TAKE_PAYMENT, { input: { paymentId: after.id } });
+  }
   if (invoice === null) return { payment: after, invoice };
   // An invoice that is paid already, or that another payment decides, stays as it is.
   if (moveRefusal(invoice, status) !== null) return { payment: after, invoice };

@@ -8,6 +8,7 @@ import { lockRecord, readRecord } from '../../records/find-record.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { ChargeOutcome } from '../gateways/payment-gateway.js';
+import { isBeingCharged } from './begin-charge.js';
 import { refund } from './change-payment.js';
 import { followPayment } from './follow-payment.js';
 import { holdPayment, type HeldPayment } from './held-payment.js';
@@ -18,7 +19,7 @@ import { succeed } from './take-payment.js';
  * Locks a payment at the gateway after its invoice. What comes of it after the invoice was voided
  * is of the customer: then there is no invoice.
  */
-async function holdCharge(unit: Unit, id: string): Promise<HeldPayment | Refusal> {
+export async function holdCharge(unit: Unit, id: string): Promise<HeldPayment | Refusal> {
   const read = await readRecord(unit, PAYMENTS, id);
   if (isRefusal(read) || read.destination_type === 'CUSTOMER') return holdPayment(unit, { id });
   const invoice = await lockRecord(unit, INVOICES, read.destination_id);
@@ -27,11 +28,14 @@ async function holdCharge(unit: Unit, id: string): Promise<HeldPayment | Refusal
   return payment === null ? notFound(PAYMENTS.name, id) : { payment, invoice: null };
 }
 
+/** What a gateway has taken. */
+type Received = { readonly received: Decimal; readonly chargeId?: string | null };
+
 /** The money has arrived: counts once, with the amount that the gateway says. */
 async function noteSuccess(
   unit: Unit,
   held: HeldPayment,
-  received: Decimal,
+  { received, chargeId = null }: Received,
 ): Promise<HeldPayment | Refusal> {
   const { payment, invoice } = held;
   if (problemOfMove(PAYMENT, 'succeed', payment.payment_status) !== null) return held;
@@ -39,6 +43,7 @@ async function noteSuccess(
   const { customer_id: customerId } = payment;
   const patch = {
     amount: received,
+    gateway_payment_id: payment.gateway_payment_id ?? chargeId,
     ...(invoice === null
       ? { destination_type: 'CUSTOMER' as const, destination_id: customerId }
       : {}),
@@ -53,17 +58,49 @@ async function noteFailure(
   held: HeldPayment,
   reason: string,
 ): Promise<HeldPayment | Refusal> {
-  const { payment, invoice } = held;
+  const { payment } = held;
   if (problemOfMove(PAYMENT, 'fail', payment.payment_status) !== null) return held;
   const row = await changeRecord(unit, PAYMENTS, {
     target: { id: payment.id },
     change: () => ({ error_message: reason.slice(0, 1_000) }),
   });
   if (isRefusal(row)) return row;
-  const after = await followPayment(unit, { payment: row, invoice }, 'FAILED');
+  const follower = await followerOf(unit, held);
+  const after = await followPayment(unit, { payment: row, invoice: follower }, 'FAILED');
   if (isRefusal(after) || after.invoice === null) return after;
   await planRetry(unit, after.invoice);
   return after;
+}
+
+/**
+ * The invoice that a payment which fails takes with it: none when the payment was a page that
+ * nobody has paid by, or when another payment of the invoice is on its way.
+ */
+async function followerOf(
+  unit: Unit,
+  { payment, invoice }: HeldPayment,
+): Promise<HeldPayment['invoice']> {
+  if (invoice === null || payment.payment_status !== 'PROCESSING') {
+    return payment.payment_method_type === 'PAYMENT_LINK' ? null : invoice;
+  }
+  return (await isBeingCharged(unit, { invoiceId: invoice.id, except: payment.id }))
+    ? null
+    : invoice;
+}
+
+/** Money that a page has led to is on its way; of a charge that is known. */
+async function noteProcessing(unit: Unit, held: HeldPayment): Promise<HeldPayment | Refusal> {
+  const { payment_method_type: method, payment_status: status } = held.payment;
+  if (method !== 'PAYMENT_LINK' || status !== 'PENDING') return held;
+  return followPayment(unit, held, 'PROCESSING');
+}
+
+/** What a gateway says of a page is its end: nothing more is paid by it. */
+async function endPage(unit: Unit, held: HeldPayment): Promise<HeldPayment | Refusal> {
+  const { payment: row, invoice } = held;
+  if (row.payment_url === null) return held;
+  const payment = await updateRecord(unit, PAYMENTS, { row, patch: { payment_url: null } });
+  return isRefusal(payment) ? payment : { payment, invoice };
 }
 
 /** Notes what the gateway has given back of a payment in all; less than is noted is older news. */
@@ -97,6 +134,22 @@ function noteWithdrawn(
   return Promise.resolve(new Refusal('invalid_operation', problem));
 }
 
+/** What an outcome makes of a payment and its invoice. */
+function settleOutcome(
+  unit: Unit,
+  held: HeldPayment,
+  outcome: ChargeOutcome,
+): Promise<HeldPayment | Refusal> {
+  switch (outcome.status) {
+    case 'processing':
+      return noteProcessing(unit, held);
+    case 'failed':
+      return noteFailure(unit, held, outcome.reason);
+    case 'succeeded':
+      return noteSuccess(unit, held, outcome);
+  }
+}
+
 /** What a gateway says of a payment, by its answer or by a signal. */
 export type ToldOfCharge = {
   readonly outcome: ChargeOutcome;
@@ -114,20 +167,11 @@ export async function noteOutcome(
   paymentId: string,
   { outcome, refunded, withdrawn }: ToldOfCharge,
 ): Promise<PaymentRow | Refusal> {
-  const held = await holdCharge(unit, paymentId);
+  const found = await holdCharge(unit, paymentId);
+  const held = isRefusal(found) ? found : await endPage(unit, found);
   if (isRefusal(held)) return held;
   if (withdrawn !== undefined) return noteWithdrawn(unit, held, withdrawn);
-  switch (outcome.status) {
-    case 'processing':
-      return held.payment;
-    case 'failed': {
-      const after = await noteFailure(unit, held, outcome.reason);
-      return isRefusal(after) ? after : after.payment;
-    }
-    case 'succeeded': {
-      const after = await noteSuccess(unit, held, outcome.received);
-      if (isRefusal(after) || refunded === null) return isRefusal(after) ? after : after.payment;
-      return noteRefunded(unit, after, refunded);
-    }
-  }
+  const after = await settleOutcome(unit, held, outcome);
+  if (isRefusal(after)) return after;
+  return refunded === null ? after.payment : noteRefunded(unit, after, refunded);
 }

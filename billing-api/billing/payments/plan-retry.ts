@@ -7,16 +7,16 @@ import { findPaymentRetries } from '../../platform/settings/payment-retries.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit, Unit } from '../../records/unit.js';
 import { announceInvoice } from '../stored/announce-invoice.js';
-import { GATEWAY } from './begin-charge.js';
+import { GATEWAY } from './gateway-work.js';
 
 const countRow = z.object({ count: integerColumn });
 
-/** How many charges of an invoice the gateway has declined. */
+/** How many charges of an invoice the gateway has declined; a page that was not paid is none. */
 async function countDeclined({ tx }: StatementUnit, invoiceId: string): Promise<number> {
   const { count } = await tx.one(sql.type(countRow)`
     SELECT count(*) FROM payments
     WHERE destination_id = ${invoiceId} AND payment_gateway = ${GATEWAY}
-      AND payment_status = 'FAILED' AND ${isOfEnvironment}`);
+      AND payment_status = 'FAILED' AND payment_method_type <> 'PAYMENT_LINK' AND ${isOfEnvironment}`);
   return count;
 }
 

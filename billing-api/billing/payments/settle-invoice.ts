@@ -10,6 +10,7 @@ import type { Patch } from '../../records/resource.js';
 import type { Unit } from '../../records/unit.js';
 import { announceInvoice } from '../stored/announce-invoice.js';
 import { activatePaid } from './activate-paid.js';
+import { withdrawPages } from './payment-pages.js';
 
 type InvoicePatch = Patch<(typeof INVOICES)['columns']>;
 
@@ -54,6 +55,7 @@ export async function writePayment(
 ): Promise<InvoiceRow | Refusal> {
   const after = await updateRecord(unit, INVOICES, { row, patch });
   if (isRefusal(after)) return after;
+  if (after.amount_remaining.lessThan(row.amount_remaining)) await withdrawPages(unit, after.id);
   if (after.payment_status !== row.payment_status) {
     await announceInvoice(unit, after, 'invoice.update.payment');
     return (await activatePaid(unit, after)) ?? after;

@@ -2,7 +2,7 @@ import { Body, Controller, Extension, Path, Post, Request, Route, Tags } from '@
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { contextOf } from '../../edge/request-context.js';
-import type { GatewayNeeds } from './take-by-gateway.js';
+import type { GatewayNeeds } from './pending-payment.js';
 import { takeSignal } from './take-signal.js';
 
 /** The signature of no body. */

@@ -24,7 +24,7 @@ import type { Unit } from '../../records/unit.js';
 import { debitCredits } from '../../wallets/move-credits.js';
 import { lockUsableWallet } from '../../wallets/usable-wallet.js';
 import { lockPayingWallets } from '../../wallets/wallets-store.js';
-import { beginCharge } from './begin-charge.js';
+import { beginCharge, beginPage } from './begin-charge.js';
 import { completePurchase } from './complete-purchase.js';
 import { creditCustomer } from './credit-customer.js';
 import { withAttempt, type HeldPayment } from './held-payment.js';
@@ -187,6 +187,8 @@ export function processPayment(unit: Unit, held: HeldPayment): Promise<HeldPayme
       return succeed(unit, held);
     case 'CREDITS':
       return payByCredits(unit, held);
+    case 'PAYMENT_LINK':
+      return beginPage(unit, held);
     default:
       return beginCharge(unit, held);
   }

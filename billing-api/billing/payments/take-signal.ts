@@ -2,8 +2,6 @@ import { sql } from 'slonik';
 import { formatInstant } from '../../../contract/instant.js';
 import { noRows } from '../../../sql/columns.js';
 import { CONNECTIONS } from '../../declarations/exports/connection.resource.js';
-import { PAYMENTS } from '../../declarations/money/payment.resource.js';
-import { isOfEnvironment } from '../../records/conditions.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import { readUnit, writeUnit, type Unit } from '../../records/unit.js';
 import {
@@ -12,9 +10,10 @@ import {
   openGateway,
 } from '../gateways/open-gateway.js';
 import { UnsignedSignal, type GatewaySignal } from '../gateways/payment-gateway.js';
-import { GATEWAY } from './begin-charge.js';
+import { GATEWAY } from './gateway-work.js';
 import { noteOutcome } from './note-outcome.js';
-import type { GatewayNeeds } from './take-by-gateway.js';
+import { findPaymentAtGateway } from './payment-pages.js';
+import type { GatewayNeeds } from './pending-payment.js';
 
 /** A signal as it came. */
 export type RawSignal = {
@@ -51,9 +50,7 @@ async function apply(
   unit: Unit,
   { connectionId, signal }: { readonly connectionId: string; readonly signal: GatewaySignal },
 ): Promise<SignalEffect | Refusal> {
-  const payment = await unit.tx.maybeOne(sql.type(PAYMENTS.row)`
-    SELECT * FROM payments
-    WHERE gateway_payment_id = ${signal.chargeId} AND payment_gateway = ${GATEWAY} AND ${isOfEnvironment}`);
+  const payment = await findPaymentAtGateway(unit, GATEWAY, signal.chargeId);
   // The account has charges of others too.
   if (payment === null) return 'ignored';
   const told = { connectionId, signal, paymentId: payment.id };

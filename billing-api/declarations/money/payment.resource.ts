@@ -99,6 +99,7 @@ export interface PaymentDto extends RecordDto {
   refunded_amount: DecimalText;
   currency: Currency;
   payment_status: PaymentStatus;
+  /** Where a payer pays, as long as that is possible. */
   payment_url: string | null;
   invoice_number: string | null;
   error_message: string | null;
@@ -141,18 +142,18 @@ export interface CreatePaymentBody {
   idempotency_key?: string;
   /** Absent for OFFLINE; of CREDITS the id of the wallet that pays. @maxLength 255 */
   payment_method_id?: string;
-  /** @maxLength 255 */
+  /** Required for PAYMENT_LINK; `stripe` opens a page where it can be paid. @maxLength 255 */
   payment_gateway?: string;
-  /** @maxLength 2048 */
+  /** Where the payer goes from the page of a PAYMENT_LINK after the payment. @maxLength 2048 */
   success_url?: string;
-  /** @maxLength 2048 */
+  /** Where they go when they leave it without one. @maxLength 2048 */
   cancel_url?: string;
   /**
-   * The money is taken at once; an OFFLINE payment has arrived.
+   * The money is taken at once: an OFFLINE payment has arrived, the page of a PAYMENT_LINK opens.
    * @default false
    */
   process_payment?: boolean;
-  /** @default false */
+  /** True is not available yet. @default false */
   save_card_and_make_default?: boolean;
   metadata?: MetadataDto;
 }

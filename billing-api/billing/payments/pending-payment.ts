@@ -1,0 +1,65 @@
+import { sql } from 'slonik';
+import { INTEGRATIONS } from '../../declarations/customers/integration.resource.js';
+import type { ConnectionRow } from '../../declarations/exports/connection.resource.js';
+import { PAYMENTS, type PaymentRow } from '../../declarations/money/payment.resource.js';
+import { isOfEnvironment } from '../../records/conditions.js';
+import { findRecord } from '../../records/find-record.js';
+import type { JobActor, Occasion } from '../../records/occasion.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { writeUnit, type ReadUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { findGatewayConnection, type GatewayAccess } from '../gateways/open-gateway.js';
+import type { Charge } from '../gateways/payment-gateway.js';
+import { GATEWAY } from './gateway-work.js';
+
+/** What taking payments by a gateway needs. */
+export type GatewayNeeds = WriteDependencies & GatewayAccess;
+
+/** A payment that something is to be done for at the gateway. */
+export type Pending = {
+  readonly payment: PaymentRow;
+  readonly connection: ConnectionRow | null;
+  readonly payerId: string | null;
+};
+
+/** A customer as the gateway calls them; null when it does not know them. */
+export async function findPayerId({ tx }: ReadUnit, customerId: string): Promise<string | null> {
+  const mapping = await tx.maybeOne(sql.type(INTEGRATIONS.row)`
+    SELECT * FROM integration_mappings
+    WHERE entity_type = 'customer' AND entity_id = ${customerId}
+      AND provider_type = ${GATEWAY} AND status = 'published' AND ${isOfEnvironment}`);
+  return mapping?.provider_entity_id ?? null;
+}
+
+/** Whether a payer pays by a page of the gateway. */
+export const isByPage = ({ payment_method_type: method }: PaymentRow): boolean =>
+  method === 'PAYMENT_LINK';
+
+/** A payment whose money is to be taken, or whose page is to be served; null for none. */
+export async function findPending(unit: ReadUnit, paymentId: string): Promise<Pending | null> {
+  const payment = await findRecord(unit, PAYMENTS, paymentId);
+  if (payment === null) return null;
+  if (!isByPage(payment) && payment.payment_status !== 'PROCESSING') return null;
+  const connection = await findGatewayConnection(unit);
+  return { payment, connection, payerId: await findPayerId(unit, payment.customer_id) };
+}
+
+/** What the gateway is asked for. */
+export function chargeOf({ payment, payerId }: Pending): Charge {
+  const invoiceId = payment.destination_type === 'INVOICE' ? payment.destination_id : null;
+  return {
+    ...{ paymentId: payment.id, invoiceId, payerId },
+    ...{ invoiceNumber: payment.invoice_number, amount: payment.amount },
+    ...{ currency: payment.currency, methodId: payment.payment_method_id },
+  };
+}
+
+/** Writes what became of something at the gateway. @throws what is refused, for the job to fail. */
+export async function noteThere<T>(
+  needs: GatewayNeeds,
+  occasion: Occasion<JobActor>,
+  work: (unit: Unit) => Promise<T | Refusal>,
+): Promise<T> {
+  const value = await writeUnit(needs, occasion, work);
+  if (isRefusal(value)) throw new Error(value.message);
+  return value;
+}

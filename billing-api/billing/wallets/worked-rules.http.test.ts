@@ -1,0 +1,273 @@
+import { sql } from 'slonik';
+import { describe, expect } from 'vitest';
+import { ownerOf } from '../../../load-tests/harness/owner.js';
+import { noRows } from '../../../sql/columns.js';
+import type { BillingUnderTest } from '../../testing/billing-harness.js';
+import type { Answer } from '../../testing/money-test.js';
+import { advance, arrear, test, usage } from '../../testing/peer-case.js';
+import {
+  FREE,
+  invoiceOf,
+  makeWallet,
+  readWallet,
+  topUp,
+  transactionsOf,
+} from '../../testing/wallet-calls.js';
+
+/** Rules of docs/domain.md 18 to 21 with their figures, as calls see them. */
+
+const ALL = { config: { allowed_price_types: ['ALL'] } };
+const daily = (members: object = {}) => ({
+  ...{ name: 'Daily', credits: '5', cadence: 'RECURRING', period: 'DAILY', period_count: 1 },
+  ...members,
+});
+
+/** What the transactions of a wallet say of reasons and credits, newest first. */
+const movementsOf = async (api: BillingUnderTest, wallet: Answer): Promise<readonly string[]> =>
+  (await transactionsOf(api, wallet)).map(
+    (one: Answer) => `${one.transaction_reason} ${one.credit_amount}`,
+  );
+
+describe('wallets on invoices (20.7)', () => {
+  test.for([
+    ['as they were made', false],
+    ['the other way round', true],
+  ] as const)(
+    'the one with the most pays first, and usage before the rest, with rows %s (WAL-2)',
+    async ([, isTurned], { api, database, peer }) => {
+      await peer.live('2026-10-01');
+      const small = await makeWallet(api, { ...ALL, initial_credits_to_load: '25' });
+      const great = await makeWallet(api, { initial_credits_to_load: '40' });
+      const calls = await peer.meter('call');
+      const plan = await peer.plan(arrear('30'), usage(calls, '1'), arrear('7'));
+      const subscription = await peer.subscribe(plan);
+      await calls.use('2026-10-10', '50');
+      await peer.live('2026-11-01T00:30:00Z');
+      if (isTurned) {
+        // Rows that are written again stand behind the others in the table.
+        const owner = ownerOf(database.database);
+        for (const table of ['invoice_line_items', 'wallets', 'wallet_transactions']) {
+          const rows = sql.identifier([table]);
+          const ids = await owner.anyFirst(sql.unsafe`SELECT id FROM ${rows} ORDER BY id DESC`);
+          for (const id of ids) {
+            await owner.query(sql.type(noRows)`
+              UPDATE ${rows} SET metadata = metadata WHERE id = ${String(id)}`);
+          }
+        }
+      }
+      await peer.live('2026-11-01T02:00:00Z');
+      const [invoice] = await peer.find(subscription);
+      expect(invoice).toMatchObject({
+        ...{ subtotal: '87.00', total_prepaid_credits_applied: '65.00', total: '22.00' },
+      });
+      const amounts = new Map(invoice.line_items.map(({ id, amount }: Answer) => [id, amount]));
+      const paidBy = async (wallet: Answer) =>
+        (await transactionsOf(api, wallet))[0].lines_paid.map(
+          ({ invoice_line_item_id: id, amount }: Answer) => `${amount} of ${amounts.get(id)}`,
+        );
+      // The wallet for usage has 40 of the 50; the other one the rest, and some of what is fixed.
+      expect(await paidBy(great)).toEqual(['40 of 50.00']);
+      expect(await paidBy(small)).toEqual(['10 of 50.00', '15 of 30.00']);
+    },
+  );
+});
+
+describe('a wallet that is made postpaid (20.5)', () => {
+  test('is refused below 0, and where there is a postpaid one of its rates; else both are told', async ({
+    api,
+    peer: _,
+  }) => {
+    const wallet = await makeWallet(api, { initial_credits_to_load: '10' });
+    const modify = ({ id }: Answer) =>
+      api.call('POST', `/v1/wallets/${id}/modify`, {
+        body: { modification_type: 'prepaid_to_postpaid' },
+      });
+    const debit = { credits: '10.5', idempotency_key: 'below' };
+    await api.call('POST', `/v1/wallets/${wallet.id}/debit`, { body: debit });
+    const below = await modify(wallet);
+    expect([below.status, below.body.code]).toEqual([400, 'invalid_operation']);
+    await topUp(api, wallet, { ...FREE, credits_to_add: '3' });
+    const twin = await makeWallet(api, { wallet_type: 'POST_PAID' });
+    const taken = await modify(wallet);
+    expect([taken.status, taken.body.code]).toEqual([409, 'already_exists']);
+    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '2.5' });
+    await api.call('POST', `/v1/wallets/${twin.id}/terminate`);
+    const { new_wallet: made } = (await modify(wallet)).body;
+    expect(made).toMatchObject({ wallet_type: 'POST_PAID', credit_balance: '2.5' });
+    expect((await movementsOf(api, wallet))[0]).toBe('WALLET_TERMINATION 2.5');
+    expect(await movementsOf(api, made)).toEqual(['FREE_CREDIT_GRANT 2.5']);
+    const events = (await api.call('GET', '/v1/webhooks/events?limit=1000')).body.items;
+    const told = events
+      .filter(({ event_name: name }: Answer) => /^wallet\.(created|terminated)$/.test(name))
+      .map(({ event_name: name, payload }: Answer) => [name, payload.wallet.id]);
+    expect(told).toEqual(
+      expect.arrayContaining([
+        ['wallet.terminated', wallet.id],
+        ['wallet.created', made.id],
+      ]),
+    );
+  });
+});
+
+describe('credits that expire (20.6)', () => {
+  test('stay while an invoice of their time is not paid, and go when it is', async ({
+    api,
+    peer,
+  }) => {
+    await peer.live('2026-10-01');
+    const wallet = await makeWallet(api, {
+      ...{ initial_credits_to_load: '7' },
+      initial_credits_expiry_date_utc: '2026-10-15T00:00:00Z',
+    });
+    const subscription = await peer.subscribe(await peer.plan(arrear('30')));
+    // Nothing waits for them in the middle of October yet but the period that is not billed.
+    await peer.live('2026-11-01T02:00:00Z');
+    const [invoice] = await peer.find(subscription);
+    expect(invoice).toMatchObject({ invoice_status: 'FINALIZED', payment_status: 'PENDING' });
+    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '7' });
+    const paid = { body: { payment_status: 'SUCCEEDED' } };
+    await api.call('PUT', `/v1/invoices/${invoice.id}/payment`, paid);
+    await peer.live('2026-11-01T03:00:00Z');
+    expect(await movementsOf(api, wallet)).toEqual(['CREDIT_EXPIRED 7', 'FREE_CREDIT_GRANT 7']);
+  });
+});
+
+describe('top-ups (20.4, 20.9)', () => {
+  test('whose payment fails bring nothing, until they are paid or void (WAL-5)', async ({
+    api,
+    peer: _,
+  }) => {
+    const wallet = await makeWallet(api);
+    const invoiced = { credits_to_add: '40', transaction_reason: 'PURCHASED_CREDIT_INVOICED' };
+    const [first, second] = [
+      await topUp(api, wallet, invoiced),
+      await topUp(api, wallet, { ...invoiced, credits_to_add: '50' }),
+    ];
+    const pay = ({ invoice_id: id }: Answer, payment_status: string) =>
+      api.call('PUT', `/v1/invoices/${id}/payment`, { body: { payment_status } });
+    for (const one of [first, second]) await pay(one, 'FAILED');
+    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '0' });
+    await pay(first, 'SUCCEEDED');
+    await api.call('POST', `/v1/invoices/${second.invoice_id}/void`, { body: {} });
+    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '40' });
+    const states = (await transactionsOf(api, wallet)).map(
+      (one: Answer) => `${one.credit_amount} ${one.transaction_status}`,
+    );
+    expect(states.sort()).toEqual(['40 completed', '50 failed']);
+  });
+
+  test('by themselves come once for a burst of usage, and its balance is read without delay (WAL-6, WAL-8, WAL-12)', async ({
+    api,
+    peer,
+  }) => {
+    await peer.live('2026-10-01');
+    const wallet = await makeWallet(api, {
+      ...{ initial_credits_to_load: '100' },
+      auto_topup: { enabled: true, threshold: '20', amount: '50', invoicing: true },
+    });
+    const calls = await peer.meter('call');
+    await peer.subscribe(await peer.plan(usage(calls, '1')));
+    const balance = async () =>
+      (await api.call('GET', `/v1/wallets/${wallet.id}/balance/real-time`)).body;
+    for (const [units, left] of [
+      ['30', '70'],
+      ['49', '21'],
+      ['1', '20'],
+    ] as const) {
+      await calls.use('2026-10-10', units);
+      await peer.turn('2026-10-11');
+      expect(await balance()).toMatchObject({
+        ...{ credit_balance: '100', real_time_balance: left },
+        balance_updated_at: '2026-10-11T00:00:00.000Z',
+      });
+    }
+    const debit = { credits: '5', idempotency_key: 'read at once' };
+    await api.call('POST', `/v1/wallets/${wallet.id}/debit`, { body: debit });
+    expect(await balance()).toMatchObject({ credit_balance: '95', real_time_balance: '15' });
+    await Promise.all([peer.live('2026-10-11T00:02:00Z'), peer.live('2026-10-11T00:02:00Z')]);
+    await peer.live('2026-10-11T00:04:00Z');
+    const found = { customer_id: wallet.customer_id, billing_reason: 'WALLET_AUTO_TOPUP' };
+    expect((await api.make('/v1/invoices/search', found)).items).toMatchObject([
+      { total: '50.00' },
+    ]);
+  });
+});
+
+describe('credits of grants (21.1)', () => {
+  test('last as long as they say, and are skipped while their subscription is paused', async ({
+    api,
+    peer,
+  }) => {
+    await peer.live('2026-10-01');
+    const plan = await peer.plan(advance('10'));
+    const lasting = { expiration_duration: 36, expiration_duration_unit: 'DAY' };
+    await api.make('/v1/creditgrants', {
+      ...daily({ scope: 'PLAN', plan_id: plan.id, expiration_type: 'DURATION', ...lasting }),
+    });
+    const subscription = await peer.subscribe(plan);
+    await peer.live('2026-10-02T12:00:00Z');
+    await peer.post(subscription, 'pause', { pause_mode: 'immediate' });
+    await peer.live('2026-10-04T12:00:00Z');
+    expect(await peer.credits()).toEqual(['10']);
+    await peer.post(subscription, 'resume', { resume_mode: 'immediate' });
+    await peer.live('2026-10-05T12:00:00Z');
+    expect(await peer.credits()).toEqual(['15']);
+    const [wallet] = (await api.make('/v1/wallets/search', {})).items;
+    const dates = (await transactionsOf(api, wallet)).map((one: Answer) => one.expiry_date);
+    expect(dates).toEqual([
+      ...['2026-11-10T00:00:00.000Z', '2026-11-07T00:00:00.000Z', '2026-11-06T00:00:00.000Z'],
+    ]);
+    expect(wallet).toMatchObject({ wallet_type: 'PRE_PAID' });
+    expect(wallet.config).toEqual({ allowed_price_types: ['USAGE'] });
+  });
+
+  test('of a plan that is left inside a day come no more, and those of the new one from then on (WAL-11)', async ({
+    api,
+    peer,
+  }) => {
+    await peer.live('2026-10-01');
+    const [old, next] = [await peer.plan(advance('10')), await peer.plan(advance('20'))];
+    await api.make('/v1/creditgrants', daily({ scope: 'PLAN', plan_id: old.id }));
+    const subscription = await peer.subscribe(old);
+    await peer.live('2026-10-02T12:00:00Z');
+    expect(await peer.credits()).toEqual(['10']);
+    await peer.change(subscription, next, { proration_behavior: 'none' });
+    await peer.live('2026-10-05T00:00:00Z');
+    expect(await peer.credits()).toEqual(['10']);
+    // A repeated run brings nothing more either.
+    await peer.live('2026-10-05T00:00:01Z');
+    expect(await peer.credits()).toEqual(['10']);
+  });
+});
+
+describe('the ledger (21.2)', () => {
+  test('undoes by new postings beside the old ones, which stay as they were (LED-4)', async ({
+    api,
+    peer: _,
+  }) => {
+    await makeWallet(api, { ...ALL, initial_credits_to_load: '40' });
+    const invoice = await invoiceOf(api, '100');
+    const postings = async () =>
+      (
+        await api.make('/v1/ledger/postings/search', {
+          ...{ entity_type: 'invoice', entity_id: invoice.id },
+        })
+      ).items;
+    const before = await postings();
+    await api.call('POST', `/v1/invoices/${invoice.id}/void`, { body: {} });
+    const after = await postings();
+    const ids = new Set(before.map(({ id }: Answer) => id));
+    expect(after.filter(({ id }: Answer) => ids.has(id))).toEqual(before);
+    const undone = after.filter(({ id }: Answer) => !ids.has(id));
+    const text = (one: Answer) => `${one.kind} ${one.account} ${one.amount}`;
+    expect(before.map(text).sort()).toEqual([
+      ...['invoice.finalized receivable 60', 'invoice.finalized revenue -100'],
+      'invoice.finalized wallet 40',
+    ]);
+    expect(undone.map(text).sort()).toEqual([
+      ...['invoice.voided receivable -60', 'invoice.voided revenue 100'],
+      'invoice.voided wallet -40',
+    ]);
+    expect(new Set(undone.map((one: Answer) => one.transaction_id)).size).toBe(1);
+  });
+});
