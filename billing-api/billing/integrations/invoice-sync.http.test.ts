@@ -72,6 +72,40 @@ const test = moneyTest.extend<{ sync: Sync }>({
 const sent = ({ lines }: SimulatedInvoice) =>
   lines.map(({ description, amount }) => [description, amount]);
 
+describe('an invoice that may be paid here and there', () => {
+  test('is paid one way: not sent while a card is charged, and not charged after it was sent (PAY-3)', async ({
+    api,
+    due,
+    money,
+    sync,
+  }) => {
+    await sync.linkPayer(due);
+    const card = {
+      ...{ destination_type: 'INVOICE', destination_id: due.id, amount: '122', currency: 'usd' },
+      ...{ payment_method_type: 'CARD', payment_method_id: 'pm_1', process_payment: true },
+    };
+    const payment = await api.make('/v1/payments', card);
+    const early = await sync.through(due.id, 'push');
+    expect(early).toMatchObject({ status: 'Failed' });
+    expect(JSON.stringify(early)).toMatch(/a payment of the invoice is in process/);
+    expect(sync.theirs(due.id).status).toBe('draft');
+    const failed = { body: { payment_status: 'FAILED' } };
+    await api.call('PUT', `/v1/payments/${payment.id}`, failed);
+    expect((await sync.through(due.id, 'push')).status).toBe('Completed');
+    expect(sync.theirs(due.id).status).toBe('open');
+    const link = { payment_method_type: 'PAYMENT_LINK', payment_gateway: 'stripe' };
+    for (const other of [{}, { ...link, success_url: 'https://shop.example' }]) {
+      const body = { ...card, ...other };
+      const refused = await api.call('POST', '/v1/payments', { body });
+      expect(refused.body.message).toMatch(/sent to stripe, where it is paid/);
+    }
+    const tried = await api.call('POST', `/v1/invoices/${due.id}/payment/attempt`);
+    expect(tried.status).toBe(200);
+    expect(await money.read(due.id)).toMatchObject({ payment_status: 'FAILED' });
+    expect(sync.stripe.intents.size).toBe(0);
+  });
+});
+
 describe('a push of an invoice', () => {
   test('makes the provider one with the same lines and total, once', async ({ api, sync }) => {
     const customer = await api.make('/v1/customers', { external_id: 'buyer' });

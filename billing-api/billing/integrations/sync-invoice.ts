@@ -19,8 +19,10 @@ import type {
   SentInvoice,
 } from '../gateways/invoice-provider.js';
 import { openInvoiceProvider } from '../gateways/open-gateway.js';
-import { lockFinalized } from '../payments/settle-invoice.js';
+import { isBeingCharged } from '../payments/begin-charge.js';
+import { findOpenPages } from '../payments/payment-pages.js';
 import type { GatewayNeeds } from '../payments/pending-payment.js';
+import { lockFinalized } from '../payments/settle-invoice.js';
 import { recordMoney } from '../payments/take-payment.js';
 import { readDocument } from '../stored/read-documents.js';
 import { findLink, syncProblem, type SyncInput } from './start-sync.js';
@@ -100,17 +102,28 @@ async function beginOnce(work: Work, sent: SentInvoice): Promise<string | Refusa
   if (synced.providerId !== null) return synced.providerId;
   const id = valueOf(await provider.begin(sent));
   if (isRefusal(id)) return id;
-  const stored = await writeUnit(needs, occasion, (unit) =>
-    createRecord(unit, INTEGRATIONS, {
+  const stored = await writeUnit(needs, occasion, async (unit) => {
+    // From here on no charge of the invoice begins, which is locked by those that do.
+    await lockRecord(unit, INVOICES, synced.invoice.id);
+    return createRecord(unit, INTEGRATIONS, {
       ...{ entity_type: 'invoice', entity_id: synced.invoice.id, metadata: {} },
       ...{ provider_type: synced.connection.provider_type, provider_entity_id: id },
-    }),
-  );
+    });
+  });
   return isRefusal(stored) ? stored : id;
 }
 
 async function cancelThere(work: Work, id: string): Promise<ProviderInvoice | Refusal> {
   return valueOf(await work.provider.cancel(id));
+}
+
+const TAKEN_HERE =
+  'a payment of the invoice is in process, or its page is open; push it again when that has ended';
+
+/** Whether an invoice is being paid here, so that it must not be open to be paid there. */
+async function isBeingTaken(unit: ReadUnit, invoiceId: string): Promise<boolean> {
+  if (await isBeingCharged(unit, { invoiceId })) return true;
+  return (await findOpenPages(unit, { invoiceId })).length > 0;
 }
 
 async function push(work: Work): Promise<ProviderInvoice | Refusal> {
@@ -123,6 +136,9 @@ async function push(work: Work): Promise<ProviderInvoice | Refusal> {
   const sent = sentOf(synced, payerId, provider.linesMax);
   const id = await beginOnce(work, sent);
   if (isRefusal(id)) return id;
+  const { needs, occasion } = work;
+  const isTaken = await readUnit(needs, occasion, (unit) => isBeingTaken(unit, invoice.id));
+  if (isTaken) return new Refusal('invalid_operation', TAKEN_HERE);
   return valueOf(await provider.complete(sent, { id, run: input.workflowId }));
 }
 

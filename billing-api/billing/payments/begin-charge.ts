@@ -1,11 +1,11 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
-import { PAYMENTS } from '../../declarations/money/payment.resource.js';
+import { PAYMENTS, type PaymentRow } from '../../declarations/money/payment.resource.js';
 import { updateRecord } from '../../records/change-record.js';
 import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
-import type { Unit } from '../../records/unit.js';
+import type { StatementUnit, Unit } from '../../records/unit.js';
 import { enqueue } from '../../../sql/jobs/enqueue.js';
 import { findGatewayConnection } from '../gateways/open-gateway.js';
 import { followPayment } from './follow-payment.js';
@@ -16,13 +16,34 @@ import { writePayment } from './settle-invoice.js';
 
 /** Whether a payment of an invoice, another one than this, is on its way at a gateway. */
 export function isBeingCharged(
-  { tx }: Unit,
+  { tx }: StatementUnit,
   { invoiceId, except = null }: { readonly invoiceId: string; readonly except?: string | null },
 ): Promise<boolean> {
   return tx.exists(sql.type(z.unknown())`
     SELECT FROM payments
     WHERE destination_id = ${invoiceId} AND payment_status = 'PROCESSING'
       AND id IS DISTINCT FROM ${except} AND payment_gateway = ${GATEWAY} AND ${isOfEnvironment}`);
+}
+
+/** Whether the provider of the gateway has an invoice of its own for one of ours: it is paid there. */
+function isAtProvider({ tx }: StatementUnit, invoiceId: string): Promise<boolean> {
+  return tx.exists(sql.type(z.unknown())`
+    SELECT FROM integration_mappings
+    WHERE entity_type = 'invoice' AND entity_id = ${invoiceId} AND provider_type = ${GATEWAY}
+      AND status = 'published' AND ${isOfEnvironment}`);
+}
+
+/** By what else an invoice is being paid, so that a payment must not be taken; null: by nothing. */
+export async function paidOtherwise(
+  unit: StatementUnit,
+  { payment, invoice }: { readonly payment: PaymentRow; readonly invoice: InvoiceRow },
+): Promise<string | null> {
+  const { id: invoiceId } = invoice;
+  if (await isAtProvider(unit, invoiceId)) {
+    return `the invoice was sent to ${GATEWAY}, where it is paid; pull what is paid there`;
+  }
+  if (!(await isBeingCharged(unit, { invoiceId, except: payment.id }))) return null;
+  return 'another payment of the invoice is in process; wait for its outcome';
 }
 
 /** What a gateway can take. */
@@ -36,9 +57,9 @@ async function problemOf(unit: Unit, { payment, invoice }: HeldPayment): Promise
     const problem = `no gateway is configured that takes ${method}; report the outcome with PUT /payments/{id}`;
     return new Refusal('invalid_operation', problem);
   }
-  if (invoice === null || !(await isBeingCharged(unit, { invoiceId: invoice.id }))) return null;
-  const problem = 'another payment of the invoice is in process; wait for its outcome';
-  return new Refusal('invalid_operation', problem);
+  if (invoice === null) return null;
+  const other = await paidOtherwise(unit, { payment, invoice });
+  return other === null ? null : new Refusal('invalid_operation', other);
 }
 
 /** An invoice whose payment has failed waits for another one. */
@@ -92,7 +113,7 @@ const methodRow = z.object({
 /**
  * With what invoices can be charged by the gateway of the environment, by their ids: the method of
  * their subscription, or null for the default of a customer that the gateway knows. Invoices that
- * it cannot charge are left out.
+ * it cannot charge, and those that were sent to it to be paid there, are left out.
  */
 export async function findChargeable(
   unit: Unit,
@@ -110,6 +131,10 @@ export async function findChargeable(
       AND mapping.status = 'published' AND ${rowIsOfEnvironment('mapping')}
     WHERE invoice.id = ANY (${sql.array([...invoiceIds], 'text')})
       AND (subscription.gateway_payment_method_id IS NOT NULL OR mapping.id IS NOT NULL)
+      AND NOT EXISTS (SELECT FROM integration_mappings AS sent
+        WHERE sent.entity_type = 'invoice' AND sent.entity_id = invoice.id
+          AND sent.provider_type = ${GATEWAY} AND sent.status = 'published'
+          AND ${rowIsOfEnvironment('sent')})
       AND ${rowIsOfEnvironment('invoice')}`);
   return new Map(rows.map((row) => [row.invoice_id, row.payment_method_id]));
 }

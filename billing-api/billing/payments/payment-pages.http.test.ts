@@ -200,7 +200,7 @@ describe('a page of the gateway', () => {
     await gateway.tryOnce(link);
     expect(await pages.read(link)).toMatchObject({
       ...{ payment_status: 'FAILED', payment_url: null },
-      error_message: 'another payment of the invoice is in process',
+      error_message: 'another payment of the invoice is in process; wait for its outcome',
     });
     expect(pages.of(link).status).toBe('expired');
     const body = linkOf(due, { idempotency_key: 'later' });

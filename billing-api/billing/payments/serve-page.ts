@@ -8,7 +8,7 @@ import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit, type Unit } from '../../records/unit.js';
 import { openGateway } from '../gateways/open-gateway.js';
 import type { PaymentGateway } from '../gateways/payment-gateway.js';
-import { isBeingCharged } from './begin-charge.js';
+import { paidOtherwise } from './begin-charge.js';
 import type { HeldPayment } from './held-payment.js';
 import { holdCharge, noteOutcome } from './note-outcome.js';
 import {
@@ -68,11 +68,10 @@ async function look(unit: ReadUnit, { payment }: Pending) {
 
 /** Why a page is not shown to anybody; null when it is. */
 async function problemOf(unit: Unit, { payment, invoice }: HeldPayment): Promise<string | null> {
-  const { id, payment_status: status, destination_type: type } = payment;
+  const { payment_status: status, destination_type: type } = payment;
   if (status !== 'PENDING') return `the payment is ${status}`;
   if (invoice === null) return type === 'INVOICE' ? 'the invoice is VOIDED' : null;
-  const isCharged = await isBeingCharged(unit, { invoiceId: invoice.id, except: id });
-  return isCharged ? 'another payment of the invoice is in process' : pageProblem(payment, invoice);
+  return (await paidOtherwise(unit, { payment, invoice })) ?? pageProblem(payment, invoice);
 }
 
 /**
