@@ -265,6 +265,14 @@ describe('credit notes', () => {
       ],
     );
     expect((await credit(api, { ...noteOn(due, '1'), invoice_id: 'inv_x' })).status).toBe(404);
+    const draft = await api.make('/v1/invoices', {
+      ...{ customer_id: due.customer_id, currency: 'usd', invoice_status: 'DRAFT' },
+      ...{ subtotal: '5', total: '5', amount_due: '5' },
+      line_items: [{ display_name: 'Work', amount: '5' }],
+    });
+    expect(draft.invoice_status).toBe('DRAFT');
+    const early = await credit(api, noteOn(draft, '1'));
+    expect([early.status, early.body.message]).toEqual([400, expect.stringMatching(/is DRAFT/)]);
     expect(await money.read(due.id)).toMatchObject({ adjustment_amount: '0.00' });
   });
 });

@@ -25,7 +25,7 @@ export function isBeingCharged(
       AND id IS DISTINCT FROM ${except} AND payment_gateway = ${GATEWAY} AND ${isOfEnvironment}`);
 }
 
-/** Whether the provider of the gateway has an invoice of its own for one of ours: it is paid there. */
+/** Whether the provider of the gateway has an invoice for one of ours, which is paid there. */
 function isAtProvider({ tx }: StatementUnit, invoiceId: string): Promise<boolean> {
   return tx.exists(sql.type(z.unknown())`
     SELECT FROM integration_mappings

@@ -93,6 +93,25 @@ describe('payments', () => {
     expect(await money.read(due.id)).toMatchObject({ amount_paid: '100.00' });
   });
 
+  test('cannot be given another amount, nor be told of without a key (PAY-6)', async ({
+    api,
+    due,
+    money,
+  }) => {
+    const { id } = await api.make('/v1/payments', paymentOf(due.id));
+    const path = `/v1/payments/${id}`;
+    const told = { payment_status: 'SUCCEEDED' };
+    for (const body of [{ ...told, amount: '122.00' }, { amount: '0.01' }]) {
+      const refused = await api.call('PUT', path, { body });
+      expect([refused.status, Object.keys(refused.body.details)]).toEqual([400, ['amount']]);
+    }
+    const open = await api.call('PUT', path, { body: told, headers: { 'x-api-key': '' } });
+    expect(open.status).toBe(401);
+    const { body } = await api.call('GET', path);
+    expect(body).toMatchObject({ payment_status: 'PENDING', amount: '100.00' });
+    expect(await money.read(due.id)).toMatchObject({ amount_paid: '0.00' });
+  });
+
   test('with the same key are the same payment, also at once', async ({ api, due, money }) => {
     const body = paymentOf(due.id, { idempotency_key: 'order-1', process_payment: true });
     const answers = await Promise.all(
