@@ -1,30 +1,39 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { test } from '../../billing-api/testing/billed-test.js';
 import { API_KEY } from '../../billing-api/testing/billing-harness.js';
 import { subscribeMonthly } from '../../billing-api/testing/subscribe-monthly.js';
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import { runVerb } from '../../load-tests/harness/run-verb.js';
+import { noRows } from '../../sql/columns.js';
 
-/** Six processes, some beside each other. */
+/** Eight processes, some beside each other. */
 const PATIENT = { timeout: 180_000 };
 
 describe('the verbs that look', () => {
   test(
     'end with 0 and print the answer as JSON, or with 1 and one line without the key (CLI-4)',
     PATIENT,
-    async ({ api, bill }) => {
+    async ({ api, bill, database }) => {
       const { subscription } = await subscribeMonthly(api);
       await bill('2026-12-01T00:30:00.000Z');
       const { items } = await api.make('/v1/invoices/search', { subscription_id: subscription.id });
       const look = (...words: readonly string[]) =>
         runVerb({ MINUTEBOOK_URL: api.url, MINUTEBOOK_API_KEY: API_KEY }, ...words);
-      const [preview, invoice, unknown] = await Promise.all([
+      const [preview, invoice, unknown, books] = await Promise.all([
         look('preview', subscription.id, '--json'),
         look('invoice', 'show', items[0].id, '--json'),
         look('invoice', 'show', 'inv_x', '--json'),
+        look('verify', '--books'),
       ]);
+      // The opening invoice is one movement; what is due now is a draft.
+      expect(books).toEqual({
+        status: 0,
+        said: '1 movements and 1 records verified, 0 problems\n',
+      });
       expect([preview.status, invoice.status, unknown.status]).toEqual([0, 0, 1]);
       expect(JSON.parse(preview.said)).toMatchObject({
         subscription_id: subscription.id,
@@ -52,6 +61,13 @@ describe('the verbs that look', () => {
       expect(refused.status).toBe(1);
       expect(refused.said).toMatch(/^[^\n]+ refuses the API key [^\n]+\n$/);
       expect(refused.said).not.toContain(key);
+
+      await ownerOf(database.database).query(sql.type(noRows)`
+        UPDATE invoices SET total = total + 1 WHERE invoice_status = 'FINALIZED'`);
+      const altered = await look('verify', '--books');
+      expect(altered.status).toBe(1);
+      const first = '1 movements and 1 records verified, ';
+      expect(altered.said).toMatch(new RegExp(`^${first}[1-9][^]*  invoice inv_[^]*WRONG`));
     },
   );
 });
