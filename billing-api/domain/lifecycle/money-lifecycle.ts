@@ -86,7 +86,12 @@ export const WALLET = defineLifecycle({
   moves: {
     freeze: { from: ['active'], to: ['frozen'], done: 'frozen', announces: 'wallet.updated' },
     unfreeze: { from: ['frozen'], to: ['active'], done: 'unfrozen', announces: 'wallet.updated' },
-    convert: { from: ['active'], to: ['closed'], done: 'converted', announces: 'wallet.updated' },
+    convert: {
+      from: ['active'],
+      to: ['closed'],
+      done: 'converted',
+      announces: 'wallet.terminated',
+    },
     terminate: {
       from: ['active', 'frozen'],
       to: ['closed'],
