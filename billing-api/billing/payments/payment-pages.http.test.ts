@@ -220,12 +220,16 @@ describe('a page of the gateway', () => {
     await pages.tell(page, 'completed');
     expect(await pages.read(link)).toMatchObject({ payment_status: 'PROCESSING' });
     expect(await money.read(due.id)).toMatchObject({ payment_status: 'PROCESSING' });
+    // Less is left than the page has taken: that is no reason to give it up.
+    await money.pay(due.id, { amount: '22' });
+    await gateway.tryOnce(link);
+    expect(await pages.read(link)).toMatchObject({ payment_status: 'PROCESSING' });
     await pages.tell(page, 'async_payment_failed');
-    expect(await money.read(due.id)).toMatchObject({ payment_status: 'FAILED' });
+    expect(await pages.read(link)).toMatchObject({ payment_status: 'FAILED' });
     page.isPaid = true;
     await pages.tell(page, 'async_payment_succeeded');
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'SUCCEEDED', amount_paid: '122.00' },
+      ...{ payment_status: 'OVERPAID', amount_paid: '144.00', overpaid_amount: '22.00' },
     });
   });
 

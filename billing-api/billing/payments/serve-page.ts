@@ -99,16 +99,16 @@ async function show(
 /** Opens the page of a payment and shows it, unless there is nothing to pay by it any more. */
 async function open(work: Work, pending: Pending): Promise<string | null> {
   const { needs, occasion, gateway } = work;
-  const { id } = pending.payment;
+  const { id, payment_status: status } = pending.payment;
   const { own, others, addresses, problem } = await readUnit(needs, occasion, (unit) =>
     look(unit, pending),
   );
-  const isWanted = pending.payment.payment_status === 'PENDING' && problem === null;
-  if (own.length > 0) {
-    if (!isWanted) await closePages(work, own, null);
+  if (status !== 'PENDING' || own.length > 0) {
+    const isOver = status !== 'PENDING' || problem !== null;
+    if (isOver) await closePages(work, own, null);
     return null;
   }
-  if (!isWanted) return problem;
+  if (problem !== null) return problem;
   if (addresses === null) return 'it has no success_url; create the payment anew';
   if (await closePages(work, others, id)) return null;
   const opened = await gateway.openPage(chargeOf(pending), addresses);

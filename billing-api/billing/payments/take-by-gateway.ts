@@ -106,7 +106,8 @@ export async function takeWaiting(
   const waiting = await readUnit(needs, occasion, ({ tx }) =>
     tx.any(sql.type(idRow)`
       SELECT id FROM payments
-      WHERE payment_status = 'PROCESSING' AND payment_gateway = ${GATEWAY} AND ${isOfEnvironment}
+      WHERE payment_status = 'PROCESSING' AND payment_method_type <> 'PAYMENT_LINK'
+        AND payment_gateway = ${GATEWAY} AND ${isOfEnvironment}
       ORDER BY created_at, id`),
   );
   let isAnyDone = false;
