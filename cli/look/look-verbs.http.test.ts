@@ -63,7 +63,9 @@ describe('the verbs that look', () => {
         UPDATE invoices SET total = total + 1 WHERE invoice_status = 'FINALIZED'`);
       const altered = await look('verify', '--books');
       expect(altered.status).toBe(1);
-      expect(altered.said).toMatch(/records verified, [1-9][^]*  invoice inv_[^]*WRONG/);
+      for (const said of [/records verified, [1-9]/, / {2}invoice inv_/, /the books are WRONG/]) {
+        expect(altered.said).toMatch(said);
+      }
     },
   );
 });
