@@ -38,7 +38,7 @@ const subscribe = (api: BillingUnderTest, planId: string, members: object) =>
   });
 
 describe('the watch over the billing run', () => {
-  test('sees nothing after a run, and each fault when the store is broken by hand', async ({
+  test('sees nothing after a run, and each fault when the store is broken by hand (SCH-5, INV-11)', async ({
     api,
     bill,
     database: { database },

@@ -99,7 +99,7 @@ describe('an invoice', () => {
     expect([again.status, again.body.code]).toEqual([400, 'invalid_operation']);
   });
 
-  test('is voided once, refuses everything afterwards, and frees its period', async ({
+  test('is voided once, refuses everything afterwards, and frees its period (INV-5)', async ({
     api,
     bill,
   }) => {
@@ -359,7 +359,7 @@ describe('an invoice', () => {
     }
   });
 
-  test('takes the numbers of each series without a gap, also when its setting changes and back', async ({
+  test('takes the numbers of each series without a gap, also when its setting changes and back (NUM-2)', async ({
     api,
     bill,
   }) => {

@@ -39,7 +39,7 @@ const byHand = ({ id, customer_id }: Answer) => ({
 });
 
 describe('taxes of other systems', () => {
-  test('FP-17: several rates on 99.99 are rounded one by one', async ({ api, peer }) => {
+  test('FP-17: several rates on 99.99 are rounded one by one (RND-5)', async ({ api, peer }) => {
     await peer.live('2026-01-01');
     const codes = await Promise.all(['8.875', '2.125', '0.5'].map((one) => taxOf(api, one)));
     const subscription = await peer.subscribe(await peer.plan(advance('99.99')), {

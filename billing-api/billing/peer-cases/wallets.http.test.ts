@@ -202,7 +202,7 @@ peerTest.for([
   ['a POST_PAID wallet pays 0.03 with the tax', POSTPAID, '0.03', '0.00', '99.97'],
   ['a PRE_PAID wallet pays the lines and no tax (34.27)', ALL, '0.01', '0.01', '99.98'],
 ] as const)(
-  'LG-20: of lines that round to zero %s',
+  'LG-20: of lines that round to zero %s (RND-2)',
   async ([, kind, total, open, left], { api, peer }) => {
     await peer.live('2026-10-01');
     const wallet = await makeWallet(api, { ...kind, initial_credits_to_load: '100' });

@@ -33,7 +33,7 @@ const textOf = async (page: PrintedPage): Promise<string> =>
   (await pagesOf(await invoicePdf(page))).join('\n');
 
 describe('the PDF of an invoice', () => {
-  test('is the same bytes again', async () => {
+  test('is the same bytes again (PDF-2)', async () => {
     expect((await invoicePdf(PAGE)).equals(await invoicePdf(PAGE))).toBe(true);
   });
 
@@ -51,7 +51,7 @@ describe('the PDF of an invoice', () => {
     ['Cyrillic', 'Общество'],
     ['Chinese', '北京软件公司'],
     ['accented Latin', 'Çağrı Łódź Ñandú'],
-  ])('prints a %s name', async (_script, name) => {
+  ])('prints a %s name (PDF-5)', async (_script, name) => {
     expect(await textOf({ ...PAGE, customer: [name] })).toContain(name);
   });
 
@@ -62,7 +62,7 @@ describe('the PDF of an invoice', () => {
     expect(letters.trim()).toContain(' ');
   });
 
-  test('loses no row of 500 over its pages', async () => {
+  test('loses no row of 500 over its pages (PDF-2)', async () => {
     const rows = Array.from({ length: 500 }, (_, n) => row({ name: `Line number ${n} end` }));
     const pages = await pagesOf(await invoicePdf({ ...PAGE, rows }));
     const text = pages.join('\n');
@@ -72,7 +72,7 @@ describe('the PDF of an invoice', () => {
     for (const page of pages.slice(0, -1)) expect(page).toContain('Amount USD');
   });
 
-  test('wraps a name that is wider than its column, also one without spaces', async () => {
+  test('wraps a name that is wider than its column, also one without spaces (PDF-5)', async () => {
     const name = `${'wide words '.repeat(20)}${'x'.repeat(150)}`;
     const text = (await textOf({ ...PAGE, rows: [row({ name })] })).replaceAll(/\s/g, '');
     expect(text).toContain('x'.repeat(30));
@@ -80,7 +80,7 @@ describe('the PDF of an invoice', () => {
     expect(text.match(/x/g)?.length).toBeGreaterThanOrEqual(150);
   });
 
-  test('says that a draft is no invoice', async () => {
+  test('says that a draft is no invoice (PDF-4)', async () => {
     const text = await textOf({ ...PAGE, notice: 'DRAFT: not an invoice yet' });
     expect(text).toContain('DRAFT: not an invoice yet');
   });

@@ -40,7 +40,7 @@ describe('GET /invoices/{id}/pdf and lines.csv', () => {
     expect(csv).toContain(`,${amount},`);
   });
 
-  test('say of a draft and of a voided invoice that nothing is to be paid', async ({
+  test('say of a draft and of a voided invoice that nothing is to be paid (PDF-4)', async ({
     api,
     bill,
   }) => {

@@ -99,6 +99,9 @@ describe('roundMoney (6.2)', () => {
     ['usd', '3.085', '3.09'],
     ['usd', '3.084999999999999999', '3.08'],
     ['usd', '-3.085', '-3.09'],
+    ['usd', '0.125', '0.13'],
+    ['usd', '2.345', '2.35'],
+    ['usd', '-5.775', '-5.78'],
     ['usd', '0.004', '0.00'],
     ['usd', '-0.004', '0.00'],
     ['usd', '0.005', '0.01'],
@@ -107,7 +110,7 @@ describe('roundMoney (6.2)', () => {
     ['kwd', '1.0005', '1.001'],
     ['clf', '1.00005', '1.0001'],
     ['usd', '999999999999.995', '1000000000000.00'],
-  ])('rounds half-up away from zero: %s %s to %s', (code, exact, rounded) => {
+  ])('rounds half-up away from zero: %s %s to %s (RND-3)', (code, exact, rounded) => {
     expect(formatMoney(roundMoney(decimalOf(exact), code))).toBe(rounded);
   });
 

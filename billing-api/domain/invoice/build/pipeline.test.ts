@@ -282,7 +282,7 @@ describe('laws of the whole pipeline', () => {
     );
   };
 
-  it('lines add up to every total, in whole minor units', () => {
+  it('lines add up to every total, in whole minor units (RND-1, RND-4)', () => {
     check(({ lines, totals, taxes, couponApplications, prepaidDebits, currency }) => {
       const sum = (amounts: readonly Money[]): Money => sumOfMoney(amounts, currency);
       expect(sum(lines.map(({ amount }) => amount))).toEqual(totals.subtotal);

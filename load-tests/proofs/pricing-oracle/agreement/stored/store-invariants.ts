@@ -49,6 +49,14 @@ const PROBLEMS = {
       ON event.entity_id = invoice.id AND event.event_name = 'invoice.update.finalized'
     WHERE invoice.invoice_status = 'FINALIZED'
     GROUP BY invoice.id HAVING count(event.id) <> 1`,
+  'a running period begins in the future': sql.fragment`
+    SELECT subscription.id FROM subscriptions AS subscription JOIN test_clocks AS clock
+      ON clock.environment_id = subscription.environment_id
+    WHERE subscription.current_period_start > clock.now`,
+  'a draft waits longer than its delay': sql.fragment`
+    SELECT invoice.id FROM invoices AS invoice JOIN test_clocks AS clock
+      ON clock.environment_id = invoice.environment_id
+    WHERE invoice.invoice_status = 'DRAFT' AND invoice.finalize_at <= clock.now`,
   'a job is parked, or waits for another try': sql.fragment`
     SELECT id FROM jobs WHERE name IN ('bill-subscription', 'finalize-invoice')`,
 } as const;
