@@ -14,6 +14,11 @@ function startWorker(engines: WorkerEngines): ChildProcess {
   return fork(builtModule('billing-api/testing/bill-as-worker'), [JSON.stringify(engines)]);
 }
 
+/** Until a worker works. One that could not begin, as the machine is too busy, is not waited for. */
+async function begun(worker: ChildProcess): Promise<void> {
+  await Promise.race([once(worker, 'message'), once(worker, 'exit')]);
+}
+
 /** How many workers there are, how long one lives, and until when they are killed. */
 export type Kills = {
   readonly seed: number;
@@ -35,7 +40,7 @@ export async function killAgainAndAgain(
   const workers = Array.from({ length: count }, () => startWorker(engines));
   let kills = 0;
   try {
-    await Promise.all(workers.map((worker) => once(worker, 'message')));
+    await Promise.all(workers.map(begun));
     while (!(await isDone())) {
       await setTimeout(least + random.below(more));
       const place = random.below(count);
@@ -43,7 +48,7 @@ export async function killAgainAndAgain(
       const next = startWorker(engines);
       workers[place] = next;
       kills += 1;
-      await once(next, 'message');
+      await begun(next);
     }
   } finally {
     for (const worker of workers) worker.kill('SIGKILL');
