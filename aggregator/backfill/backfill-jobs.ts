@@ -1,12 +1,9 @@
 import { z } from 'zod';
-import type { MeterAggregation } from '../../contract/aggregation.js';
-import type { Environment } from '../../contract/environment.js';
 import { formatInstant, type InstantMs } from '../../contract/instant.js';
-import type { MeterFilter } from '../../contract/meter.js';
-import { integerColumn, meterFiltersColumn } from '../../sql/columns.js';
-import { aggregationColumns, aggregationFromRow } from '../../sql/meter-aggregation.js';
+import type { MeterDefinition } from '../../contract/meter.js';
 import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
+import { meterFromRow, meterRow } from '../gather/catalog.js';
 
 /**
  * How long a process keeps its attempt after its last heartbeat. Several heartbeats of
@@ -14,16 +11,8 @@ import { statement } from '../../sql/statement.js';
  */
 const LEASE_SECONDS = 8;
 
-const claimRow = z.object({
-  meter_id: z.string(),
-  version: z.number(),
-  tenant_id: z.string(),
-  environment_id: z.string(),
-  event_name: z.string(),
-  filters: meterFiltersColumn,
-  ...aggregationColumns,
+const claimRow = meterRow.extend({
   attempts: z.number(),
-  generation: integerColumn,
   start_offsets: z.array(
     z.object({ log: z.string(), partition: z.number(), liveFrom: z.number() }),
   ),
@@ -46,16 +35,11 @@ export type BackfillRange = {
   readonly liveFrom: number;
 };
 
-/** One attempt to apply a meter to the events that were stored before it. */
-export type BackfillAttempt = {
-  readonly meterId: string;
-  readonly version: number;
-  readonly environment: Environment;
-  readonly eventName: string;
-  readonly filters: readonly MeterFilter[];
-  readonly aggregation: MeterAggregation;
-  /** Used by this attempt alone, so that the rows of a failed attempt are never read. */
-  readonly generation: number;
+/**
+ * One attempt to apply a meter to the events that were stored before it. Its generation is used by
+ * this attempt alone, so that the rows of a failed attempt are never read.
+ */
+export type BackfillAttempt = MeterDefinition & {
   /** Number of the attempt, from 1 on. Updates with the number of an overtaken one are refused. */
   readonly attempts: number;
   readonly startOffsets: readonly BackfillRange[];
@@ -75,18 +59,8 @@ export type BackfillWatch = {
 };
 
 function attemptFromRow(row: z.output<typeof claimRow>): BackfillAttempt {
-  return {
-    meterId: row.meter_id,
-    version: row.version,
-    environment: { tenantId: row.tenant_id, environmentId: row.environment_id },
-    eventName: row.event_name,
-    filters: row.filters,
-    aggregation: aggregationFromRow(row),
-    generation: row.generation,
-    attempts: row.attempts,
-    startOffsets: row.start_offsets,
-    countsFromMs: null,
-  };
+  const { attempts, start_offsets: startOffsets } = row;
+  return { ...meterFromRow(row), attempts, startOffsets, countsFromMs: null };
 }
 
 function keyOf({ meterId, version, attempts }: BackfillAttempt) {

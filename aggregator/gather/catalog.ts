@@ -20,7 +20,8 @@ const PAGE_ROWS = 50;
 /** From a version that is further away than this, the meters are all read again. */
 const DISTANCE_MAX = 5_000;
 
-const meterRow = z.object({
+/** The columns of a meter that is read to count events on it. */
+export const meterRow = z.object({
   meter_id: z.string(),
   version: z.number(),
   tenant_id: z.string(),
@@ -37,7 +38,7 @@ const changesOfCatalog = statement(
   meterRow.extend({ is_in_force: z.boolean() }),
 );
 
-function meterFromRow(row: z.output<typeof meterRow>): MeterDefinition {
+export function meterFromRow(row: z.output<typeof meterRow>): MeterDefinition {
   return {
     environment: { tenantId: row.tenant_id, environmentId: row.environment_id },
     meterId: row.meter_id,

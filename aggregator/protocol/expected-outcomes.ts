@@ -32,21 +32,24 @@ export type OutcomeOf<Of extends Kind> =
   Extract<Outcome, { readonly kind: (typeof ANSWERS)[Of][number] }> | UnknownOutcome;
 
 /** The phases in which a command is performed. */
-type Active = Exclude<Phase, 'halted' | 'lost'>;
-/** What can come of the command of a phase. */
-export type OutcomeIn<In extends Active> = OutcomeOf<(typeof COMMAND_IN)[In]>;
+export type Active = Exclude<Phase, 'halted' | 'lost'>;
+/** The answers that the command of a phase can have. */
+export type AnswerIn<In extends Active> = Exclude<
+  OutcomeOf<(typeof COMMAND_IN)[In]>,
+  UnknownOutcome
+>;
 
-function isOutcomeIn<In extends Active>(phase: In, outcome: Outcome): outcome is OutcomeIn<In> {
+function isAnswerIn<In extends Active>(phase: In, outcome: Outcome): outcome is AnswerIn<In> {
   const answers: readonly Outcome['kind'][] = ANSWERS[COMMAND_IN[phase]];
-  return outcome.kind === 'unknown' || answers.includes(outcome.kind);
+  return answers.includes(outcome.kind);
 }
 
 /**
- * The outcome, for the code of its phase.
+ * The answer, for the code of its phase.
  * @throws AssertionFailed for one that the command of the phase cannot have: a bug. Taking the
  *   partition again would hide it, since the same code would give the same outcome again.
  */
-export function outcomeIn<In extends Active>(phase: In, outcome: Outcome): OutcomeIn<In> {
-  if (isOutcomeIn(phase, outcome)) return outcome;
+export function answerIn<In extends Active>(phase: In, outcome: Outcome): AnswerIn<In> {
+  if (isAnswerIn(phase, outcome)) return outcome;
   throw new AssertionFailed(`${COMMAND_IN[phase]} cannot have the outcome ${outcome.kind}`);
 }

@@ -1,5 +1,5 @@
 import { AssertionFailed } from '../../runtime/failure.js';
-import { outcomeIn } from './expected-outcomes.js';
+import { answerIn, type Active, type AnswerIn } from './expected-outcomes.js';
 import {
   onConfirmingHalt,
   onDraining,
@@ -15,8 +15,9 @@ import {
   onLookingUp,
   onRefetching,
 } from './prepare.js';
-import type { MachineSettings, Outcome, State, Step } from './state.js';
+import type { MachineSettings, Outcome, State, StateIn, Step } from './state.js';
 import {
+  afterUnknown,
   onFinishing,
   onInserting,
   onIntending,
@@ -24,6 +25,42 @@ import {
   onRereadingFinish,
   onRereadingIntent,
 } from './write.js';
+
+/** For each phase, what follows from an answer to its command. */
+const AFTER: {
+  readonly [In in Active]: (
+    state: StateIn<In>,
+    answer: AnswerIn<In>,
+    settings: MachineSettings,
+  ) => Step;
+} = {
+  taking: onTaking,
+  gating: onGating,
+  draining: onDraining,
+  inspecting: onInspecting,
+  warming: onWarming,
+  fetching: onFetching,
+  refetching: onRefetching,
+  looking_up: onLookingUp,
+  checking_presence: onCheckingPresence,
+  intending: onIntending,
+  rereading_intent: onRereadingIntent,
+  loading_catalog: onLoadingCatalog,
+  inserting: onInserting,
+  finishing: onFinishing,
+  rereading_finish: onRereadingFinish,
+  remembering: onRemembering,
+  confirming_halt: onConfirmingHalt,
+};
+
+/** `phase` is that of the state; by it the compiler finds the phase's own answers. */
+function afterAnswer<In extends Active>(
+  phase: In,
+  state: StateIn<In>,
+  { outcome, settings }: { readonly outcome: Outcome; readonly settings: MachineSettings },
+): Step {
+  return AFTER[phase](state, answerIn(phase, outcome), settings);
+}
 
 /**
  * The exactly-once protocol of one partition (docs/architecture.md 3.1) as a pure function: from
@@ -38,52 +75,15 @@ import {
  * an unknown outcome the partition is taken again. Ids are looked up at offsets below the batch's
  * own start. An intent is replaced only when no part of its batch exists.
  *
- * Each phase says what follows from each outcome that its command can have, an unknown one among
- * them; the compiler checks that none is missing.
+ * Each phase says what follows from each answer that its command can have; the compiler checks that
+ * none is missing. Without an answer the partition is taken again, with two exceptions
+ * (`afterUnknown`).
  * @throws AssertionFailed for an outcome that the command of the phase cannot have.
  */
-// One case for each phase.
-// eslint-disable-next-line complexity
 export function nextStep(settings: MachineSettings, state: State, outcome: Outcome): Step {
-  switch (state.phase) {
-    case 'taking':
-      return onTaking(outcomeIn(state.phase, outcome));
-    case 'gating':
-      return onGating(state, outcomeIn(state.phase, outcome));
-    case 'draining':
-      return onDraining(state, outcomeIn(state.phase, outcome));
-    case 'inspecting':
-      return onInspecting(state, outcomeIn(state.phase, outcome));
-    case 'warming':
-      return onWarming(state, outcomeIn(state.phase, outcome));
-    case 'fetching':
-      return onFetching(settings, state, outcomeIn(state.phase, outcome));
-    case 'refetching':
-      return onRefetching(state, outcomeIn(state.phase, outcome));
-    case 'looking_up':
-      return onLookingUp(settings, state, outcomeIn(state.phase, outcome));
-    case 'checking_presence':
-      return onCheckingPresence(settings, state, outcomeIn(state.phase, outcome));
-    case 'intending':
-      return onIntending(settings, state, outcomeIn(state.phase, outcome));
-    case 'rereading_intent':
-      return onRereadingIntent(settings, state, outcomeIn(state.phase, outcome));
-    case 'loading_catalog':
-      return onLoadingCatalog(settings, state, outcomeIn(state.phase, outcome));
-    case 'inserting':
-      return onInserting(state, outcomeIn(state.phase, outcome));
-    case 'finishing':
-      return onFinishing(state, outcomeIn(state.phase, outcome));
-    case 'rereading_finish':
-      return onRereadingFinish(state, outcomeIn(state.phase, outcome));
-    case 'remembering':
-      return onRemembering(state, outcomeIn(state.phase, outcome));
-    case 'confirming_halt':
-      return onConfirmingHalt(state, outcomeIn(state.phase, outcome));
-    case 'halted':
-    case 'lost':
-      throw new AssertionFailed(
-        `an outcome (${outcome.kind}) of a partition that is ${state.phase}`,
-      );
+  if (state.phase === 'halted' || state.phase === 'lost') {
+    throw new AssertionFailed(`an outcome (${outcome.kind}) of a partition that is ${state.phase}`);
   }
+  if (outcome.kind === 'unknown') return afterUnknown(state);
+  return afterAnswer(state.phase, state, { outcome, settings });
 }

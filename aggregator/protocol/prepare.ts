@@ -8,7 +8,7 @@ import {
 import { digestParts } from '../fold/encode-rows.js';
 import { FOLD_VERSION } from '../fold/fold-version.js';
 import { reasonNotInLog } from './check-inspection.js';
-import type { OutcomeIn } from './expected-outcomes.js';
+import type { AnswerIn } from './expected-outcomes.js';
 import type {
   Batch,
   Catalog,
@@ -16,7 +16,6 @@ import type {
   Draft,
   Intent,
   MachineSettings,
-  Outcome,
   PreparedBatch,
   StateIn,
   Step,
@@ -26,8 +25,6 @@ import { tablesToInsert } from './tables-to-insert.js';
 import { insertNext, intend } from './write.js';
 
 // From reading the records of a batch until it is known what must be written.
-
-type Fetched = Extract<Outcome, { kind: 'fetched' }>;
 
 function lookUp(
   checkpoint: Checkpoint,
@@ -44,61 +41,38 @@ function lookUp(
 }
 
 export function onFetching(
-  settings: MachineSettings,
   { checkpoint }: StateIn<'fetching'>,
-  outcome: OutcomeIn<'fetching'>,
+  outcome: AnswerIn<'fetching'>,
+  settings: MachineSettings,
 ): Step {
-  switch (outcome.kind) {
-    case 'fetched': {
-      const draft = draftBatch(outcome.records, outcome.catalog, settings);
-      return draft === null ? fetchNext(checkpoint) : lookUp(checkpoint, { intent: null, draft });
-    }
-    case 'not_in_log':
-      return halt(checkpoint, reasonNotInLog(outcome));
-    case 'unknown':
-      return FIRST_STEP;
-  }
+  if (outcome.kind === 'not_in_log') return halt(checkpoint, reasonNotInLog(outcome));
+  const draft = draftBatch(outcome.records, outcome.catalog, settings);
+  return draft === null ? fetchNext(checkpoint) : lookUp(checkpoint, { intent: null, draft });
 }
 
-function lookUpIntended(
+export function onRefetching(
   { checkpoint, intent }: StateIn<'refetching'>,
-  { records, catalog }: Fetched,
+  outcome: AnswerIn<'refetching'>,
 ): Step {
+  if (outcome.kind === 'not_in_log') return halt(checkpoint, reasonNotInLog(outcome));
+  const { records, catalog } = outcome;
   // Fewer records than intended must not become a shorter batch: the missing events would be lost.
   if (records.at(-1)?.offset !== intent.end - 1) return FIRST_STEP;
   return lookUp(checkpoint, { intent, draft: { records, catalog, end: intent.end } });
 }
 
-export function onRefetching(state: StateIn<'refetching'>, outcome: OutcomeIn<'refetching'>): Step {
-  switch (outcome.kind) {
-    case 'fetched':
-      return lookUpIntended(state, outcome);
-    case 'not_in_log':
-      return halt(state.checkpoint, reasonNotInLog(outcome));
-    case 'unknown':
-      return FIRST_STEP;
-  }
-}
-
 export function onLookingUp(
-  settings: MachineSettings,
   { checkpoint, intent, draft }: StateIn<'looking_up'>,
-  outcome: OutcomeIn<'looking_up'>,
+  { seen }: AnswerIn<'looking_up'>,
+  settings: MachineSettings,
 ): Step {
-  switch (outcome.kind) {
-    case 'looked_up': {
-      const { seen } = outcome;
-      const prepared = prepareBatch(settings, checkpoint.nextOffset, { draft, seen });
-      if (intent === null) return intend(checkpoint, prepared, { wasRefused: false });
-      const { range } = prepared;
-      return {
-        state: { phase: 'checking_presence', checkpoint, intent, prepared },
-        command: { kind: 'check_presence', range, appendedAtMs: appendedAtMsOf(draft) },
-      };
-    }
-    case 'unknown':
-      return FIRST_STEP;
-  }
+  const prepared = prepareBatch(settings, checkpoint.nextOffset, { draft, seen });
+  if (intent === null) return intend(checkpoint, prepared, { wasRefused: false });
+  const { range } = prepared;
+  return {
+    state: { phase: 'checking_presence', checkpoint, intent, prepared },
+    command: { kind: 'check_presence', range, appendedAtMs: appendedAtMsOf(draft) },
+  };
 }
 
 /** Up to release 0.1.0 a digest was of the rows of usage as well. */
@@ -107,10 +81,10 @@ function isOfDigest({ digestOf }: MachineSettings, batch: Batch, digest: string)
 }
 
 /** Inserts what is missing of an intended batch, once it is known which parts of it exist. */
-function recover(
-  settings: MachineSettings,
+export function onCheckingPresence(
   { checkpoint, intent, prepared }: StateIn<'checking_presence'>,
-  { presence }: Extract<Outcome, { kind: 'presence' }>,
+  { presence }: AnswerIn<'checking_presence'>,
+  settings: MachineSettings,
 ): Step {
   const batch = completeBatch(settings, prepared);
   if (typeof batch === 'string') return halt(checkpoint, batch);
@@ -126,19 +100,6 @@ function recover(
   return typeof tables === 'string'
     ? halt(checkpoint, tables)
     : insertNext(checkpoint, batch, tables);
-}
-
-export function onCheckingPresence(
-  settings: MachineSettings,
-  state: StateIn<'checking_presence'>,
-  outcome: OutcomeIn<'checking_presence'>,
-): Step {
-  switch (outcome.kind) {
-    case 'presence':
-      return recover(settings, state, outcome);
-    case 'unknown':
-      return FIRST_STEP;
-  }
 }
 
 /**
@@ -157,16 +118,9 @@ function withCatalog(
 }
 
 export function onLoadingCatalog(
-  settings: MachineSettings,
   { checkpoint, prepared }: StateIn<'loading_catalog'>,
-  outcome: OutcomeIn<'loading_catalog'>,
+  { catalog }: AnswerIn<'loading_catalog'>,
+  settings: MachineSettings,
 ): Step {
-  switch (outcome.kind) {
-    case 'catalog_loaded': {
-      const again = withCatalog(settings, prepared, outcome.catalog);
-      return intend(checkpoint, again, { wasRefused: true });
-    }
-    case 'unknown':
-      return FIRST_STEP;
-  }
+  return intend(checkpoint, withCatalog(settings, prepared, catalog), { wasRefused: true });
 }

@@ -1,6 +1,6 @@
 import { BATCH_TABLES, INSERT_STAGES, type BatchTable } from '../fold/batch-tables.js';
 import { FOLD_VERSION } from '../fold/fold-version.js';
-import type { OutcomeIn } from './expected-outcomes.js';
+import type { AnswerIn } from './expected-outcomes.js';
 import { completeBatch } from './build-batch.js';
 import type {
   Batch,
@@ -8,6 +8,7 @@ import type {
   Intent,
   MachineSettings,
   PreparedBatch,
+  State,
   StateIn,
   Step,
 } from './state.js';
@@ -142,93 +143,67 @@ function resumeFinish(checkpoint: Checkpoint, batch: Batch, row: Checkpoint): St
 }
 
 export function onIntending(
-  settings: MachineSettings,
   state: StateIn<'intending'>,
-  outcome: OutcomeIn<'intending'>,
+  outcome: AnswerIn<'intending'>,
+  settings: MachineSettings,
 ): Step {
-  switch (outcome.kind) {
-    case 'written':
-      return writeIntended(settings, state.checkpoint, state.prepared);
-    case 'refused':
-      return resumeIntent(settings, state, outcome.checkpoint);
-    case 'unknown':
-      // The row tells whether it was written, so that the partition need not be taken again.
-      return { state: { ...state, phase: 'rereading_intent' }, command: { kind: 'reread' } };
-  }
+  return outcome.kind === 'written'
+    ? writeIntended(settings, state.checkpoint, state.prepared)
+    : resumeIntent(settings, state, outcome.checkpoint);
 }
 
 export function onRereadingIntent(
-  settings: MachineSettings,
   state: StateIn<'rereading_intent'>,
-  outcome: OutcomeIn<'rereading_intent'>,
+  { checkpoint: row }: AnswerIn<'rereading_intent'>,
+  settings: MachineSettings,
 ): Step {
-  switch (outcome.kind) {
-    case 'reread':
-      return resumeIntent(settings, state, outcome.checkpoint);
-    case 'unknown':
-      return FIRST_STEP;
-  }
+  return resumeIntent(settings, state, row);
 }
 
-export function onInserting(state: StateIn<'inserting'>, outcome: OutcomeIn<'inserting'>): Step {
-  const { checkpoint, batch, remaining } = state;
-  switch (outcome.kind) {
-    case 'inserted': {
-      const written = nextTables(remaining);
-      const left = remaining.filter((table) => !written.includes(table));
-      return insertNext(checkpoint, batch, left);
-    }
-    case 'not_written': {
-      const refused = outcome.tables;
-      const written = nextTables(remaining).filter((table) => !refused.includes(table));
-      const left = remaining.filter((table) => !written.includes(table));
-      // Nothing of it can take effect any more, so that it may be sent again under this epoch.
-      return insertNext(checkpoint, batch, left);
-    }
-    case 'fenced':
-      return LOST;
-    case 'unknown':
-      // It may still take effect: an insert is sent once per epoch.
-      return FIRST_STEP;
-  }
+export function onInserting(
+  { checkpoint, batch, remaining }: StateIn<'inserting'>,
+  outcome: AnswerIn<'inserting'>,
+): Step {
+  if (outcome.kind === 'fenced') return LOST;
+  // Nothing of a refused table can take effect any more, so that it may be sent again under this
+  // epoch.
+  const refused = outcome.kind === 'not_written' ? outcome.tables : [];
+  const written = nextTables(remaining).filter((table) => !refused.includes(table));
+  const left = remaining.filter((table) => !written.includes(table));
+  return insertNext(checkpoint, batch, left);
 }
 
-export function onFinishing(state: StateIn<'finishing'>, outcome: OutcomeIn<'finishing'>): Step {
-  const { checkpoint, batch } = state;
-  switch (outcome.kind) {
-    case 'written':
-      return remember(checkpoint, batch);
-    case 'refused':
-      return resumeFinish(checkpoint, batch, outcome.checkpoint);
-    case 'unknown':
-      // As for the intent: the row tells.
-      return {
-        state: { phase: 'rereading_finish', checkpoint, batch },
-        command: { kind: 'reread' },
-      };
-  }
+export function onFinishing(
+  { checkpoint, batch }: StateIn<'finishing'>,
+  outcome: AnswerIn<'finishing'>,
+): Step {
+  if (outcome.kind === 'written') return remember(checkpoint, batch);
+  return resumeFinish(checkpoint, batch, outcome.checkpoint);
 }
 
 export function onRereadingFinish(
   { checkpoint, batch }: StateIn<'rereading_finish'>,
-  outcome: OutcomeIn<'rereading_finish'>,
+  { checkpoint: row }: AnswerIn<'rereading_finish'>,
 ): Step {
-  switch (outcome.kind) {
-    case 'reread':
-      return resumeFinish(checkpoint, batch, outcome.checkpoint);
-    case 'unknown':
-      return FIRST_STEP;
-  }
+  return resumeFinish(checkpoint, batch, row);
 }
 
-export function onRemembering(
-  state: StateIn<'remembering'>,
-  outcome: OutcomeIn<'remembering'>,
-): Step {
-  switch (outcome.kind) {
-    case 'remembered':
-      return fetchNext(state.checkpoint);
-    case 'unknown':
+export function onRemembering({ checkpoint }: StateIn<'remembering'>): Step {
+  return fetchNext(checkpoint);
+}
+
+/** What follows when nobody knows what came of a command (D-004). */
+export function afterUnknown(state: State): Step {
+  switch (state.phase) {
+    // The row tells whether it was written, so that the partition need not be taken again.
+    case 'intending':
+      return { state: { ...state, phase: 'rereading_intent' }, command: { kind: 'reread' } };
+    case 'finishing':
+      return { state: { ...state, phase: 'rereading_finish' }, command: { kind: 'reread' } };
+    case 'inserting':
+      // It may still take effect: an insert is sent once per epoch.
+      return FIRST_STEP;
+    default:
       return FIRST_STEP;
   }
 }

@@ -1,3 +1,4 @@
+import { groupBy } from '../../runtime/group-by.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AGGREGATOR_GROUP } from '../../contract/topics.js';
 import {
@@ -204,13 +205,7 @@ class KafkaLogReader implements EventLogReader {
   }
 
   #deliver(messages: readonly RdKafkaMessage[]): void {
-    const byPartition = new Map<number, RdKafkaMessage[]>();
-    for (const message of messages) {
-      const list = byPartition.get(message.partition);
-      if (list === undefined) byPartition.set(message.partition, [message]);
-      else list.push(message);
-    }
-    for (const [partition, list] of byPartition) {
+    for (const [partition, list] of groupBy(messages, (message) => message.partition)) {
       const feed = this.#feeds.get(partition);
       feed?.add(list);
       if (feed?.shouldPause(this.#fetchedBytesMax) === true) this.#pause(partition, feed);

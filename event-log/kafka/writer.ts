@@ -4,7 +4,7 @@ import {
   type EventLogWriter,
   type LogIdentity,
 } from '../event-log.js';
-import { byPartition } from '../by-partition.js';
+import { groupBy } from '../../runtime/group-by.js';
 import { bytesOf, GroupCommit, logOutage, type QueueUsage } from '../group-commit.js';
 import { describeTopic } from './describe-topic.js';
 import { kafkaFailureOf } from './kafka-failure.js';
@@ -92,7 +92,7 @@ export class KafkaLogWriter implements EventLogWriter {
     }
     const [only] = records;
     if (only !== undefined && records.length === 1) return this.#appendTo(only.partition, records);
-    const appends = [...byPartition(records)].map(([partition, some]) =>
+    const appends = [...groupBy(records, (record) => record.partition)].map(([partition, some]) =>
       this.#appendTo(partition, some),
     );
     return Promise.all(appends).then(() => undefined);

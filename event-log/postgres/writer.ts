@@ -6,7 +6,7 @@ import {
   type EventLogWriter,
   type LogIdentity,
 } from '../event-log.js';
-import { byPartition } from '../by-partition.js';
+import { groupBy } from '../../runtime/group-by.js';
 import { GroupCommit } from '../group-commit.js';
 import { encodeBatch } from './batch-text.js';
 import { createLogPool, logFailureOf, queryLog } from './connection.js';
@@ -40,7 +40,7 @@ type Batch = {
 
 /** One batch per partition, in the order of partitions, in which the server locks them. */
 function batchesOf(records: readonly AppendRequest[]): readonly Batch[] {
-  return [...byPartition(records)]
+  return [...groupBy(records, (record) => record.partition)]
     .sort(([left], [right]) => left - right)
     .map(([partition, batch]) => ({ partition, count: batch.length, ...encodeBatch(batch) }));
 }

@@ -30,10 +30,10 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
       },
       {
         path: WRITE,
-        from: `        case 'written':
-            return remember(checkpoint, batch);`,
-        to: `        case 'written':
-            return insertAll(checkpoint, batch);`,
+        from: `if (outcome.kind === 'written')
+        return remember(checkpoint, batch);`,
+        to: `if (outcome.kind === 'written')
+        return insertAll(checkpoint, batch);`,
       },
       {
         path: WRITE,
@@ -157,9 +157,8 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: 'dist/aggregator/protocol/prepare.js',
-        from: 'const again = withCatalog(settings, prepared, outcome.catalog);',
-        to: `const { meters } = prepared.draft.catalog;
-            const again = withCatalog(settings, prepared, { ...outcome.catalog, meters });`,
+        from: 'withCatalog(settings, prepared, catalog),',
+        to: 'withCatalog(settings, prepared, { ...catalog, meters: prepared.draft.catalog.meters }),',
       },
     ],
   },
