@@ -86,8 +86,8 @@ const OWN_PERIODS: readonly PricingMutation[] = [
     'endMs: period.endMs,',
   ]),
   mutation(['a longer line that starts late is not charged', '13.3'], 'invoice/line-periods.ts', [
-    'isIn(advance, Math.max(own.startMs, lineItem.startMs))',
-    'isIn(advance, own.startMs)',
+    'const startMs = Math.max(own.startMs, lineItem.startMs);',
+    'const { startMs } = own;',
   ]),
   mutation(
     ['a longer line is charged up to the end of the period in which it was added', '13.3'],
