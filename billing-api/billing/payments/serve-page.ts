@@ -7,7 +7,7 @@ import { announce } from '../../records/recorded-change.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit, type Unit } from '../../records/unit.js';
 import { openGateway } from '../gateways/open-gateway.js';
-import type { PaymentGateway } from '../gateways/payment-gateway.js';
+import { GatewayUnavailable, type PaymentGateway } from '../gateways/payment-gateway.js';
 import { paidOtherwise } from './begin-charge.js';
 import type { HeldPayment } from './held-payment.js';
 import { holdCharge, noteOutcome } from './note-outcome.js';
@@ -76,8 +76,9 @@ async function problemOf(unit: Unit, { payment, invoice }: HeldPayment): Promise
 
 /**
  * Shows a page that is open at the gateway. From the lock of the invoice on, no charge can begin
- * that does not see it; a second page of the invoice is refused by the table, and tried again.
+ * that does not see it.
  * @returns why it is not shown; null when it is.
+ * @throws GatewayUnavailable when another page of the invoice was faster: it is closed next time.
  */
 async function show(
   unit: Unit,
@@ -88,7 +89,9 @@ async function show(
   if (isRefusal(held)) return held;
   const problem = await problemOf(unit, held);
   if (problem !== null) return problem;
-  const { payment: row } = held;
+  const { payment: row, invoice } = held;
+  const pages = invoice === null ? [] : await findOpenPages(unit, { invoiceId: invoice.id });
+  if (pages.length > 0) throw new GatewayUnavailable('another page was opened meanwhile', null);
   await storePage(unit, row, id);
   const after = await updateRecord(unit, PAYMENTS, { row, patch: { payment_url: url } });
   if (isRefusal(after)) return after;
