@@ -176,7 +176,7 @@ export function createMetrics(program?: ProgramName) {
     }),
     billingFaults: new Gauge({
       name: 'minutebook_billing_faults',
-      help: 'What the billing run should never leave: late_draft, late_renewal, missing_invoice, number_gap',
+      help: 'What the billing run should never leave: late_draft, late_renewal, late_overdue, missing_invoice, number_gap, future_period',
       labelNames: ['fault'],
       registers: shownBy('billing-api'),
     }),

@@ -71,6 +71,19 @@ describe('the watch over the billing run', () => {
       WHERE invoice_status = 'DRAFT'`);
     expect(await shown()).toEqual(['late_draft']);
     expect(await left()).toEqual([['late_draft', ...owners, 3_601]]);
+    // The run tells of an unpaid invoice within the hour.
+    const unpaid = sql.fragment`UPDATE invoices SET
+      invoice_status = 'FINALIZED', finalized_at = '2026-12-01T00:00:00Z', overdue_at = NULL`;
+    await owner.query(statement`${unpaid}, due_date = '2026-12-01T01:00:00Z' WHERE ${november}`);
+    expect(await shown()).toEqual([]);
+    await owner.query(statement`${unpaid}, due_date = '2026-12-01T00:59:59Z' WHERE ${november}`);
+    expect(await shown()).toEqual(['late_overdue']);
+    expect(await left()).toEqual([['late_overdue', ...owners, 3_601]]);
+    await owner.query(statement`UPDATE invoices SET overdue_at = now() WHERE ${november}`);
+    const period = sql.fragment`UPDATE subscriptions SET current_period_start = current_period_start`;
+    await owner.query(statement`${period} + interval '2 hours 1 second'`);
+    expect(await shown()).toEqual(['future_period']);
+    expect(await left()).toEqual([['future_period', ...owners, 1]]);
   });
 
   test('misses the invoice of a period although others have the same dates', async ({
@@ -151,12 +164,15 @@ describe('the watch over the billing run', () => {
     await turn('2027-02-10T13:00:00.000Z');
     expect(await shown()).toEqual([]);
     await turn('2027-02-10T13:00:00.001Z');
-    expect(await shown()).toEqual(['late_renewal']);
+    // Its first invoice was overdue when it was made.
+    expect(await shown()).toEqual(['late_renewal', 'late_overdue']);
     const { body: left } = await api.call('GET', '/v1/billing/leftovers');
-    expect(left).toMatchObject({
-      items: [{ kind: 'late_renewal', invoice_id: null, since: '2027-02-10T12:00:00.000Z' }],
-      pagination: { total: 1 },
-    });
+    const since = '2027-02-10T12:00:00.000Z';
+    expect(left.items).toHaveLength(2);
+    expect(left.items).toContainEqual(
+      expect.objectContaining({ kind: 'late_renewal', invoice_id: null, since }),
+    );
+    expect(left.items).toContainEqual(expect.objectContaining({ kind: 'late_overdue', since }));
     await bill('2027-02-10T14:00:00.000Z');
     expect(await shown()).toEqual([]);
     await turn('2027-03-01T01:00:00.000Z');
@@ -171,12 +187,13 @@ describe('the watch over the billing run', () => {
       payment_behavior: 'allow_incomplete',
     });
     await turn('2027-03-10T00:00:00.000Z');
-    expect(await shown()).toEqual([]);
+    // Nobody could renew it before it is paid; no run has told that its payment is overdue.
+    expect(await shown()).toEqual(['late_overdue']);
     const path = `/v1/invoices/${unpaid.latest_invoice.id}/payment`;
     await api.call('PUT', path, { body: { payment_status: 'SUCCEEDED' } });
     await turn('2027-03-10T01:00:00.000Z');
-    expect(await shown()).toEqual([]);
+    expect(await shown()).toEqual(['late_overdue']);
     await turn('2027-03-10T01:00:00.001Z');
-    expect(await shown()).toEqual(['late_renewal']);
+    expect(await shown()).toEqual(['late_renewal', 'late_overdue']);
   });
 });

@@ -16,6 +16,8 @@ const stateRow = z.object({
   late_renewals: integerColumn,
   missing_invoices: integerColumn,
   number_gaps: integerColumn,
+  late_overdues: integerColumn,
+  future_periods: integerColumn,
   faults: z.array(z.string()),
 });
 
@@ -32,12 +34,16 @@ const keptState = z.object({
   late_renewals: z.number(),
   missing_invoices: z.number(),
   number_gaps: z.number(),
+  // Absent in what releases before 0084 kept, for a minute.
+  late_overdues: z.number().default(0),
+  future_periods: z.number().default(0),
 });
 
 /**
  * Once a minute, notes what is due of the billing run, for how long, and what should never be: a
- * draft or a renewal that is an hour late, a period without an invoice, a gap in a series of
- * numbers (docs/operations.md 16).
+ * draft, a renewal or the notice of an unpaid invoice that is an hour late, a period without an
+ * invoice, a gap in a series of numbers, a running period that begins in the future
+ * (docs/operations.md 16).
  */
 export const WATCH_BILLING = defineJob({
   name: 'watch-billing',
@@ -62,5 +68,7 @@ export const WATCH_BILLING = defineJob({
     billingFaults.set({ fault: 'late_renewal' }, state.late_renewals);
     billingFaults.set({ fault: 'missing_invoice' }, state.missing_invoices);
     billingFaults.set({ fault: 'number_gap' }, state.number_gaps);
+    billingFaults.set({ fault: 'late_overdue' }, state.late_overdues);
+    billingFaults.set({ fault: 'future_period' }, state.future_periods);
   },
 });

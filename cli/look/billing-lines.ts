@@ -16,11 +16,14 @@ function samplesOf(page: string, name: string, label: string): ReadonlyMap<strin
   );
 }
 
-const FAULTS = {
+/** What should never be, in words, by the fault of the metric. */
+export const FAULTS = {
   late_draft: 'drafts that are final an hour late',
   late_renewal: 'periods that are billed an hour late',
   missing_invoice: 'periods without an invoice',
   number_gap: 'series of numbers with a gap',
+  late_overdue: 'unpaid invoices told of an hour late',
+  future_period: 'periods that begin in the future',
 } as const;
 type Fault = keyof typeof FAULTS;
 
@@ -54,6 +57,8 @@ export function readBillingMetrics(page: string): BillingMetrics | null {
       late_renewal: figure(faults, 'late_renewal'),
       missing_invoice: figure(faults, 'missing_invoice'),
       number_gap: figure(faults, 'number_gap'),
+      late_overdue: figure(faults, 'late_overdue'),
+      future_period: figure(faults, 'future_period'),
     },
   };
   const figures = Object.values(found).flatMap((group) => Object.values(group));

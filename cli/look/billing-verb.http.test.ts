@@ -4,7 +4,7 @@ import { API_KEY } from '../../billing-api/testing/billing-harness.js';
 import { storeParkedJob } from '../../billing-api/testing/filled-job.js';
 import { subscribeMonthly } from '../../billing-api/testing/subscribe-monthly.js';
 import { ApiClient } from '../demo/api-client.js';
-import { billingLines, faultsOf } from './billing-lines.js';
+import { billingLines, FAULTS, faultsOf } from './billing-lines.js';
 import { readBillingState } from './billing-verb.js';
 import { readShown } from './invoice-verbs.js';
 
@@ -22,7 +22,7 @@ describe('minutebook billing', () => {
       billingDue.set({ kind }, 0);
       billingWait.set({ kind }, 0);
     }
-    for (const fault of ['late_draft', 'late_renewal', 'missing_invoice', 'number_gap']) {
+    for (const fault of Object.keys(FAULTS)) {
       billingFaults.set({ fault }, 0);
     }
     // The page of metrics is written at most once a second.
@@ -41,6 +41,8 @@ describe('minutebook billing', () => {
       '  periods that are billed an hour late  none',
       '  periods without an invoice            none',
       '  series of numbers with a gap          none',
+      '  unpaid invoices told of an hour late  none',
+      '  periods that begin in the future      none',
       'Invoices of this environment',
       '  draft                                 none',
       '  finalized                             none',

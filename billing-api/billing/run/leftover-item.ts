@@ -3,7 +3,10 @@ import { formatInstant } from '../../../contract/instant.js';
 import { instantColumn } from '../../../sql/columns.js';
 import { instantToDto, type DateTime, type PaginationDto } from '../../records/record-dto.js';
 
-const KINDS = ['late_renewal', 'late_draft', 'held_draft', 'missing_invoice'] as const;
+const KINDS = [
+  ...(['late_renewal', 'late_draft', 'held_draft', 'missing_invoice'] as const),
+  ...(['late_overdue', 'future_period'] as const),
+] as const;
 
 export const leftoverRow = z.object({
   kind: z.enum(KINDS),
@@ -24,17 +27,24 @@ export interface LeftoverDto {
   /**
    * A period that ended an hour ago or longer and is not renewed; a draft whose delay ended then;
    * one that waits for a meter which is being backfilled; a period that was closed without the
-   * invoice that has to close it.
+   * invoice that has to close it; an unpaid invoice whose due date passed an hour ago or longer,
+   * and of which no overdue event was sent; a running period that begins in the future.
    */
-  kind: 'late_renewal' | 'late_draft' | 'held_draft' | 'missing_invoice';
+  kind:
+    | 'late_renewal'
+    | 'late_draft'
+    | 'held_draft'
+    | 'missing_invoice'
+    | 'late_overdue'
+    | 'future_period';
   subscription_id: string | null;
   /** Whom the subscription or the draft belongs to. */
   customer_id: string | null;
-  /** The draft; null for a period. */
+  /** The draft or the unpaid invoice; null for a period. */
   invoice_id: string | null;
   period_start: DateTime | null;
   period_end: DateTime | null;
-  /** When the run could have collected it. */
+  /** When the run could have collected it; of a period in the future as long ago as it is ahead. */
   since: DateTime;
   /** By the clock of the environment. @isInt */
   age_seconds: number;

@@ -22,9 +22,9 @@ export function readLeftovers(
     const at = sql.fragment`${formatInstant(now)}::timestamptz`;
     const found = sql.fragment`
       SELECT * FROM find_leftovers(${tenantId}, ${environmentId}, ${at}, interval '100 years')
-      WHERE kind IN ('held_draft', 'missing_invoice') OR wait > interval '1 hour'`;
+      WHERE kind IN ('held_draft', 'missing_invoice', 'future_period') OR wait > interval '1 hour'`;
     const items = await tx.any(sql.type(leftoverRow)`
-      SELECT CASE WHEN found.kind IN ('renewal', 'draft') THEN 'late_' || found.kind ELSE found.kind END AS kind,
+      SELECT CASE WHEN found.kind IN ('renewal', 'draft', 'overdue') THEN 'late_' || found.kind ELSE found.kind END AS kind,
         found.subscription_id, coalesce(invoice.customer_id, subscription.customer_id) AS customer_id,
         found.invoice_id, found.period_start, found.period_end, ${at} - found.wait AS since,
         extract(epoch FROM found.wait)::double precision AS age_seconds, found.meter_id,
