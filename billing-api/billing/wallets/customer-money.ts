@@ -5,7 +5,7 @@ import { formatInstant } from '../../../contract/instant.js';
 import { integerColumn, numericColumn } from '../../../sql/columns.js';
 import { CUSTOMERS } from '../../declarations/customers/customer.resource.js';
 import { WALLETS } from '../../declarations/money/wallet.resource.js';
-import { formatMoney, Money } from '../../domain/money/money.js';
+import { formatMoney, Money, roundMoney } from '../../domain/money/money.js';
 import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import { readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
@@ -23,9 +23,9 @@ export interface InvoiceSummaryDto {
   total_unpaid: DecimalText;
   /** Of that, what is due by now. */
   total_overdue: DecimalText;
-  /** The usage lines of unpaid invoices, after discounts and prepaid credits. */
+  /** Of `total_unpaid`, the part for usage (docs/http.md 4). */
   unpaid_usage: DecimalText;
-  /** Their other lines. */
+  /** The rest of it. */
   unpaid_fixed: DecimalText;
   /** Finalized ones. @isInt */
   invoice_count: number;
@@ -69,7 +69,6 @@ const summaryRow = z.object({
   total_unpaid: amount,
   total_overdue: amount,
   unpaid_usage: amount,
-  unpaid_fixed: amount,
   invoice_count: integerColumn,
   unpaid_invoice_count: integerColumn,
   overdue_invoice_count: integerColumn,
@@ -79,13 +78,14 @@ const summaryRow = z.object({
 
 function summaryToDto({ currency, ...row }: z.output<typeof summaryRow>): InvoiceSummaryDto {
   const money = (value: Decimal): string => formatMoney(new Money(value, currency));
+  const unpaidUsage = roundMoney(row.unpaid_usage, currency).value;
   return {
     currency,
     total_revenue: money(row.total_revenue),
     total_unpaid: money(row.total_unpaid),
     total_overdue: money(row.total_overdue),
-    unpaid_usage: money(row.unpaid_usage),
-    unpaid_fixed: money(row.unpaid_fixed),
+    unpaid_usage: money(unpaidUsage),
+    unpaid_fixed: money(row.total_unpaid.minus(unpaidUsage)),
     invoice_count: row.invoice_count,
     unpaid_invoice_count: row.unpaid_invoice_count,
     overdue_invoice_count: row.overdue_invoice_count,
@@ -122,12 +122,18 @@ export function summarizeInvoices(
       WITH own AS (
         SELECT * FROM invoices WHERE customer_id = ${id} AND invoice_status = 'FINALIZED'
           AND ${isOfEnvironment}
-      ), unpaid AS (
-        SELECT own.currency, line.price_type = 'USAGE' AS is_usage, sum(greatest(0, line.amount
-          - line.line_item_discount - line.invoice_level_discount - line.prepaid_credits_applied)) AS amount
+      ), net AS (
+        SELECT line.invoice_id, line.price_type = 'USAGE' AS is_usage, greatest(0, line.amount
+          - line.line_item_discount - line.invoice_level_discount - line.prepaid_credits_applied) AS amount
         FROM own JOIN invoice_line_items AS line
           ON line.invoice_id = own.id AND ${rowIsOfEnvironment('line')}
-        WHERE own.amount_remaining > 0 GROUP BY own.currency, is_usage
+        WHERE own.amount_remaining > 0
+      ), share AS (
+        SELECT invoice_id, sum(amount) AS whole, sum(amount) FILTER (WHERE is_usage) AS usage
+        FROM net GROUP BY invoice_id
+      ), unpaid AS (
+        SELECT own.currency, sum(own.amount_remaining * share.usage / share.whole) AS usage
+        FROM own JOIN share ON share.invoice_id = own.id WHERE share.whole > 0 GROUP BY own.currency
       ), held AS (
         SELECT currency, sum(credit_balance * conversion_rate) AS amount FROM wallets
         WHERE customer_id = ${id} AND ${isOfEnvironment} GROUP BY currency
@@ -142,10 +148,7 @@ export function summarizeInvoices(
         coalesce(sum(own.amount_remaining), 0) AS total_unpaid,
         coalesce(sum(own.amount_remaining) FILTER (
           WHERE own.due_date < ${formatInstant(unit.now)}::timestamptz), 0) AS total_overdue,
-        coalesce((SELECT amount FROM unpaid WHERE unpaid.currency = known.currency AND is_usage), 0)
-          AS unpaid_usage,
-        coalesce((SELECT sum(amount) FROM unpaid
-          WHERE unpaid.currency = known.currency AND is_usage IS NOT TRUE), 0) AS unpaid_fixed,
+        coalesce((SELECT usage FROM unpaid WHERE unpaid.currency = known.currency), 0) AS unpaid_usage,
         count(own.id) AS invoice_count,
         count(own.id) FILTER (WHERE own.amount_remaining > 0) AS unpaid_invoice_count,
         count(own.id) FILTER (WHERE own.amount_remaining > 0

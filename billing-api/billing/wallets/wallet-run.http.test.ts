@@ -196,7 +196,7 @@ describe('the summary of a customer', () => {
     expect(body.items).toEqual([
       {
         ...{ currency: 'usd', total_revenue: '42.00', total_unpaid: '17.00' },
-        ...{ total_overdue: '5.00', unpaid_usage: '0.00', unpaid_fixed: '42.00' },
+        ...{ total_overdue: '5.00', unpaid_usage: '0.00', unpaid_fixed: '17.00' },
         ...{ invoice_count: 2, unpaid_invoice_count: 2, overdue_invoice_count: 1 },
         ...{ wallet_balance: '7', receivable: '17' },
       },
@@ -207,7 +207,7 @@ describe('the summary of a customer', () => {
       {
         ...{ currency: 'usd', customer_id: wallet.customer_id, total_revenue_amount: '42.00' },
         ...{ total_unpaid_amount: '17.00', total_overdue_amount: '5.00' },
-        ...{ unpaid_usage_charges: '0.00', unpaid_fixed_charges: '42.00' },
+        ...{ unpaid_usage_charges: '0.00', unpaid_fixed_charges: '17.00' },
         ...{ total_invoice_count: 2, unpaid_invoice_count: 2, overdue_invoice_count: 1 },
       },
     ]);

@@ -240,6 +240,43 @@ describe('credits of grants (21.1)', () => {
   });
 });
 
+describe('the summary of invoices (docs/http.md 4)', () => {
+  test('divides what remains of an invoice in the proportion of its usage and the rest', async ({
+    api,
+    peer,
+  }) => {
+    await peer.live('2026-10-01');
+    const calls = await peer.meter('call');
+    const plan = await peer.plan(arrear('90'), usage(calls, '1'));
+    const subscription = await peer.subscribe(plan);
+    await calls.use('2026-10-10', '30');
+    await peer.live('2026-11-01T02:00:00Z');
+    const [invoice] = await peer.find(subscription);
+    const unpaid = async () => {
+      const path = `/v1/customers/${invoice.customer_id}/invoices/summary`;
+      const [summary] = (await api.call('GET', path)).body.items;
+      return [summary.total_unpaid, summary.unpaid_usage, summary.unpaid_fixed];
+    };
+    const pay = (amount: string) =>
+      api.call('PUT', `/v1/invoices/${invoice.id}/payment`, { body: { amount } });
+    expect(await unpaid()).toEqual(['120.00', '30.00', '90.00']);
+    await pay('40');
+    expect(await unpaid()).toEqual(['80.00', '20.00', '60.00']);
+    // A quarter of 79.99 is 19.9975.
+    await pay('0.01');
+    expect(await unpaid()).toEqual(['79.99', '20.00', '59.99']);
+    // Without lines of usage all of it is fixed.
+    const other = { customer_id: invoice.customer_id, currency: 'usd' };
+    await api.make('/v1/invoices', {
+      ...{ ...other, subtotal: '7', total: '7', amount_due: '7' },
+      line_items: [{ display_name: 'Work', amount: '7' }],
+    });
+    expect(await unpaid()).toEqual(['86.99', '20.00', '66.99']);
+    await pay('79.99');
+    expect(await unpaid()).toEqual(['7.00', '0.00', '7.00']);
+  });
+});
+
 describe('the ledger (21.2)', () => {
   test('undoes by new postings beside the old ones, which stay as they were (LED-4)', async ({
     api,
