@@ -7,6 +7,7 @@ import {
   type FilledEnvironment,
 } from '../testing/filled-environment.js';
 import { addressOf, sampleOf } from '../testing/sample-requests.js';
+import { expectExpansions, expectFilters } from '../testing/search-conventions.js';
 
 /** Every operation several times, on a machine that may be busy. */
 const GENEROUS = { timeout: 300_000 };
@@ -22,15 +23,17 @@ function readingAddressOf({ ids }: FilledEnvironment, address: string): string {
   return isByExternalId ? `/v1/customers/${ids.customer}` : address.replace(/\/payment$/, '');
 }
 
-describe('If-Match', () => {
+describe('every operation that has it', () => {
   test(
-    'of another version is refused wherever the document has it, and changes nothing',
+    'takes days, empty lists and expand as docs/http.md 1.6 says, and refuses If-Match of another version',
     GENEROUS,
     async ({ api, database, clickhouse, clock }) => {
       clock.set(FILLED_AT);
       const tools = { api, database: database.database, clickhouse: clickhouse.client };
       const { environment } = api;
       const filled = await fillEnvironment(tools, { environment }, { suffix: '', partition: 0 });
+      await expectFilters(filled);
+      await expectExpansions(filled);
       const versioned = operations.filter(
         ({ isVersioned, method }) => isVersioned && (method === 'GET' || method === 'PUT'),
       );

@@ -1,7 +1,7 @@
 import { readOwner, type OwnerReference } from '../owners/read-owner.js';
 import type { Occasion } from '../records/occasion.js';
 import { removeRecord } from '../records/change-record.js';
-import { isEqual, isFlag, isOneOfAsked } from '../records/conditions.js';
+import { isEqual, isFlag, isOfPlansAsked, isOneOfAsked } from '../records/conditions.js';
 import { readExpanded } from '../records/expand-record.js';
 import type { SearchBody } from '../records/record-dto.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
@@ -41,8 +41,7 @@ function search(
 ): Promise<Page<ExpandedEntitlement> | Refusal> {
   const conditions = [
     ...isOneOfAsked('feature_id', request.feature_ids),
-    ...(request.plan_ids === undefined ? [] : isEqual('entity_type', 'PLAN')),
-    ...isOneOfAsked('entity_id', request.plan_ids),
+    ...isOfPlansAsked(request.plan_ids),
     ...isEqual('entity_type', request.entity_type),
     ...isOneOfAsked('entity_id', request.entity_ids),
     ...isEqual('feature_type', request.feature_type),

@@ -69,6 +69,14 @@ export function isInGroup<Name extends string, State extends string, Group exten
   return [rowIsIn([name], lifecycle, group)];
 }
 
+/** What belongs to one of the plans that a request filters by; an empty list is no filter. */
+export function isOfPlansAsked(
+  planIds: readonly string[] | undefined,
+): Conditions<'entity_type' | 'entity_id'> {
+  if (planIds === undefined || planIds.length === 0) return [];
+  return [...isEqual('entity_type', 'PLAN'), ...isOneOf('entity_id', planIds)];
+}
+
 /** `column = flag`; no condition when the flag is absent. */
 export function isFlag<Name extends string>(
   name: Name,

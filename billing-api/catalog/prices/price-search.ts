@@ -8,6 +8,7 @@ import {
   endsAfter,
   isBefore,
   isEqual,
+  isOfPlansAsked,
   isOneOfAsked,
   type Conditions,
 } from '../../records/conditions.js';
@@ -43,8 +44,7 @@ export function priceConditions(
   return (
     reader.refusal() ?? [
       ...isOneOfAsked('id', body.price_ids),
-      ...(body.plan_ids === undefined ? [] : isEqual('entity_type', 'PLAN')),
-      ...isOneOfAsked('entity_id', body.plan_ids),
+      ...isOfPlansAsked(body.plan_ids),
       ...isEqual('entity_type', body.entity_type),
       ...isOneOfAsked('entity_id', body.entity_ids),
       ...(body.subscription_id === undefined ? [] : isEqual('entity_type', 'SUBSCRIPTION')),
