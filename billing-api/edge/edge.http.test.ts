@@ -91,6 +91,14 @@ describe('errors', () => {
       expect([path, status, body.code]).toEqual([path, 404, 'not_found']);
       expect([path, headers.get('allow')]).toEqual([path, null]);
     }
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+      const answer = await api.call(method, '/v1/plans/x/nothing', { isUndocumented: true });
+      const message = 'there is no path /v1/plans/x/nothing';
+      expect([method, answer.body]).toEqual([
+        method,
+        { code: 'not_found', http_status_code: 404, message },
+      ]);
+    }
   });
 
   test('answer 405 for another method of a known path, and say which are possible', async ({

@@ -71,6 +71,28 @@ describe('the document', () => {
     expect(new Set(removals.flatMap(statusOf))).toEqual(new Set(['200', '204']));
   });
 
+  it('answers removals of records with a message alone, and others with the record they leave', () => {
+    const removals = OPERATIONS.filter(({ method }) => method === 'DELETE');
+    const answerOf = (operation: Operation): string => {
+      const response = resolved(describedOf(operation).responses['200'] ?? {});
+      const content = response['content'] as Readonly<Record<string, Json>> | undefined;
+      const schema = (content?.['application/json']?.['schema'] ?? {}) as Json;
+      return String(schema['$ref'] ?? '').replace('#/components/schemas/', '');
+    };
+    const others = removals
+      .map((operation) => `${operation.path} ${answerOf(operation)}`)
+      .filter((text) => !text.endsWith(' ') && !text.endsWith(' MessageDto'));
+    expect(others.sort()).toEqual([
+      '/v1/invoices/{id}/line_items/{line_id} InvoiceDto',
+      '/v1/settings/{key} SettingDto',
+      '/v1/subscriptions/addon RemovedAddonDto',
+      '/v1/subscriptions/lineitems/{id} LineItemDto',
+      '/v1/taxes/associations/{id} ArchivedTaxAssociationDto',
+    ]);
+    const { properties, required } = document.components['schemas']?.['MessageDto'] ?? {};
+    expect([Object.keys((properties ?? {}) as Json), required]).toEqual([['message'], ['message']]);
+  });
+
   it('passes the linter', async () => {
     const config = await createConfig({
       extends: ['recommended'],

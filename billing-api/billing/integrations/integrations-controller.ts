@@ -21,11 +21,11 @@ import {
   type SubscriptionSignalBody,
   type SubscriptionSignalDto,
   type UnlinkBody,
-  type UnlinkedDto,
 } from '../../declarations/customers/integration.resource.js';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
+import type { MessageDto } from '../../records/record-dto.js';
 import { pageToDto } from '../../records/search-records.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import { linkEntity, listLinks, unlinkEntity } from './link-operations.js';
@@ -76,7 +76,7 @@ export class IntegrationsController extends Controller {
   public async unlinkEntity(
     @Request() request: HttpRequest,
     @Body() body: UnlinkBody,
-  ): Promise<UnlinkedDto> {
+  ): Promise<MessageDto> {
     const row = accepted(await unlinkEntity(this.dependencies, occasionOf(request), body));
     const entity = `${row.provider_type} ${row.provider_entity_id}`;
     return { message: `${row.entity_type} ${row.entity_id} is not linked to ${entity} any more` };

@@ -75,11 +75,6 @@ export interface IntegrationListDto {
   pagination: PaginationDto;
 }
 
-/** What was taken away. */
-export interface UnlinkedDto {
-  message: string;
-}
-
 /**
  * @example {"signal_id": "evt_1", "state": "active", "subscription_id":
  *   "subs_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "occurred_at": "2026-01-01T00:00:00Z"}
