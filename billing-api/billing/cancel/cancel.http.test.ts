@@ -429,7 +429,7 @@ describe('a cancellation', () => {
         [{ cancel_at: '2026-09-01T00:00:00Z' }, /cancel_at.*start_date/],
         [{ cancellation_type: 'scheduled_date' }, /cancel_at.*future/],
         [{ cancellation_type: 'scheduled_date', cancel_at: past }, /cancel_at.*future/],
-        [{ cancellation_type: 'end_of_period', cancel_at: past }, /cancel_at.*absent/],
+        [{ cancellation_type: 'end_of_period', cancel_at: past }, /cancel_at.*left out/],
       ],
     );
     expect(await world.invoices()).toEqual(BEFORE);

@@ -284,8 +284,10 @@ export async function replaceLine(
   if (settlement === null || settlement.amount.isZero()) return none;
   const settled = { settlement, after };
   if (settlement.amount.isNegative()) {
-    const { period, amount } = settlement;
-    const credit = { lineItemId: after.id, amount: amount.negated(), period };
+    const { period, proration, amount } = settlement;
+    // Its end without the pauses that have moved it, as that of a charge (docs/domain.md 23.1).
+    const unmoved = { startMs: period.startMs, endMs: period.startMs + proration.coveredMs };
+    const credit = { lineItemId: after.id, amount: amount.negated(), period: unmoved };
     const transaction = await creditLines(unit, loaded.subscription, [credit]);
     return isRefusal(transaction) ? transaction : { ...none, transaction };
   }

@@ -164,6 +164,37 @@ describe('a pause (26)', () => {
     );
   });
 
+  test('that had ended before its period was charged is no part of what is unused of it', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const { id, line_items: lines } = await world.subscribe();
+    const other = await world.subscribe();
+    for (const each of [id, other.id]) {
+      await api.call('POST', `/v1/subscriptions/${each}/pause`, {
+        body: { pause_mode: 'period_end', pause_days: 10 },
+      });
+    }
+    // February lasts until 11 Mar, and was paid on 11 Feb: on 25 Feb half of its 28 days is left.
+    await bill('2026-02-25T00:00:00Z');
+    const ahead = lines.find((line: Answer) => line.price.invoice_cadence === 'ADVANCE');
+    await api.call('PUT', `/v1/subscriptions/lineitems/${ahead.id}`, { body: { amount: '200' } });
+    // 200.00 × 14 ÷ 28 less 50.00.
+    expect(await world.invoices(id)).toContain('2026-02-25 2026-03-11 PRORATION FINALIZED 50.00');
+    const body = { proration_behavior: 'create_prorations' };
+    const cancel = (of: string, members: object) =>
+      api.call('POST', `/v1/subscriptions/${of}/cancel`, { body: { ...body, ...members } });
+    const { body: now } = await cancel(other.id, { cancellation_type: 'immediate' });
+    expect(now.total_credit_amount).toBe('50.00');
+    // Nothing is left where the period ends, and the 50.00 have paid 31.00 in arrear.
+    await cancel(id, { cancellation_type: 'end_of_period' });
+    await bill('2026-03-12T00:00:00Z');
+    expect((await world.read(id)).subscription_status).toBe('cancelled');
+    const { items } = await api.make('/v1/wallets/search', {});
+    expect(items.map((wallet: Answer) => wallet.credit_balance)).toEqual(['19']);
+  });
+
   test('that was asked for in advance begins and ends on its days, also when caught up with', async ({
     api,
     bill,
@@ -238,13 +269,58 @@ describe('a pause (26)', () => {
     expect((await world.read(ending.id)).subscription_status).toBe('cancelled');
   });
 
+  test('after the instant of a price that was lowered looking back takes nothing of what is unused', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const { id, line_items: lines } = await world.subscribe();
+    const post = async (path: string, body: object) =>
+      (await api.call('POST', `/v1/subscriptions/${id}/${path}`, { body })).body;
+    await bill('2026-01-05T00:00:00Z');
+    await post('pause', { pause_mode: 'immediate', pause_days: 10 });
+    await bill('2026-01-20T00:00:00Z');
+    const ahead = lines.find((line: Answer) => line.price.invoice_cadence === 'ADVANCE');
+    const lowered = { amount: '50', effective_from: '2026-01-03T00:00:00Z' };
+    await api.call('PUT', `/v1/subscriptions/lineitems/${ahead.id}`, { body: lowered });
+    await bill('2026-01-27T00:00:00Z');
+    const cancelled = await post('cancel', { proration_behavior: 'create_prorations' });
+    // Of 50.00, 15 of 31 days: 48.387 less 46.78 × 15 ÷ 29, as 93.55 less 46.77 came back.
+    expect(cancelled.total_credit_amount).toBe('24.19');
+    const { items } = await api.make('/v1/wallets/search', {});
+    const credited = items.map((wallet: Answer) => wallet.credit_balance);
+    const { proration_invoice: final } = cancelled;
+    // 46.78 and 24.19, less 31.00 × 16 ÷ 31 in arrear.
+    expect([final.subtotal, ...credited]).toEqual(['16.00', '54.97']);
+  });
+
+  test('of a whole period that is cut by a cancellation leaves nothing to pay for that period', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const { id } = await world.subscribe();
+    const post = (path: string, body: object) =>
+      api.call('POST', `/v1/subscriptions/${id}/${path}`, { body });
+    await post('pause', { pause_mode: 'period_end' });
+    await bill('2026-02-05T00:00:00Z');
+    const { body } = await post('cancel', { proration_behavior: 'none' });
+    expect([body.status, body.proration_invoice]).toEqual(['cancelled', null]);
+    await bill('2026-03-11T03:00:00Z');
+    expect(await world.invoices(id)).toEqual([
+      OPENING,
+      '2026-01-01 2026-02-01 SUBSCRIPTION_CYCLE FINALIZED 31.00',
+      '2026-02-01 2026-02-05 SUBSCRIPTION_CYCLE SKIPPED 0.00',
+    ]);
+  });
+
   test('is refused where it cannot be, with the member and the remedy', async ({ api, world }) => {
     const { id } = await world.subscribe();
     const path = `/v1/subscriptions/${id}/pause`;
     for (const [body, text] of [
       [{ pause_mode: 'scheduled' }, /pause_start.*in the future/],
       [{ pause_mode: 'scheduled', pause_start: '2025-01-01T00:00:00Z' }, /pause_start/],
-      [{ pause_mode: 'immediate', pause_start: '2027-01-01T00:00:00Z' }, /pause_start.*absent/],
+      [{ pause_mode: 'immediate', pause_start: '2027-01-01T00:00:00Z' }, /pause_start.*left out/],
       [{ pause_mode: 'immediate', pause_end: '2025-01-01T00:00:00Z' }, /pause_end.*later/],
       [{ pause_mode: 'immediate', pause_days: 0 }, /pause_days/],
       [

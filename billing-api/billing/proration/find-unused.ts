@@ -1,9 +1,10 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { decimalOf, sumOf, type Decimal } from '../../../contract/decimal.js';
-import { formatInstant, type InstantMs } from '../../../contract/instant.js';
+import { formatInstant, type InstantMs, type Interval } from '../../../contract/instant.js';
 import { groupBy } from '../../../runtime/group-by.js';
 import { instantColumn, numericColumn } from '../../../sql/columns.js';
+import { INVOICE_LINES } from '../../declarations/invoices/invoice-line.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import type { UnusedCharge } from '../../domain/invoice/invoice.js';
 import {
@@ -32,6 +33,8 @@ const chargeRow = z.object({
   gross: numericColumn.transform(decimalOf).nullable(),
   period_start: instantColumn,
   period_end: instantColumn,
+  /** Null for what was given back. */
+  trace: INVOICE_LINES.columns.trace.schema.nullable(),
   /** What credit notes that are not voided take of it, with taxes. */
   noted: numericColumn.transform(decimalOf),
   tax: numericColumn.transform(decimalOf),
@@ -39,6 +42,8 @@ const chargeRow = z.object({
   taxed: numericColumn.transform(decimalOf),
   currency: z.string(),
 });
+
+type ChargeRow = z.infer<typeof chargeRow>;
 
 /** What is charged in advance, period by period, can be unused in part (docs/domain.md 23.3). */
 export function isAdvance({
@@ -52,6 +57,20 @@ export function isAdvance({
 /** Whether a ONETIME line lies after an instant: its charge is then unused as a whole (13.3). */
 function isToCome({ billing_period: period, start_date: startMs }: LineItemRow, atMs: InstantMs) {
   return period === 'ONETIME' && startMs > atMs;
+}
+
+/**
+ * For how long something is charged, from its start on, as if there were no pauses: those that had
+ * ended when it was charged have no part in it (docs/domain.md 23.1).
+ */
+function chargedPeriod({
+  period_start: startMs,
+  period_end,
+  trace,
+}: Pick<ChargeRow, 'period_start' | 'period_end' | 'trace'>): Interval {
+  // Absent means zero: what was given back, or is charged without a time, has no share.
+  const coveredMs = trace?.proration?.coveredMs ?? 0;
+  return { startMs, endMs: coveredMs > 0 ? startMs + coveredMs : period_end };
 }
 
 /**
@@ -71,7 +90,7 @@ export async function findCharges(
       (SELECT line.amount WHERE EXISTS (SELECT FROM coupon_applications AS coupon
         WHERE coupon.invoice_id = invoice.id AND coupon.discount_type = 'fixed'
           AND ${rowIsOfEnvironment('coupon')})) AS gross,
-      invoice.currency, invoice.total_tax AS tax,
+      line.trace, invoice.currency, invoice.total_tax AS tax,
       (SELECT coalesce(sum(noted.amount), 0) FROM credit_note_lines AS noted
         JOIN credit_notes AS note ON note.id = noted.credit_note_id AND ${rowIsOfEnvironment('note')}
         WHERE noted.invoice_line_item_id = line.id AND note.credit_note_status <> 'VOIDED'
@@ -88,16 +107,16 @@ export async function findCharges(
       AND ${rowIsOfEnvironment('line')}
     UNION ALL
     SELECT credit.subscription_line_item_id, credit.period_start, credit.period_end,
-      -credit.amount, NULL, '', 0, 0, 0
+      -credit.amount, NULL, NULL, '', 0, 0, 0
     FROM line_credits AS credit
     WHERE credit.subscription_line_item_id = ANY (${sql.array(ids, 'text')})
       AND credit.period_end > ${formatInstant(afterMs)}::timestamptz
       AND ${rowIsOfEnvironment('credit')}
     ORDER BY period_start, subscription_line_item_id`);
-  const charges = rows.map(({ period_start: startMs, period_end: endMs, net, gross, ...row }) => {
+  const charges = rows.map(({ net, gross, ...row }) => {
     const noted = notedWithoutTaxes(row.noted, row, row.currency);
     const before = gross === null ? {} : { gross };
-    const charge = { net, noted, period: { startMs, endMs }, ...before };
+    const charge = { net, noted, period: chargedPeriod(row), ...before };
     return { id: row.subscription_line_item_id, charge };
   });
   const byItem = groupBy(charges, ({ id }) => id);

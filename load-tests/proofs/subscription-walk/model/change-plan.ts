@@ -12,11 +12,11 @@ import {
   type Status,
 } from './life.js';
 import {
+  completePause,
   computeDrafts,
   draftCycle,
   hasAmount,
   invoiceNow,
-  resumeAt,
   type ModelWorld,
 } from './invoices.js';
 
@@ -60,7 +60,8 @@ function invoiceEnd(life: Life, row: Row): ModelInvoice | null {
 /** Ends a subscription at once (24.3). @returns credits by lineage, and the final invoice. */
 export function endAtOnce(life: Life, ending: Ending) {
   const { at, isProrated, hasInvoice } = ending;
-  if (life.status === 'paused') resumeAt(life, at);
+  // What the pause has held back is never charged, as none of its time was used (26).
+  if (life.status === 'paused') completePause(life, at);
   const row = runningOf(life);
   const credits = isProrated ? lineagesAt(life, at).map((each) => creditOf(life, each, at)) : [];
   endItems(life, ending);

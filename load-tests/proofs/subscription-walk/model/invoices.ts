@@ -46,13 +46,18 @@ export function computeDrafts(life: Life): void {
   }
 }
 
-/** Resumes at an instant (docs/domain.md 26). */
-export function resumeAt(life: Life, at: number): void {
+/** Ends the pause at an instant, and makes the running row as much longer. */
+export function completePause(life: Life, at: number): void {
   const { pause } = life;
   if (pause === null) throw new Error('no pause');
   movePeriod(life, { start: pause.start, end: at });
   life.pause = null;
   life.status = 'active';
+}
+
+/** Resumes at an instant, and charges what was held back (docs/domain.md 26). */
+export function resumeAt(life: Life, at: number): void {
+  completePause(life, at);
   const row = runningOf(life);
   if (!row.isHeld) return;
   row.isHeld = false;
