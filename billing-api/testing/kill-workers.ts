@@ -14,7 +14,7 @@ function startWorker(engines: WorkerEngines): ChildProcess {
   return fork(builtModule('billing-api/testing/bill-as-worker'), [JSON.stringify(engines)]);
 }
 
-/** Until a worker works. One that could not begin, as the machine is too busy, is not waited for. */
+/** Until a worker works. One that cannot begin, as the machine is busy, is not waited for. */
 async function begun(worker: ChildProcess): Promise<void> {
   await Promise.race([once(worker, 'message'), once(worker, 'exit')]);
 }

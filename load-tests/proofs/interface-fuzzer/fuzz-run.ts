@@ -113,6 +113,22 @@ function refusalsIn({ status }: Answer, body: unknown): readonly string[] {
 const wordingOf = (refusal: string): string =>
   refusal.replaceAll(/\b[a-z_]+_[0-9A-Z]{26}\b|"[^"]*"|-?\d+(\.\d+)?/g, '#');
 
+/** Gathers what is said of refused requests, each wording once. */
+class Refusals {
+  readonly #texts = new Map<string, string>();
+
+  add(operationId: string, answer: Answer): void {
+    for (const refusal of refusalsIn(answer, parsed(answer))) {
+      const wording = wordingOf(refusal);
+      if (!this.#texts.has(wording)) this.#texts.set(wording, `${operationId}: ${refusal}`);
+    }
+  }
+
+  get texts(): readonly string[] {
+    return [...this.#texts.values()];
+  }
+}
+
 /** The ids of these environments, and all names. */
 function namesOf(environments: readonly FilledEnvironment[]) {
   const [ids, all] = [new KnownNames(), new KnownNames()];
@@ -161,16 +177,8 @@ export async function runFuzzer(
   });
   const findings = new Findings();
   const statuses = new Map<number, number>();
-  const succeeded = new Set<string>();
-  const called = new Set<string>();
-  const refusals = new Map<string, string>();
-  const noteRefusals = (operationId: string, answer: Answer): void => {
-    for (const refusal of refusalsIn(answer, parsed(answer))) {
-      const wording = wordingOf(refusal);
-      if (!refusals.has(wording)) refusals.set(wording, `${operationId}: ${refusal}`);
-    }
-  };
-
+  const [succeeded, called] = [new Set<string>(), new Set<string>()];
+  const refusals = new Refusals();
   const callOnce = async (): Promise<void> => {
     const operation = random.pick(document.operations);
     const request = drawRequest(drawFor(operation), operation);
@@ -184,7 +192,7 @@ export async function runFuzzer(
         findings.add(id, problem, `${shown(request)}\n    ${answer.text.slice(0, 300)}`);
       }
       if (answer.status < 300) succeeded.add(id);
-      noteRefusals(id, answer);
+      refusals.add(id, answer);
       if (isMade(id, answer.status)) learn(id, parsed(answer));
     } catch (error) {
       findings.add(id, `gives no answer: ${String(error)}`, shown(request));
@@ -197,8 +205,5 @@ export async function runFuzzer(
     if ((await readRecords(product, each)) === before[index]) continue;
     findings.add('foreign records', 'have changed', each.secrets.at(-1) ?? '');
   }
-  return {
-    ...{ findings: findings.texts, statuses, succeeded, called },
-    refusals: [...refusals.values()],
-  };
+  return { findings: findings.texts, refusals: refusals.texts, statuses, succeeded, called };
 }

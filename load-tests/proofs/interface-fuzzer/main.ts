@@ -6,9 +6,9 @@ import { startTestStack } from '../../harness/test-stack.js';
 import { runFuzzer } from './fuzz-run.js';
 
 /**
- * `npm run fuzz -- [--calls 20000] [--seed S] [--refusals FILE]`: random calls against a product of its own. Ends
- * with 1 when an answer is a failure, breaks the OpenAPI document or holds something of another
- * environment. The file gets what answers 400 said, to be read by a person.
+ * `npm run fuzz -- [--calls 20000] [--seed S] [--refusals FILE]`: random calls against a product
+ * of its own. Ends with 1 when an answer is a failure, breaks the OpenAPI document or holds
+ * something of another environment. The file gets what answers 400 said, to be read by a person.
  */
 const { values } = parseArgs({
   options: {
