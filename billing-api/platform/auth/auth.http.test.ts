@@ -96,18 +96,18 @@ describe('POST /auth/login', () => {
   test('takes as long for an unknown address as for a wrong password', async ({ api }) => {
     await signUpWith(api, KIM);
     const timeOf = async (email: string): Promise<number> => {
-      const times: number[] = [];
-      for (let round = 0; round < 5; round += 1) {
-        const startedAt = performance.now();
-        await logInWith(api, { email, password: 'wrong password' });
-        times.push(performance.now() - startedAt);
-      }
-      return Math.min(...times);
+      const startedAt = performance.now();
+      await logInWith(api, { email, password: 'wrong password' });
+      return performance.now() - startedAt;
     };
-    await timeOf('warm@example.com');
-    const known = await timeOf(KIM);
+    const [known, unknown]: [number[], number[]] = [[], []];
+    // In turns, so that a busy machine delays both; the shortest are compared.
+    for (let round = 0; round < 5; round += 1) {
+      known.push(await timeOf(KIM));
+      unknown.push(await timeOf('x@example.com'));
+    }
     // Without the hash of nobody it takes a twentieth of the time.
-    expect(await timeOf('x@example.com')).toBeGreaterThan(known / 3);
+    expect(Math.min(...unknown)).toBeGreaterThan(Math.min(...known) / 3);
   });
 
   test('with an environment makes a token for it; one of another tenant is 403', async ({
