@@ -1,4 +1,4 @@
-/** Writing a list of this length takes a millisecond or less. */
+/** Records of a list that is written in one go: that takes a millisecond or less. */
 const SHORT_LIST_MAX = 100;
 
 /** A page with so many items that they are not written in one go. */

@@ -59,7 +59,7 @@ function stateAfter(draft: FinalDraft): InvoiceRow['invoice_status'] {
 
 /**
  * Stores what locked drafts and skipped invoices were computed to, with the state that follows.
- * Those that came to what they are stay untouched: no version, no event.
+ * One that came to the same result again is left as it is: no new version, no event.
  */
 export async function storeRecomputed(
   unit: Unit,

@@ -159,7 +159,7 @@ class InvoicePrinter {
     this.#y = MARGIN;
   }
 
-  /** Details stand closer to their own row than to the next. */
+  /** Leaves a space after the details of a line, so that they do not seem to be of the next. */
   #leaveDetails(kind: InvoiceRow['kind']): void {
     if (kind !== 'detail' && this.#isBelowDetail) this.#y += 4;
     this.#isBelowDetail = kind === 'detail';

@@ -6,7 +6,7 @@ import { pick, type Draws, type Operation } from './act.js';
 
 const ADDONS_MAX = 4;
 
-/** Whether lines can be given and taken now. */
+/** Whether addons can be attached to a subscription and removed from it now. */
 function isOpen({ model }: WalkWorld, { status, start, schedule }: Life): boolean {
   return status !== 'draft' && status !== 'trialing' && start <= model.now && schedule === null;
 }
@@ -72,7 +72,7 @@ const detach: Operation = (world, life, draws) => {
   };
 };
 
-/** What happens to addons of a subscription. */
+/** The operations on addons that a walk draws, and how often. */
 export const ADDON_OPERATIONS: readonly (readonly [weight: number, Operation])[] = [
   [3, attach],
   [2, detach],

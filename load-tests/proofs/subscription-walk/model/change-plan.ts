@@ -34,8 +34,8 @@ export function lineagesAt({ items }: Life, at: number): readonly string[] {
 }
 
 /**
- * Ends what has not ended. What is charged in advance stays in full where it is not prorated, on a
- * draft only where the period has begun (24.5).
+ * Ends the line items that still run. Without prorations, what is charged in advance stays charged
+ * in full; on a draft, only if its period has begun (24.5).
  */
 function endItems(life: Life, { at, isProrated }: Ending): void {
   const row = runningOf(life);
