@@ -14,6 +14,7 @@ import { clientAddressOf } from '../../runtime/http/failed-authentication.js';
 import { discardBody } from '../../runtime/http/read-body.js';
 import type { Log } from '../../runtime/log.js';
 import type { Metrics } from '../../runtime/metrics.js';
+import { createSeldom } from '../../runtime/seldom.js';
 import { unavailableAnswer } from '../http/answer.js';
 import { requestIdOf } from '../http/read-headers.js';
 import { answerHeaders, hasBody, requestHeaders } from './forward-headers.js';
@@ -107,7 +108,7 @@ class Forwarder {
   readonly #times: ForwardTimes;
   readonly #agent: Agent;
   readonly #places: FairQueue;
-  #outageLoggedAtMs = -Infinity;
+  readonly #say = createSeldom(OUTAGE_LOG_INTERVAL_MS);
 
   constructor(private readonly options: ForwardOptions) {
     this.#times = options.times ?? TIMES;
@@ -206,10 +207,8 @@ class Forwarder {
   }
 
   #logOutage(error: Error): void {
-    const nowMs = performance.now();
-    if (nowMs - this.#outageLoggedAtMs < OUTAGE_LOG_INTERVAL_MS) return;
-    this.#outageLoggedAtMs = nowMs;
-    this.options.log.warn({ error: error.message }, 'billing-api did not answer');
+    const { log } = this.options;
+    this.#say(() => log.warn({ error: error.message }, 'billing-api did not answer'));
   }
 
   #refuse({ request, response, startedAtMs }: Exchange, message: string): void {
