@@ -148,6 +148,30 @@ describe('another price of a line item (27)', () => {
     expect(cancelled.body.total_credit_amount).toBe('46.45');
   });
 
+  test('has the coupon of the period also in the time by which a pause has moved its end', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const half = { name: 'HALF', coupon_code: 'HALF', type: 'percentage', percentage_off: '50' };
+    await api.make('/v1/coupons', { ...half, cadence: 'forever' });
+    const { id, line_items: lines } = await world.subscribe(advance('100'), { coupons: ['HALF'] });
+    await bill('2026-01-05T00:00:00Z');
+    await api.make(`/v1/subscriptions/${id}/pause`, { pause_mode: 'immediate', pause_days: 10 });
+    await bill('2026-02-02T00:00:00Z');
+    const { body: dearer } = await world.change(lines[0], { amount: '200' });
+    const quantities = { line_items: [{ id: dearer.id, quantity: '2' }] };
+    await api.make(`/v1/subscriptions/${id}/modify/execute`, {
+      ...{ type: 'quantity_change', quantity_change_params: quantities },
+    });
+    // Of 31 days nine are left: 29.03 less 14.52, and then half of 58.06.
+    expect(await world.invoices(id)).toEqual([
+      '2026-01-01 SUBSCRIPTION_CREATE 50.00',
+      '2026-02-02 PRORATION 14.51',
+      '2026-02-02 PRORATION 29.03',
+    ]);
+  });
+
   test('before an end that is to come sets off what is paid until then, and the rest comes back there', async ({
     api,
     bill,

@@ -1,13 +1,17 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
+import { instantColumn } from '../../../sql/columns.js';
+import { INVOICE_LINES } from '../../declarations/invoices/invoice-line.resource.js';
 import type { AttachedCoupon } from '../../declarations/coupons/coupon-association.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import type { CouponAssociation } from '../../domain/adjustments/adjustments.js';
+import { movedEnd } from '../../domain/proration/unused-charge.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { ReadUnit } from '../../records/unit.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { couponFrom } from '../compute/adjustment-inputs.js';
+import { chargedPeriod } from './find-unused.js';
 
 /** Coupons that discount a charge of the rest of a period. */
 export type CouponsOfRest = {
@@ -21,30 +25,45 @@ export const NO_COUPONS: CouponsOfRest = { attached: [], coupons: [] };
 const NEVER_APPLIED: ReadonlyMap<string, number> = new Map();
 const ALWAYS = { startMs: -Infinity, endMs: Infinity };
 
-/** The coupons that discounted what was charged in advance for the period around an instant. */
+const discountedRow = z.object({
+  id: z.string(),
+  period_start: instantColumn,
+  period_end: instantColumn,
+  trace: INVOICE_LINES.columns.trace.schema,
+});
+
+/**
+ * The coupons that discounted what was charged in advance for the period around an instant, which
+ * pauses have made longer since (docs/domain.md 23.1).
+ */
 async function findDiscounting(
   { tx }: ReadUnit,
-  subscriptionId: string,
+  { subscription, terms }: BilledSubscription,
   { atMs, charged }: Pick<Rest, 'atMs' | 'charged'>,
 ): Promise<ReadonlySet<string>> {
-  const at = formatInstant(atMs);
+  const pauses = terms.periods.flatMap((period) => period.pauses);
+  const paused = pauses.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
   const isOfCharged =
     charged === undefined
       ? sql.fragment`invoice.invoice_type = 'SUBSCRIPTION'`
       : sql.fragment`line.subscription_line_item_id = ANY (${sql.array([...charged], 'text')})`;
-  const rows = await tx.any(sql.type(z.object({ id: z.string() }))`
-    SELECT DISTINCT coupon.coupon_association_id AS id
+  const rows = await tx.any(sql.type(discountedRow)`
+    SELECT coupon.coupon_association_id AS id, line.period_start, line.period_end, line.trace
     FROM coupon_applications AS coupon
     JOIN invoices AS invoice
       ON invoice.id = coupon.invoice_id AND ${rowIsOfEnvironment('invoice')}
     JOIN invoice_line_items AS line
       ON line.invoice_id = invoice.id AND ${rowIsOfEnvironment('line')}
-    WHERE coupon.subscription_id = ${subscriptionId} AND coupon.coupon_association_id IS NOT NULL
+    WHERE coupon.subscription_id = ${subscription.id} AND coupon.coupon_association_id IS NOT NULL
       AND ${isOfCharged} AND invoice.invoice_status IN ('DRAFT', 'FINALIZED')
       AND line.kind = 'charge' AND line.price_type = 'FIXED'
-      AND line.period_start <= ${at}::timestamptz AND line.period_end > ${at}::timestamptz
+      AND line.period_start <= ${formatInstant(atMs)}::timestamptz
+      AND line.period_end > ${formatInstant(atMs - paused)}::timestamptz
       AND ${rowIsOfEnvironment('coupon')}`);
-  return new Set(rows.map(({ id }) => id));
+  const covering = rows.filter(
+    (row) => movedEnd({ period: chargedPeriod(row) }, pauses, atMs) > atMs,
+  );
+  return new Set(covering.map(({ id }) => id));
 }
 
 /** What is charged for the rest of a period. */
@@ -65,13 +84,14 @@ type Rest = {
  */
 export async function findCouponsOfRest(
   unit: ReadUnit,
-  { subscription, related }: BilledSubscription,
+  loaded: BilledSubscription,
   { atMs, charged, added = [] }: Rest,
 ): Promise<CouponsOfRest> {
+  const { related } = loaded;
   const percentages = related.coupons.filter(({ coupon }) => coupon.type === 'percentage');
   if (percentages.length === 0) return NO_COUPONS;
   const known = charged === undefined ? { atMs } : { atMs, charged };
-  const discounting = await findDiscounting(unit, subscription.id, known);
+  const discounting = await findDiscounting(unit, loaded, known);
   const attached = percentages.filter(({ association, coupon }) => {
     if (discounting.has(association.id)) return true;
     if (charged !== undefined) return false;

@@ -63,7 +63,7 @@ function isToCome({ billing_period: period, start_date: startMs }: LineItemRow, 
  * For how long something is charged, from its start on, as if there were no pauses: those that had
  * ended when it was charged have no part in it (docs/domain.md 23.1).
  */
-function chargedPeriod({
+export function chargedPeriod({
   period_start: startMs,
   period_end,
   trace,

@@ -39,7 +39,7 @@ function pausedMs({ startMs }: Interval, pauses: readonly Interval[], atMs: Inst
 
 /** Where a charged period ends, as pauses have moved it: `E + P` of docs/domain.md 23.1. */
 export function movedEnd(
-  { period }: AdvanceCharge,
+  { period }: Pick<AdvanceCharge, 'period'>,
   pauses: readonly Interval[],
   atMs: InstantMs,
 ): InstantMs {
