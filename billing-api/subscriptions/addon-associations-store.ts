@@ -1,14 +1,17 @@
 import { sql } from 'slonik';
-import { formatInstant } from '../../contract/instant.js';
+import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import { noRows } from '../../sql/columns.js';
 import { ADDON_ASSOCIATION } from '../domain/lifecycle/subscription-lifecycle.js';
+import { updateRecord } from '../records/change-record.js';
 import { isOfEnvironment, isOneOf, rowIsIn } from '../records/conditions.js';
 import { findPublished } from '../records/find-record.js';
+import { isRefusal, type Refusal } from '../records/refusal.js';
 import type { Transaction, Unit } from '../records/unit.js';
 import {
   ADDON_ASSOCIATIONS,
   type AddonAssociationRow,
 } from '../declarations/subscriptions/addon-association.resource.js';
+import { LINE_ITEMS } from '../declarations/subscriptions/line-item.resource.js';
 
 /** The addons that these subscriptions have, had or are to have, oldest first. */
 export function findAddonAssociations(
@@ -32,4 +35,38 @@ export async function settleAddons(
       AND (end_date <= ${at} AND ${rowIsIn(['addon_status'], ADDON_ASSOCIATION, 'alive')}
         OR addon_status = 'pending' AND start_date <= ${at})
       AND ${isOfEnvironment}`);
+}
+
+/**
+ * Moves the end of addons that end with the running period of a locked subscription to where that
+ * ends now: onetime ones, and those that were removed with its end. One that was given an end of
+ * its own keeps that (docs/domain.md 27).
+ */
+export async function moveAddonEnds(
+  unit: Unit,
+  subscriptionId: string,
+  { fromMs, toMs }: { readonly fromMs: InstantMs; readonly toMs: InstantMs },
+): Promise<Refusal | null> {
+  const from = formatInstant(fromMs);
+  const addons = await unit.tx.any(sql.type(ADDON_ASSOCIATIONS.row)`
+    SELECT * FROM addon_associations
+    WHERE subscription_id = ${subscriptionId} AND end_date = ${from}::timestamptz
+      AND (cadence = 'onetime' OR addon_status = 'cancelled') AND ${isOfEnvironment}
+    ORDER BY id FOR NO KEY UPDATE`);
+  const ids = addons.map(({ id }) => id);
+  const lines = await unit.tx.any(sql.type(LINE_ITEMS.row)`
+    SELECT * FROM subscription_line_items
+    WHERE addon_association_id = ANY (${sql.array(ids, 'text')})
+      AND end_date = ${from}::timestamptz AND ${isOfEnvironment}
+    ORDER BY id FOR NO KEY UPDATE`);
+  const patch = { end_date: toMs };
+  for (const row of addons) {
+    const moved = await updateRecord(unit, ADDON_ASSOCIATIONS, { row, patch });
+    if (isRefusal(moved)) return moved;
+  }
+  for (const row of lines) {
+    const moved = await updateRecord(unit, LINE_ITEMS, { row, patch });
+    if (isRefusal(moved)) return moved;
+  }
+  return null;
 }

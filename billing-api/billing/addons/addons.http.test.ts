@@ -163,6 +163,65 @@ describe('an addon of a running subscription (27)', () => {
     expect(await world.invoices()).toContain('2026-02-01 SUBSCRIPTION_CYCLE 31.00');
   });
 
+  test('that ends with the period ends where a pause moves that, and one with a date on its day', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const add = (members: object) =>
+      api.make('/v1/subscriptions/addon', {
+        ...{ subscription_id: world.id, addon_id: world.addon, ...members },
+      });
+    const removed = await add({});
+    await add({ end_date: '2026-02-01T00:00:00Z' });
+    await add({ cadence: 'onetime', proration_behavior: 'create_prorations' });
+    const body = { addon_association_id: removed.id };
+    await api.call('DELETE', '/v1/subscriptions/addon', { body });
+    await bill('2026-01-20T00:00:00Z');
+    const pause = { pause_mode: 'immediate', pause_days: 10 };
+    await api.make(`/v1/subscriptions/${world.id}/pause`, pause);
+    await bill('2026-02-05T00:00:00Z');
+    const path = `/v1/subscriptions/${world.id}/addons/associations`;
+    const { items } = (await api.call('GET', path)).body;
+    const ends = items.map((one: Answer) => [one.end_date, one.line_items[0].end_date]);
+    expect(ends).toEqual(
+      ['02-11', '02-01', '02-11'].map((day) => Array(2).fill(`2026-${day}T00:00:00.000Z`)),
+    );
+    await bill('2026-03-11T03:00:00Z');
+    expect(await world.invoices()).toEqual([
+      // 31.00, 15.48 of the removed one, and 30.00 × 6 ÷ 31 of the one that ended on 1 Feb.
+      ...['2026-01-01 SUBSCRIPTION_CYCLE 52.29', '2026-01-16 SUBSCRIPTION_UPDATE 15.48'],
+      '2026-02-11 SUBSCRIPTION_CYCLE 31.00',
+    ]);
+  });
+
+  test('that ends with a period which is cut, and goes on after all, ends with all of it', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    await api.make(`/v1/subscriptions/${world.id}/cancel`, {
+      ...{ cancellation_type: 'scheduled_date', cancel_at: '2026-01-24T00:00:00Z' },
+    });
+    const { id } = await api.make('/v1/subscriptions/addon', {
+      ...{ subscription_id: world.id, addon_id: world.addon, cadence: 'onetime' },
+      proration_behavior: 'create_prorations',
+    });
+    const { body: schedules } = await api.call('GET', `/v1/subscriptions/${world.id}/schedules`);
+    await bill('2026-01-18T00:00:00Z');
+    await api.make(`/v1/subscriptions/schedules/${schedules.items[0].id}/cancel`, {});
+    const path = `/v1/subscriptions/${world.id}/addons/associations`;
+    expect((await api.call('GET', path)).body.items).toMatchObject([
+      { id, end_date: '2026-02-01T00:00:00.000Z' },
+    ]);
+    await bill('2026-03-01T03:00:00Z');
+    expect(await world.invoices()).toEqual([
+      // 30.00 × 8 ÷ 31 on either side of the end.
+      ...['2026-01-01 SUBSCRIPTION_CYCLE 31.00', '2026-01-16 SUBSCRIPTION_UPDATE 7.74'],
+      ...['2026-01-24 PRORATION 7.74', '2026-02-01 SUBSCRIPTION_CYCLE 31.00'],
+    ]);
+  });
+
   test('gives back what is unused when it is removed inside a period, once', async ({
     api,
     bill,

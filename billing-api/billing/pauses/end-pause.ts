@@ -10,6 +10,7 @@ import { lastRecorded, type PeriodLedger } from '../../domain/periods/period-led
 import { moveRecord } from '../../records/move-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
+import { moveAddonEnds } from '../../subscriptions/addon-associations-store.js';
 import { loadBilledSubscription, pausedUntil } from '../../subscriptions/loaded-subscription.js';
 import { lockLivePause } from '../../subscriptions/periods/pauses-store.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
@@ -60,7 +61,9 @@ export async function endPause(
   const { current_period_end: toMs } = subscription;
   await moveSchedule(unit, paused.id, toMs);
   const handOver = { fromMs: paused.current_period_end, toMs };
-  const refused = await moveSuccessors(unit, loaded.related.lineItems, handOver);
+  const refused =
+    (await moveSuccessors(unit, loaded.related.lineItems, handOver)) ??
+    (await moveAddonEnds(unit, paused.id, handOver));
   if (refused !== null) return refused;
   if (pause.pause_mode === 'period_end') {
     const { lineItems } = loaded.related;

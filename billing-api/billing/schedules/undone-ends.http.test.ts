@@ -13,6 +13,8 @@ type World = {
   readonly price: (id: string, amount: string) => Promise<void>;
   readonly seats: (id: string, quantity: string) => Promise<void>;
   readonly cancel: (id: string) => Promise<Answer>;
+  /** Pauses the first ten days of the period that follows the running one. */
+  readonly pauseNext: (id: string) => Promise<void>;
   /** Start of the period, reason and total of each invoice. */
   readonly invoices: (id: string) => Promise<readonly string[]>;
   /** What the wallets of its customer have. */
@@ -66,6 +68,9 @@ const test = billedTest.extend<{ world: World }>({
         await post(`${id}/modify/execute`, { type: 'quantity_change', ...params });
       },
       cancel: (id) => post(`${id}/cancel`, { proration_behavior: 'create_prorations' }),
+      pauseNext: async (id) => {
+        await post(`${id}/pause`, { pause_mode: 'period_end', pause_days: 10 });
+      },
       invoices: async (id) =>
         (await api.make('/v1/invoices/search', { subscription_id: id })).items
           .map(
@@ -225,6 +230,53 @@ describe('an end that is undone after a period was charged up to it (24.4)', () 
     const totals = items.map((one: Answer) => `${one.billing_reason} ${one.total}`).sort();
     expect(totals).toEqual([
       ...['PRORATION 45.00', 'SUBSCRIPTION_CREATE 90.00', 'SUBSCRIPTION_CYCLE 45.00'],
+    ]);
+  });
+});
+
+/** January has nothing in arrear, and February is held back. */
+const HELD = [OPENING, '2026-01-01 SUBSCRIPTION_CYCLE 0.00'];
+
+/** February lasts until 11 Mar: it began with a pause, and was charged on 11 Feb. */
+describe('an end that is undone in a period that began with a pause (24.4, 26)', () => {
+  test('after that was charged beyond it settles the time after it by what changed meanwhile', async ({
+    bill,
+    world,
+  }) => {
+    const [dearer, fewer] = [await world.subscribe(), await world.subscribe()];
+    for (const id of [dearer, fewer]) await world.pauseNext(id);
+    await bill('2026-02-15T00:00:00Z');
+    for (const id of [dearer, fewer]) await world.end(id, '2026-02-25');
+    await bill('2026-02-18T00:00:00Z');
+    await world.price(dearer, '20');
+    await world.seats(fewer, '4');
+    await bill('2026-02-20T00:00:00Z');
+    for (const id of [dearer, fewer]) await world.undo(id);
+    expect(await world.invoices(dearer)).toEqual([
+      ...[...HELD, '2026-02-01 SUBSCRIPTION_UPDATE 100.00'],
+      // 200.00 × 7 ÷ 28 less 25.00 until the end, and 200.00 × 14 ÷ 28 less 50.00 after it.
+      ...['2026-02-18 PRORATION 25.00', '2026-02-25 PRORATION 50.00'],
+    ]);
+    // Six tenths of 25.00 and of 50.00.
+    expect(await world.balances(fewer)).toEqual(['45']);
+    await bill('2026-03-04T00:00:00Z');
+    // A quarter of February is left.
+    expect((await world.cancel(dearer)).total_credit_amount).toBe('50.00');
+    expect((await world.cancel(fewer)).total_credit_amount).toBe('10.00');
+  });
+
+  test('after that was charged up to it has the rest charged', async ({ bill, world }) => {
+    const id = await world.subscribe();
+    await world.pauseNext(id);
+    await world.end(id, '2026-02-25');
+    await bill('2026-02-20T00:00:00Z');
+    await world.undo(id);
+    await bill('2026-03-11T02:00:00Z');
+    expect(await world.invoices(id)).toEqual([
+      ...HELD,
+      // 100.00 × 14 ÷ 28 on either side of the end.
+      ...['2026-02-01 SUBSCRIPTION_CYCLE 100.00', '2026-02-01 SUBSCRIPTION_UPDATE 50.00'],
+      '2026-02-25 PRORATION 50.00',
     ]);
   });
 });
