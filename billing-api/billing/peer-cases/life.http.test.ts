@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { Answer } from '../../testing/money-test.js';
-import { advance, arrear, instant, test, type PeerCase } from '../../testing/peer-case.js';
+import { advance, arrear, instant, test, usage, type PeerCase } from '../../testing/peer-case.js';
 
 /** A change of the quantity of a subscription's first line. */
 const quantity = (line: Answer, count: string, at?: string) => ({
@@ -238,6 +238,70 @@ describe('what happens twice in other systems', () => {
     const again = await peer.change(done.new_subscription, other);
     expect(await peer.invoices(again.new_subscription)).toEqual([
       '2026-01-16 2026-02-16 SUBSCRIPTION_UPDATE 100.00',
+    ]);
+  });
+});
+
+describe('an end while the bill of a period waits', () => {
+  const SOON = '2026-02-01T00:30:00Z';
+  /** What is done before the end: the job of the period is late, or has made its draft. */
+  const WAITS: readonly (readonly [string, (peer: PeerCase) => Promise<void>])[] = [
+    ['is not computed yet', ({ turn }) => turn(SOON)],
+    ['is a draft until its delay is over', ({ live }) => live(SOON)],
+  ];
+
+  async function subscribe(peer: PeerCase): Promise<Answer> {
+    await peer.live('2026-01-01');
+    const calls = await peer.meter('call');
+    const plan = await peer.plan(arrear('31'), usage(calls, '2'));
+    const subscription = await peer.subscribe(plan);
+    await calls.use('2026-01-20', 10);
+    await calls.use('2026-02-01T00:10:00Z', 1);
+    return subscription;
+  }
+
+  /** 31.00 and 20.00 of January; half an hour of February, and 2.00. */
+  const BILLED = [
+    '2026-01-01 2026-02-01 SUBSCRIPTION_CYCLE 51.00',
+    '2026-02-01 2026-02-01 SUBSCRIPTION_CYCLE 2.02',
+  ];
+
+  test.for(WAITS)(
+    'that %s leaves one bill of that period, whatever is asked again',
+    async ([, wait], { api, peer }) => {
+      const subscription = await subscribe(peer);
+      await wait(peer);
+      await peer.post(subscription, 'cancel');
+      const path = `/v1/subscriptions/${subscription.id}/cancel`;
+      expect((await api.call('POST', path, { body: {} })).status).toBe(400);
+      await peer.live('2026-03-02');
+      expect(await peer.invoices(subscription)).toEqual(BILLED);
+    },
+  );
+
+  test('leaves one when the job comes at that instant', async ({ peer }) => {
+    const subscription = await subscribe(peer);
+    await peer.turn(SOON);
+    await Promise.all([peer.live(SOON), peer.post(subscription, 'cancel')]);
+    await peer.live('2026-03-02');
+    expect(await peer.invoices(subscription)).toEqual(BILLED);
+  });
+
+  test.for([
+    ['at once', {}, 'cancel'],
+    ['by its end_date', { end_date: '2026-01-11T00:00:00Z' }, null],
+  ] as const)('of a life of one day bills its usage, %s', async ([, members, path], { peer }) => {
+    await peer.live('2026-01-10');
+    const calls = await peer.meter('call');
+    const plan = await peer.plan(usage(calls, '2'));
+    const subscription = await peer.subscribe(plan, members);
+    await calls.use('2026-01-10T23:59:59.999Z', 5);
+    await calls.use('2026-01-11', 7);
+    await peer.turn('2026-01-11');
+    if (path !== null) await peer.post(subscription, path);
+    await peer.live('2026-02-10T03:00:00Z');
+    expect(await peer.invoices(subscription)).toEqual([
+      '2026-01-10 2026-01-11 SUBSCRIPTION_CYCLE 10.00',
     ]);
   });
 });
