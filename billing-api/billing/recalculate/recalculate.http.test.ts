@@ -56,6 +56,51 @@ describe('POST /invoices/{id}/recalculate', () => {
     expect((await api.call('POST', '/v1/invoices/inv_none/recalculate')).status).toBe(404);
   });
 
+  test('waits until what settles a part of the period is voided too, and then charges all of it', async ({
+    api,
+    bill,
+  }) => {
+    await bill('2026-10-01T00:00:00Z');
+    const plan = await api.make('/v1/plans', { name: 'Seats' });
+    const price = { amount: '10', min_quantity: 10, invoice_cadence: 'ADVANCE', currency: 'usd' };
+    await api.make('/v1/prices', { entity_id: plan.id, ...price });
+    const subscribe = async (name: string) => {
+      await api.make('/v1/customers', { external_id: name });
+      return api.make('/v1/subscriptions', {
+        ...{ external_customer_id: name, plan_id: plan.id, currency: 'usd' },
+        ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00Z' },
+      });
+    };
+    const [more, fewer] = [await subscribe('more'), await subscribe('fewer')];
+    await bill('2026-10-16T00:00:00Z');
+    const seats = ({ id, line_items: [line] }: typeof more, quantity: string) =>
+      api.make(`/v1/subscriptions/${id}/modify/execute`, {
+        type: 'quantity_change',
+        quantity_change_params: { line_items: [{ id: line.id, quantity }] },
+      });
+    const { changed_resources: changed } = await seats(more, '15');
+    await seats(fewer, '7');
+    const act = (id: string, verb: string) => api.call('POST', `/v1/invoices/${id}/${verb}`);
+    for (const { latest_invoice: opening } of [more, fewer]) {
+      await api.make(`/v1/invoices/${opening.id}/void`, {});
+    }
+    const settling = changed.invoices[0].id as string;
+    const waits = await act(more.latest_invoice.id, 'recalculate');
+    expect([waits.status, waits.body.code]).toEqual([400, 'invalid_operation']);
+    expect(waits.body.message).toContain(settling);
+    await api.make(`/v1/invoices/${settling}/void`, {});
+    const charged = async ({ latest_invoice: opening }: typeof more) => {
+      expect((await act(opening.id, 'recalculate')).status).toBe(202);
+      await bill('2026-10-17T00:00:00Z');
+      const { body: voided } = await api.call('GET', `/v1/invoices/${opening.id}`);
+      return (await api.call('GET', `/v1/invoices/${voided.recalculated_invoice_id}`)).body
+        .subtotal;
+    };
+    // 100.00 × 15 ÷ 31, and 150.00 or 70.00 × 16 ÷ 31.
+    expect(await charged(more)).toBe('125.81');
+    expect(await charged(fewer)).toBe('84.52');
+  });
+
   test('is done once by another process when the one that does it is killed at its end', async ({
     api,
     bill,

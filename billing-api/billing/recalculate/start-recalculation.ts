@@ -60,6 +60,38 @@ function isChargedLater({ tx }: Unit, row: InvoiceRow): Promise<boolean> {
       AND line.period_start < ${end}::timestamptz`);
 }
 
+/**
+ * The invoice that has settled a part of a period which a voided one charged in advance: another
+ * price or quantity from an instant on, or the time after an end that was undone. It counts, so a
+ * replacement would leave that time out (docs/domain.md 13.5). Null when there is none.
+ */
+function findSettling({ tx }: Unit, row: InvoiceRow): Promise<string | null> {
+  return tx.maybeOneFirst(sql.type(z.object({ id: z.string() }))`
+    WITH RECURSIVE charged AS (
+      SELECT line.subscription_line_item_id AS id, line.period_start,
+        -- Pauses move the end of a period after it was charged.
+        greatest(line.period_end, period.period_end) AS period_end
+      FROM invoice_line_items AS line
+      LEFT JOIN subscription_periods AS period ON period.subscription_id = ${row.subscription_id}
+        AND period.period_start <= line.period_start AND period.period_end > line.period_start
+        AND ${rowIsOfEnvironment('period')}
+      WHERE line.invoice_id = ${row.id} AND line.kind = 'charge' AND line.price_type = 'FIXED'
+        AND ${rowIsOfEnvironment('line')}
+      UNION
+      SELECT item.id, charged.period_start, charged.period_end
+      FROM charged JOIN subscription_line_items AS item ON item.predecessor_id = charged.id
+      WHERE ${rowIsOfEnvironment('item')}
+    )
+    SELECT settling.id FROM charged
+    JOIN invoice_line_items AS line ON line.subscription_line_item_id = charged.id
+      AND line.period_start < charged.period_end AND line.period_end > charged.period_start
+      AND ${rowIsOfEnvironment('line')}
+    JOIN invoices AS settling ON settling.id = line.invoice_id
+      AND settling.billing_reason = 'PRORATION' AND ${rowIsOfEnvironment('settling')}
+      AND ${rowIsIn(['settling', 'invoice_status'], INVOICE, 'counted')}
+    ORDER BY settling.id LIMIT 1`);
+}
+
 async function start(unit: Unit, id: string): Promise<WorkflowRow | Refusal> {
   // Two calls at once take turns here, and the second one sees the workflow of the first.
   const row = await lockRecord(unit, INVOICES, id);
@@ -69,6 +101,11 @@ async function start(unit: Unit, id: string): Promise<WorkflowRow | Refusal> {
   if (await isChargedLater(unit, row)) {
     const text = 'a later invoice of the same period charges its usage; recalculate that one';
     return new Refusal('invalid_operation', text);
+  }
+  const settling = await findSettling(unit, row);
+  if (settling !== null) {
+    const text = `invoice ${settling} settles a part of a period that this one charged; void it first`;
+    return new Refusal('invalid_operation', `${text}, so that the replacement charges all of it`);
   }
   if (await isRunning(unit, id)) {
     return new Refusal('invalid_operation', 'the invoice is being recalculated');
