@@ -1,10 +1,17 @@
 import { priceInvoice, type PricedInvoice } from '../../invoice.js';
 import type { EarlierInvoice, Reference } from '../../invoice-question.js';
 import { rowAt, runningRow, type LedgerRow } from '../../period-ledger.js';
-import { exact, subtract } from '../../exact.js';
+import { exact, subtract, sum } from '../../exact.js';
 import { prepaidPayments } from '../../prepaid.js';
 import type { HistoryOperation, Subscription, Wallet } from '../../subscription.js';
-import { add, divide, toText, zero } from '../../../usage-oracle/fraction.js';
+import {
+  add,
+  compare,
+  divide,
+  toText,
+  zero,
+  type Fraction,
+} from '../../../usage-oracle/fraction.js';
 import type { OracleEvent } from '../../../usage-oracle/usage-event.js';
 import { earlierInvoice } from '../earlier-invoice.js';
 import type { DrawnAction, DrawnLife } from './drawn-life.js';
@@ -29,6 +36,27 @@ type Entry = {
 
 const hasCharge = ({ lines }: PricedInvoice): boolean =>
   lines.some(({ amount }) => Number(amount) !== 0);
+
+/**
+ * Wallets after this money came back: it goes to the oldest one of rate 1 that pays everything, or to
+ * a new one (docs/domain.md 20.1, 30.1).
+ */
+function withCredit(wallets: readonly Wallet[], money: Fraction): readonly Wallet[] {
+  const takes = (wallet: Wallet): boolean =>
+    wallet.conversionRate === '1' && wallet.allowed === 'ALL';
+  const createdAt = wallets.length;
+  const opened: Wallet = {
+    ...{ id: `wallet-${createdAt}`, createdAt, conversionRate: '1' },
+    ...{ creditBalance: '0', allowed: 'ALL' },
+  };
+  const all = wallets.some(takes) ? wallets : [...wallets, opened];
+  const target = all.filter(takes).toSorted((left, right) => left.createdAt - right.createdAt)[0];
+  return all.map((wallet) =>
+    wallet === target
+      ? { ...wallet, creditBalance: toText(add(exact(wallet.creditBalance), money)) }
+      : wallet,
+  );
+}
 
 function eventsOf({ events }: DrawnLife): readonly (OracleEvent & { readonly knownMs: number })[] {
   return events.map(({ at, properties = {}, knownMs }, index) => ({
@@ -162,7 +190,7 @@ export class ExpectedLife {
     if (!isSkipped) this.#payFromWallets(priced);
   }
 
-  /** Later invoices find what this one has left in the wallets. */
+  /** Later invoices find what this one has left in the wallets, or has given to one. */
   #payFromWallets({ lines }: PricedInvoice): void {
     const open = lines.map(({ priceType, amount, lineDiscount, invoiceDiscount }) => ({
       priceType,
@@ -173,6 +201,8 @@ export class ExpectedLife {
       const credits = divide(byWallet.get(wallet.id) ?? zero, exact(wallet.conversionRate));
       return { ...wallet, creditBalance: toText(subtract(exact(wallet.creditBalance), credits)) };
     });
-    this.#subscription = { ...this.#subscription, wallets };
+    const tooMuch = subtract(zero, sum(open.map(({ net }) => net)));
+    const given = compare(tooMuch, zero) > 0 ? withCredit(wallets, tooMuch) : wallets;
+    this.#subscription = { ...this.#subscription, wallets: given };
   }
 }
