@@ -5,8 +5,8 @@ import { ownerOf } from '../../load-tests/harness/owner.js';
 import { waitingSessions } from '../../load-tests/harness/waiting-sessions.js';
 import type { Database } from '../../sql/pool.js';
 
-/** Locks a subscription until it is let go; `which` selects it. */
-export async function holdSubscription(database: Database, which: FragmentSqlToken) {
+/** Lets the owner take a lock by a statement that answers one row, and keeps it until let go. */
+export async function holdLock(database: Database, statement: FragmentSqlToken) {
   let letGo = (): void => undefined;
   const released = new Promise<void>((resolve) => {
     letGo = resolve;
@@ -16,13 +16,22 @@ export async function holdSubscription(database: Database, which: FragmentSqlTok
     begun = resolve;
   });
   const held = ownerOf(database).transaction(async (tx) => {
-    await tx.one(sql.type(z.object({ id: z.string() }))`
-      SELECT id FROM subscriptions WHERE ${which} LIMIT 1 FOR UPDATE`);
+    await tx.one(sql.type(z.object({ id: z.string() }))`${statement}`);
     begun();
     await released;
   });
   await isHeld;
   return { letGo, held };
+}
+
+/** Locks a row until it is let go; `which` is its table with a condition that selects it. */
+export function holdRow(database: Database, which: FragmentSqlToken) {
+  return holdLock(database, sql.fragment`SELECT id FROM ${which} LIMIT 1 FOR UPDATE`);
+}
+
+/** Locks a subscription until it is let go; `which` selects it. */
+export function holdSubscription(database: Database, which: FragmentSqlToken) {
+  return holdRow(database, sql.fragment`subscriptions WHERE ${which}`);
 }
 
 /** What is done while a subscription is locked. */

@@ -91,8 +91,8 @@ async function skipDrafts(
 /**
  * Finalizes locked drafts whose parts are stored, in one transaction with everything that follows
  * (docs/domain.md 13.1.4): those that charge nothing are skipped; of the others wallets pay what
- * they can, and they get postings, numbers and events. The numbers are taken last, because other
- * finalizations of the series wait from then on.
+ * they can, and they get postings, numbers and events. The numbers are taken when nothing more has
+ * to be waited for, because other finalizations of the series wait from then on.
  */
 export async function finalizeDrafts(
   unit: Unit,
@@ -110,6 +110,7 @@ export async function finalizeDrafts(
   await postGroups(unit, charged.map(groupOf));
   const refusal = await giveExcess(unit, charged);
   if (refusal !== null) return refusal;
+  const withWallet = await lockCollecting(unit, charged);
   const unnumbered = charged.filter(({ number = null }) => number === null);
   const taken = await takeInvoiceNumbers(unit, config, unnumbered.length);
   const numbers = new Map(zip(unnumbered, taken));
@@ -131,7 +132,7 @@ export async function finalizeDrafts(
     },
   });
   if (isRefusal(finalRows)) return finalRows;
-  const settled = await collect(unit, finalRows, charged);
+  const settled = await collect(unit, zip(finalRows, charged), withWallet);
   if (isRefusal(settled)) return settled;
   for (const row of settled) {
     const activated = await activatePaid(unit, row);
@@ -140,42 +141,44 @@ export async function finalizeDrafts(
   return { finalized: storedAs(settled, charged), skipped: storedAs(skippedRows, empty) };
 }
 
+const isAutomatic = ({ subscription }: InvoiceRow): boolean =>
+  subscription?.collection_method === 'charge_automatically';
+
 /** Whether what is left to pay is collected at once (docs/domain.md 17.3). */
-function isCollected({ subscription, payment_status: status }: InvoiceRow): boolean {
-  return subscription?.collection_method === 'charge_automatically' && status === 'PENDING';
+const isCollected = (row: InvoiceRow): boolean =>
+  isAutomatic(row) && row.payment_status === 'PENDING';
+
+/**
+ * Locks the POST_PAID wallets that may pay when these are final, before their numbers are taken;
+ * answers whose they are.
+ */
+async function lockCollecting(
+  unit: Unit,
+  drafts: readonly FinalDraft[],
+): Promise<ReadonlySet<string>> {
+  const owners = drafts.flatMap(({ row }) => (isAutomatic(row) ? [row.customer_id] : []));
+  const wallets = owners.length === 0 ? [] : await lockPayingWallets(unit, owners, 'POST_PAID');
+  return new Set(wallets.map(({ customer_id: id }) => id));
 }
 
 /** Finalized invoices after wallets have paid what they can; a gateway charges the rest. */
 async function collect(
   unit: Unit,
-  rows: readonly InvoiceRow[],
-  drafts: readonly FinalDraft[],
-): Promise<readonly InvoiceRow[] | Refusal> {
-  const owners = rows.filter(isCollected).map(({ customer_id: id }) => id);
-  if (owners.length === 0) return rows;
-  const paid = await collectFrom(unit, owners, zip(rows, drafts));
-  if (isRefusal(paid)) return paid;
-  const charged = await collectByGateway(unit, paid.filter(isCollected));
-  if (isRefusal(charged)) return charged;
-  const afterCharge = new Map(charged.map((row) => [row.id, row]));
-  return paid.map((row) => afterCharge.get(row.id) ?? row);
-}
-
-async function collectFrom(
-  unit: Unit,
-  owners: readonly string[],
   invoices: readonly (readonly [InvoiceRow, FinalDraft])[],
+  withWallet: ReadonlySet<string>,
 ): Promise<readonly InvoiceRow[] | Refusal> {
-  const wallets = await lockPayingWallets(unit, owners, 'POST_PAID');
-  const withWallet = new Set(wallets.map(({ customer_id: id }) => id));
-  const after: InvoiceRow[] = [];
+  if (!invoices.some(([row]) => isCollected(row))) return invoices.map(([row]) => row);
+  const paid: InvoiceRow[] = [];
   for (const [row, { parts }] of invoices) {
     const isPayer = isCollected(row) && withWallet.has(row.customer_id);
     const settled = isPayer ? await collectFromWallets(unit, row, parts.lines) : row;
     if (isRefusal(settled)) return settled;
-    after.push(settled);
+    paid.push(settled);
   }
-  return after;
+  const charged = await collectByGateway(unit, paid.filter(isCollected));
+  if (isRefusal(charged)) return charged;
+  const afterCharge = new Map(charged.map((row) => [row.id, row]));
+  return paid.map((row) => afterCharge.get(row.id) ?? row);
 }
 
 /** The movement of money of a finalized invoice. */
