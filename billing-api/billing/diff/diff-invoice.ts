@@ -1,8 +1,9 @@
 import { assertPresent } from '../../../runtime/failure.js';
 import { sql } from 'slonik';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
-import type { InvoiceInputs } from '../../domain/invoice/invoice.js';
+import type { GroupedInputs, InvoiceInputs } from '../../domain/invoice/invoice.js';
 import { decodeSnapshot } from '../../domain/invoice/snapshot/invoice-snapshot.js';
+import { encodeValue } from '../../domain/invoice/snapshot/encode-value.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
@@ -83,15 +84,35 @@ function ordered({ own, other }: { readonly own: Side; readonly other: Side }): 
   return isReplacement ? [other, own] : [own, other];
 }
 
-function causesOf(from: InvoiceDocument, to: InvoiceDocument): readonly DiffCause[] {
-  const causes: DiffCause[] = [];
-  const codes = ({ coupons }: InvoiceDocument): string =>
-    coupons.map((one) => `${one.coupon_id} ${one.discounted_amount.toFixed()}`).join();
-  const rates = ({ taxes }: InvoiceDocument): string =>
-    taxes.map((one) => `${one.tax_rate_id} ${JSON.stringify(one.tax_rate)}`).join();
-  if (codes(from) !== codes(to)) causes.push('coupon');
-  if (rates(from) !== rates(to)) causes.push('tax');
-  return causes;
+/**
+ * Whether other coupons apply, or the same by other terms. A discount that follows what it is taken
+ * off is the same coupon; so is one that has nothing to be taken off.
+ */
+function hasOtherCoupons(from: Side, to: Side): boolean {
+  const applied = ({ document: { coupons } }: Side): string =>
+    encode(coupons.map((one) => [one.coupon_id, one.discount_type, one.discount_percentage]));
+  const attached = ({ inputs }: Side): string =>
+    encode(inputs === null ? null : [inputs.coupons, inputs.children?.map(couponsOf) ?? null]);
+  if (from.inputs === null || to.inputs === null) return applied(from) !== applied(to);
+  const isOther = attached(from) !== attached(to);
+  const amounts = ({ document: { coupons } }: Side): string =>
+    encode(coupons.map((one) => [one.coupon_id, one.discounted_amount]));
+  return isOther && (applied(from) !== applied(to) || amounts(from) !== amounts(to));
+}
+
+const couponsOf = ({ inputs }: GroupedInputs) => inputs.coupons;
+
+/** Equal exactly when two values are. */
+const encode = (value: unknown): string => JSON.stringify(encodeValue(value));
+
+function hasOtherTaxes(from: Side, to: Side): boolean {
+  const rates = ({ document: { taxes } }: Side): string =>
+    encode(
+      taxes.map(({ tax_rate_id: id, tax_rate: rate }) => [
+        ...[id, rate.percentage_value, rate.fixed_value],
+      ]),
+    );
+  return rates(from) !== rates(to);
 }
 
 /**
@@ -116,10 +137,14 @@ export async function diffInvoice(
   const other = found.other ?? (await computeNow(dependencies, occasion, row));
   if (isRefusal(other)) return other;
   const [from, to] = ordered({ own, other });
-  const sides = [from, to].map(({ document, inputs }) => ({ lines: document.lines, inputs }));
-  const [before, after] = [assertPresent(sides[0], 'a side'), assertPresent(sides[1], 'a side')];
+  const sideOf = ({ document, inputs }: Side) => ({ lines: document.lines, inputs });
+  const byCoupons = hasOtherCoupons(from, to);
+  const sides = { from: sideOf(from), to: sideOf(to), hasOtherCoupons: byCoupons };
   return {
-    ...{ from: from.document, to: to.document, lines: diffLines(before, after) },
-    causes: causesOf(from.document, to.document),
+    ...{ from: from.document, to: to.document, lines: diffLines(sides) },
+    causes: [
+      ...(byCoupons ? ['coupon' as const] : []),
+      ...(hasOtherTaxes(from, to) ? ['tax' as const] : []),
+    ],
   };
 }
