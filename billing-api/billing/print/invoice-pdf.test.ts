@@ -1,5 +1,7 @@
+import childProcess from 'node:child_process';
+import { Socket } from 'node:net';
 import { extractText, getDocumentProxy } from 'unpdf';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { InvoiceRow } from './invoice-rows.js';
 import { invoicePdf } from './invoice-pdf.js';
 import type { PrintedPage } from './printed-invoice.js';
@@ -78,6 +80,30 @@ describe('the PDF of an invoice', () => {
     expect(text).toContain('x'.repeat(30));
     expect(text.match(/widewords/g)).toHaveLength(20);
     expect(text.match(/x/g)?.length).toBeGreaterThanOrEqual(150);
+  });
+
+  test('cuts no digit of a figure that is wider than its column (PDF-1)', async () => {
+    const figure = '123456789012345678.123456789012345678';
+    const wide = row({ quantity: figure, unit: figure, amount: figure });
+    const text = (await textOf({ ...PAGE, rows: [wide] })).replaceAll(/[^\d.]/g, '');
+    expect(text).toContain('123456789012');
+    expect(text.match(/5678/g)?.length).toBeGreaterThanOrEqual(3);
+    expect([...text].filter((one) => one === '9')).toHaveLength(6);
+  });
+
+  test('keeps its sums on one page, and asks no other program and no network (PDF-3)', async () => {
+    const connected = vi.spyOn(Socket.prototype, 'connect');
+    const opened = vi.spyOn(childProcess, 'spawn');
+    const sums = ['Subtotal', 'Discounts', 'Taxes'].map((name) => row({ kind: 'sum', name }));
+    for (const count of [27, 28, 29, 30]) {
+      const lines = Array.from({ length: count }, () => row({}));
+      const rows = [...lines, ...sums, row({ kind: 'total', name: 'Total' })];
+      const pages = await pagesOf(await invoicePdf({ ...PAGE, rows }));
+      const of = (name: string) => pages.findIndex((page) => page.includes(name));
+      expect([count, of('Subtotal')]).toEqual([count, of('Total')]);
+    }
+    expect([connected.mock.calls, opened.mock.calls]).toEqual([[], []]);
+    vi.restoreAllMocks();
   });
 
   test('says that a draft is no invoice (PDF-4)', async () => {

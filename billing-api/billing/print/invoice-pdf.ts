@@ -26,7 +26,10 @@ const PAPER: Column = { left: MARGIN, width: RIGHT - MARGIN };
 /** The right edges of the columns of figures, and the width of the first one. */
 const EDGES = { quantity: { right: 355 }, unit: { right: 455 }, amount: { right: RIGHT } };
 const FIGURE_WIDTH = 92;
-const NAME_WIDTH = EDGES.quantity.right - FIGURE_WIDTH - MARGIN;
+const AMOUNT_WIDTH = RIGHT - EDGES.unit.right - 8;
+/** At most so much stands between two rows, a rule included. */
+const SPACE_OF_ROW = 7;
+const HEAD_HEIGHT = 30;
 const INDENT = 10;
 /** So many lines of a row stand on one page. */
 const TOGETHER = 3;
@@ -70,7 +73,12 @@ class InvoicePrinter {
     });
     this.#head();
     this.#tableHead();
-    for (const row of this.page.rows) this.#row(row);
+    const { rows } = this.page;
+    const first = rows.find(({ kind }) => kind === 'sum' || kind === 'total');
+    for (const [place, row] of rows.entries()) {
+      if (row === first) this.#beginSums(rows.slice(place));
+      this.#row(row);
+    }
     this.#notes();
     this.#pageNumbers();
     this.#pdf.end();
@@ -165,26 +173,52 @@ class InvoicePrinter {
     this.#isBelowDetail = kind === 'detail';
   }
 
-  #row({ kind, name, quantity, unit, amount }: InvoiceRow): void {
+  /** The cells of a row, each as lines that fit its column: nothing is cut, and none overlaps. */
+  #cells({ kind, name, quantity, unit, amount }: InvoiceRow) {
     const style = STYLES[kind];
-    const indent = kind === 'detail' ? INDENT : 0;
-    const fits = (width: number) => (text: string) => this.#width(text, style) <= width;
-    const names = wrapText(name, fits(NAME_WIDTH - indent));
-    const units = wrapText(unit, fits(FIGURE_WIDTH));
+    const left = MARGIN + (kind === 'detail' ? INDENT : 0);
+    const cells = [
+      { edge: { left }, width: EDGES.quantity.right - FIGURE_WIDTH - left, text: name },
+      { edge: EDGES.quantity, width: FIGURE_WIDTH, text: quantity },
+      { edge: EDGES.unit, width: FIGURE_WIDTH, text: unit },
+      { edge: EDGES.amount, width: AMOUNT_WIDTH, text: amount },
+    ].map(({ edge, width, text }) => ({
+      edge,
+      texts: wrapText(text, (some) => this.#width(some, style) <= width),
+    }));
+    return { cells, style, lines: Math.max(...cells.map(({ texts }) => texts.length)) };
+  }
+
+  #heightOf(row: InvoiceRow): number {
+    const { style, lines } = this.#cells(row);
+    return style.size * LEADING * lines + SPACE_OF_ROW;
+  }
+
+  /** The sums stand below a rule, and on one page as long as one has room for them. */
+  #beginSums(rows: readonly InvoiceRow[]): void {
+    const height = rows.reduce((sum, row) => sum + this.#heightOf(row), 0);
+    if (this.#y + height > BOTTOM && MARGIN + height < BOTTOM - HEAD_HEIGHT) {
+      this.#newPage();
+      this.#tableHead();
+    } else if (rows[0]?.kind === 'sum') {
+      this.#y += 3;
+      this.#rule();
+    }
+  }
+
+  #row(row: InvoiceRow): void {
+    const { kind } = row;
+    const { cells, style, lines } = this.#cells(row);
     const height = style.size * LEADING;
     this.#leaveDetails(kind);
-    const lines = Math.max(names.length, units.length);
     if (this.#y + Math.min(lines, TOGETHER) * height > BOTTOM) {
       this.#newPage();
       this.#tableHead();
     }
     if (kind === 'total') this.#rule();
-    this.#line(quantity, EDGES.quantity, style);
-    this.#line(amount, EDGES.amount, style);
     for (const index of Array.from({ length: lines }).keys()) {
       if (this.#y + height > BOTTOM) this.#newPage();
-      this.#line(names[index] ?? NOTHING, { left: MARGIN + indent }, style);
-      this.#line(units[index] ?? NOTHING, EDGES.unit, style);
+      for (const { edge, texts } of cells) this.#line(texts[index] ?? NOTHING, edge, style);
       this.#y += height;
     }
     if (kind !== 'detail') this.#y += 2;

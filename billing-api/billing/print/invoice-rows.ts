@@ -16,7 +16,7 @@ export type PrintedLine = Pick<
   | 'usage_analytics'
   | 'usage_breakdown'
 > &
-  Partial<Pick<InvoiceLineItemDto, 'period_start' | 'period_end'>> & {
+  Partial<Pick<InvoiceLineItemDto, 'period_start' | 'period_end' | 'commitment_info'>> & {
     readonly explanation?: Pick<ExplanationDto, 'pricing' | 'commitment'> &
       Partial<Pick<ExplanationDto, 'charged_before'>>;
   };
@@ -70,18 +70,36 @@ function unitAmountOf({ unit_amount: unit, flat_amount: flat }: ExplainedStepDto
   return isZero(flat) ? unit : `${unit} + ${flat} flat`;
 }
 
-function tierRow(step: ExplainedStepDto, previous: ExplainedStepDto | undefined): InvoiceRow {
-  // Absent means zero: the first tier begins there.
-  const from = previous?.up_to ?? '0';
-  const range = step.up_to === null ? `beyond ${from}` : `up to ${step.up_to}`;
-  const name = `tier ${step.tier}, ${range}`;
-  return detail(name, step.amount, [step.quantity, unitAmountOf(step)]);
+const tierRow = (step: ExplainedStepDto, range: string): InvoiceRow =>
+  detail(`tier ${step.tier}, ${range}`, step.amount, [step.quantity, unitAmountOf(step)]);
+
+function tierRows({ tier_mode: mode, steps }: ExplainedPricingDto): readonly InvoiceRow[] {
+  return steps.map((step, index) => {
+    // The one tier of a volume price has all of the quantity.
+    if (mode === 'VOLUME') return tierRow(step, 'all units');
+    // Absent means zero: the first tier begins there.
+    const from = steps[index - 1]?.up_to ?? '0';
+    return tierRow(step, step.up_to === null ? `beyond ${from}` : `up to ${step.up_to}`);
+  });
+}
+
+/** What commitments of windows made of the line, summed up. */
+function windowRows({ commitment_info: info = null }: PrintedLine): readonly InvoiceRow[] {
+  if (info?.is_windowed !== true) return [];
+  const sums = [
+    ['within the commitments of its windows', info.computed_commitment_utilized_amount],
+    ['overage of its windows', info.computed_overage_amount],
+    ['true-up of its windows', info.computed_true_up_amount],
+  ] as const;
+  return sums.flatMap(([name, amount]) =>
+    amount === null || isZero(amount) ? [] : [detail(name, amount)],
+  );
 }
 
 /** What a commitment made of the line, where it changed the amount. */
 function commitmentRows(line: PrintedLine): readonly InvoiceRow[] {
   const commitment = line.explanation?.commitment ?? null;
-  if (commitment === null) return [];
+  if (commitment === null) return windowRows(line);
   return [
     detail('within the commitment', commitment.in_commitment),
     detail(`overage × ${commitment.overage_factor}`, commitment.overage),
@@ -110,7 +128,7 @@ function priceRows(pricing: ExplainedPricingDto | null): readonly [string, reado
   const [first] = steps;
   if (pricing === null || first === undefined) return ['', []];
   if (pricing.billing_model === 'TIERED') {
-    return ['', steps.map((step, index) => tierRow(step, steps[index - 1]))];
+    return ['', tierRows(pricing)];
   }
   const unit = unitAmountOf(first);
   return [pricing.packages === null ? unit : `${unit} × ${pricing.packages} packages`, []];

@@ -28,12 +28,16 @@ export function fontBytes(name: FontName): Buffer {
   return bytes;
 }
 
-const ARABIC = /[\p{Script=Arabic}]/u;
+// By the scripts in which a character is used: the long mark of Japanese and the Arabic comma are
+// of no single script. What Latin text has too, such as brackets, is in the Latin font.
+const ARABIC = /[\p{scx=Arabic}]/u;
 const CHINESE =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3000-\u303f\uff00-\uffef]/u;
+  /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Bopomofo}\u3000-\u303f\uff00-\uffef]/u;
+const LATIN = /[ -\u02ff]/u;
 
 /** The font that has a character; letters of scripts that none has are printed as empty boxes. */
 export function fontOf(character: string, isBold: boolean): FontName {
+  if (LATIN.test(character)) return isBold ? 'latinBold' : 'latin';
   if (ARABIC.test(character)) return isBold ? 'arabicBold' : 'arabic';
   if (CHINESE.test(character)) return isBold ? 'chineseBold' : 'chinese';
   return isBold ? 'latinBold' : 'latin';

@@ -80,7 +80,7 @@ describe('GET /invoices/{id}/pdf and lines.csv', () => {
     expect(fee).toMatchObject({ kind: 'line', quantity: '1', unit: '20', amount: '20.00' });
     const plain = await api.call('GET', path);
     expect(plain.body.line_items[0].explanation).toBeUndefined();
-    expect(text).toContain('20.00Base fee 20');
+    expect(text).toContain('Base fee 1 20 20.00');
     const csv = (await api.call('GET', `${path}/lines.csv`)).body.split('\r\n');
     expect(csv[0]).toMatch(/,unit_amount$/);
     expect(csv.filter((row: string) => row.includes(',Base fee,'))).toEqual([
@@ -129,14 +129,10 @@ describe('GET /invoices/{id}/pdf and lines.csv', () => {
     const text = (await pdfOf(api, `/v1/invoices/${found.id}`)).text.join('\n');
     for (const name of ['Base fee', 'Free support', 'Seats', 'tier 1', 'Ten (TEN), 10', 'VAT, 20'])
       expect(text).toContain(name);
-    // In the text of a page the amount of a row, which has the digits of money, stands before its
-    // name; quantities and unit prices have none, or more.
+    // A row of the text of a page ends with its amount.
     const amountOf = (name: string): number => {
-      const figure = new RegExp(
-        `.*?(-?\\d+\\.\\d\\d)(?!\\d)(?:(?!\\d\\.\\d\\d(?!\\d)).)*${name}`,
-        's',
-      );
-      return Number((figure.exec(text)?.[1] ?? 'none').replace('.', ''));
+      const figure = new RegExp(`^${name}.* (-?\\d+\\.\\d\\d)$`, 'm').exec(text)?.[1];
+      return Number((figure ?? 'none').replace('.', ''));
     };
     const lines = ['Base fee', 'Free support', 'Seats'].map(amountOf);
     expect(lines).toEqual([3334, 0, 900]);

@@ -87,10 +87,7 @@ function notesOf(invoice: InvoiceDto, zone: string, header: InvoiceHeader): read
       ? null
       : `Every event that was received before ${localDateText(header.data_until, zone)} is counted.`;
   const until = hasUsage ? counted : 'No usage is part of this invoice.';
-  const windows = invoice.line_items.some(({ commitment_info: info }) => info?.is_windowed === true)
-    ? ['Charges of a commitment in windows are the sums of all windows of their line.']
-    : [];
-  return [invoice.description, until, ...windows, `Id ${invoice.id ?? 'none'}`].filter(isText);
+  return [invoice.description, until, `Id ${invoice.id ?? 'none'}`].filter(isText);
 }
 
 /** Who sells, as it is printed. */

@@ -20,6 +20,28 @@ describe('a line in runs of one font and direction', () => {
     expect(runsOf('شركة البرمجيات')).toEqual([['arabic', 'شركة البرمجيات']]);
   });
 
+  test('turns the brackets of an Arabic name around, in a font that has them', () => {
+    expect(runsOf('شركة (ش.م.ك)')).toEqual([
+      ...[
+        ['latin', '('],
+        ['arabic', 'ش.م.ك'],
+        ['latin', ')'],
+      ],
+      ['arabic', 'شركة '],
+    ]);
+  });
+
+  test('takes marks of several scripts from the font of theirs', () => {
+    expect(runsOf('タワー')).toEqual([['chinese', 'タワー']]);
+    expect(runsOf('قطعة 5، مبنى')).toEqual([
+      ...[
+        ['arabic', '، مبنى'],
+        ['latin', '5'],
+      ],
+      ['arabic', 'قطعة '],
+    ]);
+  });
+
   test('puts an Arabic line right to left, with its numbers left to right', () => {
     expect(runsOf('شارع 12, الرياض')).toEqual([
       ['arabic', 'الرياض'],

@@ -13,8 +13,11 @@ type Piece = TextRun & { readonly level: number };
 
 const bidi = createBidi();
 
-/** Characters without a direction of their own, such as a space, belong to what they stand in. */
-const NEUTRAL = /^[\s\p{P}]$/u;
+/**
+ * Characters without a direction of their own that every font has: they belong to what they stand
+ * in. The Arabic font has no brackets and no dashes.
+ */
+const NEUTRAL = /^[\s.,:!]$/u;
 
 /** The parts of a line in the order of reading. */
 function piecesOf(line: string, isBold: boolean): readonly Piece[] {
@@ -36,10 +39,14 @@ function piecesOf(line: string, isBold: boolean): readonly Piece[] {
 const isAtLeast = (piece: Piece | undefined, level: number): boolean =>
   piece !== undefined && piece.level >= level;
 
+/** A bracket that opens to the right opens to the left where text runs so. */
+const mirrored = (character: string): string => bidi.getMirroredCharacter(character) ?? character;
+
 /** As it is handed to whoever draws it, who turns the letters around in an Arabic font only. */
 function drawnText({ text, font, level }: Piece): string {
   const isTurnedLater = font.startsWith('arabic');
-  return level % 2 === 0 || isTurnedLater ? text : [...text].reverse().join('');
+  if (level % 2 === 0 || isTurnedLater) return text;
+  return [...text].reverse().map(mirrored).join('');
 }
 
 /** The runs of a line from left to right, by the Unicode rules of text in two directions. */
