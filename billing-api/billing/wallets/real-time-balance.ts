@@ -46,18 +46,23 @@ const creditRow = z.object({
 });
 const idRow = z.object({ id: z.string() });
 
-/** The usage part of invoices that are not paid, after discounts and prepaid credits. */
+/**
+ * The usage part of invoices that are not paid, after discounts and prepaid credits. What was paid
+ * or credited of one counts on its usage, its other lines and its taxes alike.
+ */
 async function findUnpaid({ tx, now }: ReadUnit, wallet: WalletRow): Promise<Decimal> {
   const { amount } = await tx.one(sql.type(amountRow)`
     SELECT coalesce(sum(greatest(0, line.amount - line.line_item_discount - line.invoice_level_discount
-      - line.prepaid_credits_applied)), 0) AS amount
+      - line.prepaid_credits_applied)
+      * CASE invoice.invoice_status WHEN 'DRAFT' THEN 1
+        ELSE invoice.amount_remaining / nullif(invoice.total, 0) END), 0) AS amount
     FROM invoices AS invoice
     JOIN invoice_line_items AS line ON line.invoice_id = invoice.id AND ${rowIsOfEnvironment('line')}
     WHERE invoice.customer_id = ${wallet.customer_id} AND invoice.currency = ${wallet.currency}
       AND line.price_type = 'USAGE' AND ${rowIsOfEnvironment('invoice')}
       AND ((invoice.invoice_status = 'DRAFT' AND invoice.period_end <= ${formatInstant(now)}::timestamptz)
         OR (invoice.invoice_status = 'FINALIZED' AND invoice.amount_remaining > 0))`);
-  return amount;
+  return roundMoney(amount, wallet.currency).value;
 }
 
 async function findAvailable({ tx }: ReadUnit, { id }: WalletRow) {

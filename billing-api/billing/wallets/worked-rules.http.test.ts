@@ -260,8 +260,16 @@ describe('the summary of invoices (docs/http.md 4)', () => {
     const pay = (amount: string) =>
       api.call('PUT', `/v1/invoices/${invoice.id}/payment`, { body: { amount } });
     expect(await unpaid()).toEqual(['120.00', '30.00', '90.00']);
+    // A wallet that came later waits for its part of what is unpaid (20.8).
+    const wallet = await makeWallet(api, { initial_credits_to_load: '100' });
+    const left = async () => {
+      const { body } = await api.call('GET', `/v1/wallets/${wallet.id}/balance/real-time`);
+      return [body.unpaid_invoices_amount, body.real_time_balance];
+    };
+    expect(await left()).toEqual(['30.00', '70']);
     await pay('40');
     expect(await unpaid()).toEqual(['80.00', '20.00', '60.00']);
+    expect(await left()).toEqual(['20.00', '80']);
     // A quarter of 79.99 is 19.9975.
     await pay('0.01');
     expect(await unpaid()).toEqual(['79.99', '20.00', '59.99']);
