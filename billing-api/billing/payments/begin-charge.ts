@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { PAYMENTS, type PaymentRow } from '../../declarations/money/payment.resource.js';
 import { updateRecord } from '../../records/change-record.js';
-import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
+import { isOfEnvironment } from '../../records/conditions.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import type { StatementUnit, Unit } from '../../records/unit.js';
 import { enqueue } from '../../../sql/jobs/enqueue.js';
@@ -12,6 +12,7 @@ import { followPayment } from './follow-payment.js';
 import { GATEWAY, TAKE_PAYMENT } from './gateway-work.js';
 import type { HeldPayment } from './held-payment.js';
 import { pageProblem } from './payment-pages.js';
+import { isAtProvider } from './provider-links.js';
 import { writePayment } from './settle-invoice.js';
 
 /** Whether a payment of an invoice, another one than this, is on its way at a gateway. */
@@ -23,14 +24,6 @@ export function isBeingCharged(
     SELECT FROM payments
     WHERE destination_id = ${invoiceId} AND payment_status = 'PROCESSING'
       AND id IS DISTINCT FROM ${except} AND payment_gateway = ${GATEWAY} AND ${isOfEnvironment}`);
-}
-
-/** Whether the provider of the gateway has an invoice for one of ours, which is paid there. */
-function isAtProvider({ tx }: StatementUnit, invoiceId: string): Promise<boolean> {
-  return tx.exists(sql.type(z.unknown())`
-    SELECT FROM integration_mappings
-    WHERE entity_type = 'invoice' AND entity_id = ${invoiceId} AND provider_type = ${GATEWAY}
-      AND status = 'published' AND ${isOfEnvironment}`);
 }
 
 /** By what else an invoice is being paid, so that a payment must not be taken; null: by nothing. */
@@ -103,38 +96,4 @@ export async function beginPage(unit: Unit, held: HeldPayment): Promise<HeldPaym
   if (isRefusal(begun)) return begun;
   await enqueue(unit, TAKE_PAYMENT, { input: { paymentId: payment.id } });
   return { payment: begun.payment, invoice };
-}
-
-const methodRow = z.object({
-  invoice_id: z.string(),
-  payment_method_id: z.string().nullable(),
-});
-
-/**
- * With what invoices can be charged by the gateway of the environment, by their ids: the method of
- * their subscription, or null for the default of a customer that the gateway knows. Invoices that
- * it cannot charge, and those that were sent to it to be paid there, are left out.
- */
-export async function findChargeable(
-  unit: Unit,
-  invoiceIds: readonly string[],
-): Promise<ReadonlyMap<string, string | null>> {
-  const connection = invoiceIds.length === 0 ? null : await findGatewayConnection(unit);
-  if (connection === null) return new Map();
-  const rows = await unit.tx.any(sql.type(methodRow)`
-    SELECT invoice.id AS invoice_id, subscription.gateway_payment_method_id AS payment_method_id
-    FROM invoices AS invoice
-    LEFT JOIN subscriptions AS subscription ON subscription.id = invoice.subscription_id
-      AND ${rowIsOfEnvironment('subscription')}
-    LEFT JOIN integration_mappings AS mapping ON mapping.entity_id = invoice.customer_id
-      AND mapping.entity_type = 'customer' AND mapping.provider_type = ${GATEWAY}
-      AND mapping.status = 'published' AND ${rowIsOfEnvironment('mapping')}
-    WHERE invoice.id = ANY (${sql.array([...invoiceIds], 'text')})
-      AND (subscription.gateway_payment_method_id IS NOT NULL OR mapping.id IS NOT NULL)
-      AND NOT EXISTS (SELECT FROM integration_mappings AS sent
-        WHERE sent.entity_type = 'invoice' AND sent.entity_id = invoice.id
-          AND sent.provider_type = ${GATEWAY} AND sent.status = 'published'
-          AND ${rowIsOfEnvironment('sent')})
-      AND ${rowIsOfEnvironment('invoice')}`);
-  return new Map(rows.map((row) => [row.invoice_id, row.payment_method_id]));
 }

@@ -2,7 +2,8 @@ import { assertPresent } from '../../../runtime/failure.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-import { beginCharge, findChargeable, isBeingCharged } from './begin-charge.js';
+import { beginCharge, isBeingCharged } from './begin-charge.js';
+import { findChargeable } from './provider-links.js';
 import { newPayment, storePayment } from './take-payment.js';
 
 const isOpen = ({ payment_status: status }: InvoiceRow): boolean =>

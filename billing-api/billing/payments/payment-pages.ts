@@ -61,8 +61,15 @@ export async function findOpenPages(
   return rows.map(({ id, gateway_page_id: pageId }) => ({ paymentId: id, pageId }));
 }
 
-/** Has the jobs of the open pages of an invoice close those that would take more than is left. */
+/**
+ * Has the jobs of the open pages of an invoice close those that would take more than is left. One
+ * that the unit itself has finalized has no page yet, so a batch of them asks nothing.
+ */
 export async function withdrawPages(unit: Unit, invoiceId: string): Promise<void> {
+  const isNew = unit.changes.some(
+    ({ entityId, action }) => entityId === invoiceId && action === 'finalize',
+  );
+  if (isNew) return;
   for (const { paymentId } of await findOpenPages(unit, { invoiceId })) {
     await enqueue(unit, TAKE_PAYMENT, { input: { paymentId } });
   }

@@ -1,15 +1,12 @@
-import { sql } from 'slonik';
-import { INTEGRATIONS } from '../../declarations/customers/integration.resource.js';
 import type { ConnectionRow } from '../../declarations/exports/connection.resource.js';
 import { PAYMENTS, type PaymentRow } from '../../declarations/money/payment.resource.js';
-import { isOfEnvironment } from '../../records/conditions.js';
 import { findRecord } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type ReadUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { findGatewayConnection, type GatewayAccess } from '../gateways/open-gateway.js';
 import type { Charge } from '../gateways/payment-gateway.js';
-import { GATEWAY } from './gateway-work.js';
+import { findPayerId } from './provider-links.js';
 
 /** What taking payments by a gateway needs. */
 export type GatewayNeeds = WriteDependencies & GatewayAccess;
@@ -20,15 +17,6 @@ export type Pending = {
   readonly connection: ConnectionRow | null;
   readonly payerId: string | null;
 };
-
-/** A customer as the gateway calls them; null when it does not know them. */
-export async function findPayerId({ tx }: ReadUnit, customerId: string): Promise<string | null> {
-  const mapping = await tx.maybeOne(sql.type(INTEGRATIONS.row)`
-    SELECT * FROM integration_mappings
-    WHERE entity_type = 'customer' AND entity_id = ${customerId}
-      AND provider_type = ${GATEWAY} AND status = 'published' AND ${isOfEnvironment}`);
-  return mapping?.provider_entity_id ?? null;
-}
 
 /** Whether a payer pays by a page of the gateway. */
 export const isByPage = ({ payment_method_type: method }: PaymentRow): boolean =>
