@@ -129,27 +129,35 @@ describe('commitments of each hour (11.4, 11.5)', () => {
   const HOURLY = { type: 'SUM', field: 'n', bucketSize: 'HOUR' } as const;
   const windowed = {
     ...{ commitment_windowed: true, commitment_type: 'amount', commitment_amount: '10' },
-    ...{ commitment_overage_factor: 2, commitment_true_up_enabled: true },
+    commitment_overage_factor: 2,
   };
 
   billingTest.for([
-    ['hours with 6, 15, none and 10', '00:00', '04:00', ['50.00', '26.00', '10.00', '14.00']],
+    ['hours with 6, 15, none and 10', true, '00:00', '04:00', ['50.00', '26.00', '10.00', '14.00']],
+    // No window makes up for another one, and an empty one costs nothing (34.10).
+    ['the same hours', false, '00:00', '04:00', ['36.00', '26.00', '10.00', '0.00']],
     [
       'half of an hour with 6, whose commitment is 5',
+      true,
       '00:00',
       '00:30',
       ['7.00', '5.00', '2.00', '0.00'],
     ],
   ] as const)(
-    '10 with factor 2 and true-up: %s',
-    async ([, from, to, figures], { api, database, clickhouse, clock }) => {
+    '10 with factor 2: %s, with true-up %s',
+    async (
+      [, commitment_true_up_enabled, from, to, figures],
+      { api, database, clickhouse, clock },
+    ) => {
       clock.set('2026-11-02T00:00:00Z');
       const terms = { meter: HOURLY, price: { amount: '1' } };
       const plan = await makePricedPlan(api, { database, clickhouse }, terms);
       await plan.count(
         numbersAt(['05T00:10:00.000', '6'], ['05T01:10:00.000', '15'], ['05T03:10:00.000', '10']),
       );
-      const id = await plan.subscribe({ line_item_commitments: { [plan.priceId]: windowed } });
+      const id = await plan.subscribe({
+        line_item_commitments: { [plan.priceId]: { ...windowed, commitment_true_up_enabled } },
+      });
       const preview = await api.make('/v1/invoices/preview', {
         ...{ subscription_id: id, period_start: `2026-10-05T${from}:00Z` },
         period_end: `2026-10-05T${to}:00Z`,

@@ -125,7 +125,7 @@ describe('billing by several processes that are killed at random', () => {
   const seed = drawSeed();
 
   test(
-    `makes one invoice for each period, and numbers without a gap: seed ${seed}`,
+    `makes one invoice for each period, and numbers without a gap (INV-1, NUM-1, SCH-2): seed ${seed}`,
     { timeout: 900_000 },
     async ({ api, database, clickhouse }) => {
       const engines = {

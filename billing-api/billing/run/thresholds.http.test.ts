@@ -83,7 +83,7 @@ const test = billedTest.extend<{ world: World }>({
 
 const HALF = '2026-10-12 AUTO_INVOICE_THRESHOLD 50.00';
 
-test('segments of a period add up to the invoice that it would have had (OR-04, FP-28)', async ({
+test('segments of a period add up to the invoice that it would have had (OR-04, FP-28, PRO-9)', async ({
   api,
   bill,
   world,

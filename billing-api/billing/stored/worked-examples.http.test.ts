@@ -127,7 +127,10 @@ describe('numbers, due dates and the delay of finalization (16)', () => {
     expect(await dueOf()).toEqual([opening, cycle]);
   });
 
-  test('a cycle invoice is a draft for 7200 seconds after its period', async ({ peer }) => {
+  test('a cycle invoice is a draft for 7200 seconds after its period, as the setting was', async ({
+    api,
+    peer,
+  }) => {
     await peer.live('2025-01-01');
     const subscription = await peer.subscribe(await peer.plan(advance('100')));
     const statusAt = async (instant: string) => {
@@ -137,6 +140,8 @@ describe('numbers, due dates and the delay of finalization (16)', () => {
     };
     const draft = ['SUBSCRIPTION_CYCLE', 'DRAFT', null];
     expect(await statusAt('2025-02-01T00:00:00Z')).toEqual(draft);
+    const value = { finalization_delay_seconds: 60 };
+    await api.call('PUT', '/v1/settings/invoice_config', { body: { value } });
     expect(await statusAt('2025-02-01T01:59:59Z')).toEqual(draft);
     expect(await statusAt('2025-02-01T02:00:00Z')).toEqual([
       ...['SUBSCRIPTION_CYCLE', 'FINALIZED', 'INV-202502-00001'],
