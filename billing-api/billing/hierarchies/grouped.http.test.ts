@@ -121,6 +121,11 @@ describe('grouped invoicing (29.2)', () => {
     const path = `/v1/invoices/${draft.id}`;
     const { body: before } = await api.call('GET', path);
     const usage = before.line_items.find((one: Answer) => one.amount === '40.00');
+    await world.use('north', '2026-01-07T00:00:00Z', 5);
+    const { body: diff } = await api.call('GET', `${path}/diff`);
+    expect(diff.lines.filter((one: Answer) => one.change !== 'same')).toMatchObject([
+      { quantity_from: '20', quantity_to: '25', amount_from: '40.00', causes: ['usage'] },
+    ]);
     const added = await api.call('POST', `${path}/line_items`, {
       body: { display_name: 'Set-up', amount: '8' },
     });

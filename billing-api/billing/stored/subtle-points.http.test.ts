@@ -6,8 +6,8 @@ import { advance, test, usage } from '../../testing/peer-case.js';
 import { makeWallet, topUp } from '../../testing/wallet-calls.js';
 
 /**
- * The worked examples of docs/domain.md 5.2, 13, 16, 18, 22.1 and 34 that no other file has, through
- * the interface. The others of 13 and 16 are in worked-examples.http.test.ts beside this one.
+ * The worked examples of docs/domain.md 5.2, 13, 16, 18, 22.1 and 34 that no other file has, seen
+ * through the interface. The others of 13 and 16 are in worked-examples.http.test.ts beside this.
  */
 
 const JANUARY = { period_start: '2026-01-01T00:00:00Z', period_end: '2026-02-01T00:00:00Z' };
