@@ -172,6 +172,14 @@ module.exports = {
       to: { path: '^billing-api/.*(-operations|-controller)\\.ts$' },
     },
     {
+      name: 'payments-know-nobody-at-a-gateway',
+      comment:
+        'What is recorded of payments stands alone; what asks a gateway about them, or hears from it, knows it.',
+      severity: 'error',
+      from: { path: '^billing-api/billing/(payments|gateways)/', pathNot: tests },
+      to: { path: '^billing-api/billing/gateway-payments/' },
+    },
+    {
       name: 'nobody-imports-a-controller',
       comment: 'Only the generated routes do.',
       severity: 'error',

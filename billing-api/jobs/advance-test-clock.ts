@@ -9,7 +9,7 @@ import {
   stepClock,
   type Advance,
 } from '../billing/run/step-clock.js';
-import { takeWaiting } from '../billing/payments/take-by-gateway.js';
+import { takeWaiting } from '../billing/gateway-payments/take-by-gateway.js';
 import { ADVANCE_CLOCK } from '../platform/test-clocks/test-clock-operations.js';
 import { billEnvironment } from './bill-environment.js';
 import type { JobNeeds } from './job-needs.js';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { JobNeeds } from '../jobs/job-needs.js';
 import { TAKE_BY_GATEWAY } from '../jobs/take-payments.js';
-import { takeByGateway } from '../billing/payments/take-by-gateway.js';
+import { takeByGateway } from '../billing/gateway-payments/take-by-gateway.js';
 import { billingNeeds, billingRunner } from './bill-environment.js';
 import type { Answer as HttpAnswer } from './billing-harness.js';
 import { test as moneyTest, type Answer } from './money-test.js';

@@ -21,7 +21,7 @@ import type {
 import { openInvoiceProvider } from '../gateways/open-gateway.js';
 import { isBeingCharged } from '../payments/begin-charge.js';
 import { findOpenPages } from '../payments/payment-pages.js';
-import type { GatewayNeeds } from '../payments/pending-payment.js';
+import type { GatewayNeeds } from '../gateway-payments/pending-payment.js';
 import { lockFinalized } from '../payments/settle-invoice.js';
 import { recordMoney } from '../payments/take-payment.js';
 import { readDocument } from '../stored/read-documents.js';

@@ -26,7 +26,7 @@ import type { LoadedSubscription } from '../../subscriptions/loaded-subscription
 import { insertPeriods } from '../../subscriptions/periods/periods-store.js';
 import { findRelatedRecords } from '../../subscriptions/related-records.js';
 import { begunAs, toldWhenBegun } from '../../subscriptions/begun-as.js';
-import type { GatewayNeeds } from '../payments/pending-payment.js';
+import type { GatewayNeeds } from '../gateway-payments/pending-payment.js';
 import { storeOpeningInvoice } from './opening-invoice.js';
 import { withFirstPayment } from './reserve-first.js';
 import { settleOpening } from './settle-opening.js';

@@ -17,7 +17,7 @@ import {
   loadedSubscriptionToDto,
   type ExpandedSubscriptionDto,
 } from '../../subscriptions/subscription-expansions.js';
-import type { GatewayNeeds } from '../payments/pending-payment.js';
+import type { GatewayNeeds } from '../gateway-payments/pending-payment.js';
 import { activateSubscription, type ActivateSubscriptionBody } from './activate-subscription.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
 import { openSubscription } from './open-subscription.js';

@@ -25,7 +25,7 @@ import type { LoadedSubscription } from '../../subscriptions/loaded-subscription
 import { insertPeriods } from '../../subscriptions/periods/periods-store.js';
 import { findRelatedRecords } from '../../subscriptions/related-records.js';
 import { announceNewSubscription } from '../../subscriptions/subscription-events.js';
-import type { GatewayNeeds } from '../payments/pending-payment.js';
+import type { GatewayNeeds } from '../gateway-payments/pending-payment.js';
 import {
   endOnetimeAddons,
   endWithAddons,

@@ -10,7 +10,7 @@ import { readUnit, writeUnit, type Unit } from '../../records/unit.js';
 import { findGatewayConnection, openGateway } from '../gateways/open-gateway.js';
 import { GatewayUnavailable, type PaymentGateway } from '../gateways/payment-gateway.js';
 import { GATEWAY } from '../payments/gateway-work.js';
-import type { GatewayNeeds } from '../payments/pending-payment.js';
+import type { GatewayNeeds } from '../gateway-payments/pending-payment.js';
 import { findPayerId } from '../payments/provider-links.js';
 
 const UNPAID = 'the first payment did not succeed, so nothing was stored';

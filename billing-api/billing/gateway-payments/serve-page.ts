@@ -8,8 +8,8 @@ import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit, type Unit } from '../../records/unit.js';
 import { openGateway } from '../gateways/open-gateway.js';
 import { GatewayUnavailable, type PaymentGateway } from '../gateways/payment-gateway.js';
-import { paidOtherwise } from './begin-charge.js';
-import type { HeldPayment } from './held-payment.js';
+import { paidOtherwise } from '../payments/begin-charge.js';
+import type { HeldPayment } from '../payments/held-payment.js';
 import { holdCharge, noteOutcome } from './note-outcome.js';
 import {
   findAddresses,
@@ -17,7 +17,7 @@ import {
   pageProblem,
   storePage,
   type OpenPage,
-} from './payment-pages.js';
+} from '../payments/payment-pages.js';
 import { chargeOf, noteThere, type GatewayNeeds, type Pending } from './pending-payment.js';
 
 /** Work at a gateway. */

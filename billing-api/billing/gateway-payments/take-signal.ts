@@ -10,9 +10,9 @@ import {
   openGateway,
 } from '../gateways/open-gateway.js';
 import { UnsignedSignal, type GatewaySignal } from '../gateways/payment-gateway.js';
-import { GATEWAY } from './gateway-work.js';
+import { GATEWAY } from '../payments/gateway-work.js';
 import { noteOutcome } from './note-outcome.js';
-import { findPaymentAtGateway } from './payment-pages.js';
+import { findPaymentAtGateway } from '../payments/payment-pages.js';
 import type { GatewayNeeds } from './pending-payment.js';
 
 /** A signal as it came. */

@@ -8,12 +8,12 @@ import { lockRecord, readRecord } from '../../records/find-record.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { ChargeOutcome } from '../gateways/payment-gateway.js';
-import { isBeingCharged } from './begin-charge.js';
-import { refund } from './change-payment.js';
-import { followPayment } from './follow-payment.js';
-import { holdPayment, type HeldPayment } from './held-payment.js';
-import { planRetry } from './plan-retry.js';
-import { succeed } from './take-payment.js';
+import { isBeingCharged } from '../payments/begin-charge.js';
+import { refund } from '../payments/change-payment.js';
+import { followPayment } from '../payments/follow-payment.js';
+import { holdPayment, type HeldPayment } from '../payments/held-payment.js';
+import { planRetry } from '../payments/plan-retry.js';
+import { succeed } from '../payments/take-payment.js';
 
 /**
  * Locks a payment at the gateway after its invoice. What comes of it after the invoice was voided

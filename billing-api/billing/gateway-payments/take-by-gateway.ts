@@ -12,9 +12,9 @@ import {
   type ChargeOutcome,
   type PaymentGateway,
 } from '../gateways/payment-gateway.js';
-import { GATEWAY } from './gateway-work.js';
+import { GATEWAY } from '../payments/gateway-work.js';
 import { noteOutcome } from './note-outcome.js';
-import { findOpenPages } from './payment-pages.js';
+import { findOpenPages } from '../payments/payment-pages.js';
 import {
   chargeOf,
   findPending,

@@ -6,7 +6,7 @@ import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type ReadUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { findGatewayConnection, type GatewayAccess } from '../gateways/open-gateway.js';
 import type { Charge } from '../gateways/payment-gateway.js';
-import { findPayerId } from './provider-links.js';
+import { findPayerId } from '../payments/provider-links.js';
 
 /** What taking payments by a gateway needs. */
 export type GatewayNeeds = WriteDependencies & GatewayAccess;
