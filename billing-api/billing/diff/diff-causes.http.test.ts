@@ -127,7 +127,7 @@ const CASES: readonly Case[] = [
 ];
 
 test.for(CASES)(
-  '$cause: a draft and what it would be now, and an invoice and its replacement',
+  '$cause: a draft and what it would be now, and an invoice and its replacement (INV-9)',
   async ({ change, draft, replaced }, { api, peer, recount }) => {
     await peer.live('2026-10-01');
     const calls = await peer.meter('call');

@@ -107,6 +107,10 @@ test('segments of a period add up to the invoice that it would have had (OR-04, 
   // The preview of what is left says what will be charged.
   const preview = await api.make('/v1/invoices/preview', { subscription_id: id });
   expect([preview.period_start, preview.total]).toEqual(['2026-10-12T00:00:00.000Z', '77.00']);
+  // Usage is shown since the period began, with all that it costs.
+  const usage = await api.make('/v1/subscriptions/usage', { subscription_id: id });
+  const quantities = usage.charges.map((one: Answer) => one.quantity);
+  expect([usage.amount, quantities]).toEqual(['107.00', ['150000']]);
   await bill('2026-11-01T03:00:00Z');
   expect(await world.invoices()).toEqual([HALF, '2026-11-01 SUBSCRIPTION_CYCLE 77.00']);
 });

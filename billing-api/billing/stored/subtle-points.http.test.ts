@@ -25,11 +25,11 @@ async function entitle(
   api: BillingUnderTest,
   { plan, meterId }: { readonly plan: Answer; readonly meterId: string },
   members: object,
-): Promise<void> {
+): Promise<Answer> {
   const feature = await api.make('/v1/features', {
     ...{ name: 'Calls', type: 'metered', meter_id: meterId },
   });
-  await api.make('/v1/entitlements', { feature_id: feature.id, plan_id: plan.id, ...members });
+  return api.make('/v1/entitlements', { feature_id: feature.id, plan_id: plan.id, ...members });
 }
 
 describe('a period without charges', () => {
@@ -211,6 +211,31 @@ describe('prices', () => {
     });
     const open = await api.make('/v1/invoices/preview', { subscription_id: off.id, ...JANUARY });
     expect(open.total).toBe('60.00');
+  });
+
+  test('of allowances that add up, of which one without a limit wins, or that replace another one (34.6)', async ({
+    api,
+    peer,
+  }) => {
+    await peer.turn('2026-01-01');
+    const calls = await peer.meter('call');
+    await calls.use('2026-01-10', '100');
+    const plan = await peer.plan(usage(calls, '1'));
+    const { feature_id, id: parent_entitlement_id } = await entitle(
+      api,
+      { plan, meterId: calls.id },
+      { usage_limit: 10 },
+    );
+    const costsWith = async (own: object | null): Promise<string> => {
+      const { id } = await peer.subscribe(plan);
+      if (own !== null) await api.make('/v1/entitlements', { feature_id, entity_id: id, ...own });
+      const body = { subscription_id: id, ...JANUARY };
+      return (await api.make('/v1/invoices/preview', body)).total;
+    };
+    expect(await costsWith(null)).toBe('90.00');
+    expect(await costsWith({ usage_limit: 5 })).toBe('85.00');
+    expect(await costsWith({})).toBe('0.00');
+    expect(await costsWith({ usage_limit: 5, parent_entitlement_id })).toBe('95.00');
   });
 
   test('of a lifetime allowance are not renewed where another line item continues (34.5)', async ({
