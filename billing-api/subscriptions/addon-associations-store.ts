@@ -47,6 +47,7 @@ export async function moveAddonEnds(
   subscriptionId: string,
   { fromMs, toMs }: { readonly fromMs: InstantMs; readonly toMs: InstantMs },
 ): Promise<Refusal | null> {
+  if (fromMs === toMs) return null;
   const from = formatInstant(fromMs);
   const addons = await unit.tx.any(sql.type(ADDON_ASSOCIATIONS.row)`
     SELECT * FROM addon_associations

@@ -210,12 +210,35 @@ function namesOf(customers: Answer[], subscriptions: Answer[], invoices: Answer[
   return names;
 }
 
+/** All items of a list, page by page. */
+async function everyItem(pageAt: (offset: number) => Promise<Answer>): Promise<Answer[]> {
+  const items: Answer[] = [];
+  for (;;) {
+    const { items: page, pagination } = await pageAt(items.length);
+    items.push(...page);
+    if (page.length === 0 || items.length >= pagination.total) return items;
+  }
+}
+
+/** All system events, in their order. */
+async function eventsOf(api: BillingUnderTest): Promise<Answer[]> {
+  const events: Answer[] = [];
+  for (let after = 0; ;) {
+    const { body } = await api.call('GET', `/v1/webhooks/events?limit=1000&after=${after}`);
+    events.push(...body.items);
+    if (!body.has_more) return events;
+    after = body.next_after;
+  }
+}
+
 /** Everything that a life leaves behind as the API answers it, each id by what it names. */
 export async function lifeOf(api: BillingUnderTest): Promise<Readonly<Record<string, string[]>>> {
-  const found = async (path: string): Promise<Answer[]> =>
-    (await api.make(`/v1/${path}/search`, { limit: 1000 })).items;
-  const listed = async (path: string): Promise<Answer[]> =>
-    (await api.call('GET', `/v1/${path}?limit=1000`)).body.items;
+  const found = (path: string): Promise<Answer[]> =>
+    everyItem((offset) => api.make(`/v1/${path}/search`, { limit: 1000, offset }));
+  const listed = (path: string): Promise<Answer[]> =>
+    everyItem(
+      async (offset) => (await api.call('GET', `/v1/${path}?limit=1000&offset=${offset}`)).body,
+    );
   const [customers, subscriptions] = [await found('customers'), await found('subscriptions')];
   const invoices = await found('invoices');
   const names = namesOf(customers, subscriptions, invoices);
@@ -233,7 +256,7 @@ export async function lifeOf(api: BillingUnderTest): Promise<Readonly<Record<str
     notes: sorted(await listed('creditnotes')),
     payments: sorted(await listed('payments')),
     postings: sorted(await found('ledger/postings')),
-    events: (await listed('webhooks/events')).map(textOf),
+    events: (await eventsOf(api)).map(textOf),
   };
 }
 

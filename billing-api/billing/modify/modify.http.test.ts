@@ -247,6 +247,33 @@ describe('the end of a trial (22.4)', () => {
     ]);
   });
 
+  test('takes the end of a onetime addon along, which is that of the first period', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const addon = await api.make('/v1/addons', { name: 'Setup', lookup_key: 'setup' });
+    await api.make('/v1/prices', {
+      ...{ entity_type: 'ADDON', entity_id: addon.id, currency: 'usd', amount: '30' },
+      invoice_cadence: 'ADVANCE',
+    });
+    const addons = [{ addon_id: addon.id, cadence: 'onetime' }];
+    const { id } = await world.subscribe({}, { trial_period_days: 14, addons });
+    await world.modify(
+      id,
+      move({ action: 'scheduled_date', new_trial_end: '2026-01-20T00:00:00Z' }),
+    );
+    const path = `/v1/subscriptions/${id}/addons/associations`;
+    expect((await api.call('GET', path)).body.items).toMatchObject([
+      { end_date: '2026-02-20T00:00:00.000Z' },
+    ]);
+    await bill('2026-02-20T03:00:00Z');
+    expect((await world.invoices(id)).toSorted().slice(1)).toEqual([
+      '2026-01-20 2026-02-20 SUBSCRIPTION_CYCLE FINALIZED 120.00',
+      '2026-01-20 2026-02-20 SUBSCRIPTION_TRIAL_END FINALIZED 150.00',
+    ]);
+  });
+
   test('or to a later date, but not beyond the subscription or of one that is not trialing', async ({
     bill,
     world,

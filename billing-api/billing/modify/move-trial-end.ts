@@ -6,14 +6,19 @@ import {
   SUBSCRIPTIONS,
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
-import { lastRecorded } from '../../domain/periods/period-ledger.js';
+import { billedFromMs, periodAt } from '../../domain/periods/ledger-periods.js';
+import { lastRecorded, type PeriodLedger } from '../../domain/periods/period-ledger.js';
 import { updateRecord } from '../../records/change-record.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { lockRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import { moveAddonEnds } from '../../subscriptions/addon-associations-store.js';
+import {
+  loadBilledSubscription,
+  type BilledSubscription,
+} from '../../subscriptions/loaded-subscription.js';
 import { pendingRefusal } from '../../subscriptions/schedules-store.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
 import { withChildren } from '../../subscriptions/follow-parent.js';
@@ -65,6 +70,19 @@ async function moveGrants(
       AND next_application_at IS NULL AND ${isOfEnvironment}`);
 }
 
+/** Where the first billed period ends; null where the subscription ends with its trial. */
+function endOfFirst(ledger: PeriodLedger): InstantMs | null {
+  return periodAt(ledger, billedFromMs(ledger))?.endMs ?? null;
+}
+
+/** Onetime addons end with the first billed period, wherever that is now (docs/domain.md 27). */
+async function moveAddons(unit: Unit, id: string, before: PeriodLedger): Promise<Refusal | null> {
+  const loaded = await loadBilledSubscription(unit, id);
+  if (isRefusal(loaded)) return loaded;
+  const [fromMs, toMs] = [endOfFirst(before), endOfFirst(loaded.terms)];
+  return fromMs === null || toMs === null ? null : moveAddonEnds(unit, id, { fromMs, toMs });
+}
+
 /** Begins the first period of a subscription whose trial has just ended. */
 async function activate(unit: Unit, id: string): Promise<StoredInvoice | null | Refusal> {
   const tasks = [...(await tasksAfterTrials(unit, [id])).values()];
@@ -91,6 +109,22 @@ async function trialRefusal(unit: Unit, row: SubscriptionRow): Promise<Refusal |
   return inherited ?? stateRefusal(row) ?? refuseGrouped(unit, row);
 }
 
+/** Moves the recorded trial, and what begins or ends with it. */
+async function moveRecordedTrial(
+  unit: Unit,
+  { subscription: row, terms }: BilledSubscription,
+  atMs: InstantMs,
+): Promise<SubscriptionRow | Refusal> {
+  const { id } = row;
+  const trial = lastRecorded(terms);
+  await replaceLastPeriod(unit, { subscriptionId: id, period: { ...trial, endMs: atMs } });
+  await moveGrants(unit, id, { from: trial.endMs, to: atMs });
+  const patch = { trial_end: atMs, current_period_end: atMs };
+  const moved = await withChildren(unit, await updateRecord(unit, SUBSCRIPTIONS, { row, patch }));
+  if (isRefusal(moved)) return moved;
+  return (await moveAddons(unit, id, terms)) ?? moved;
+}
+
 /** Moves the end of the trial of a subscription, to now or to a later date (22.4). */
 export async function moveTrialEnd(
   unit: Unit,
@@ -104,11 +138,7 @@ export async function moveTrialEnd(
   if (isRefusal(atMs)) return atMs;
   const loaded = await loadBilledSubscription(unit, id);
   if (isRefusal(loaded)) return loaded;
-  const trial = lastRecorded(loaded.terms);
-  await replaceLastPeriod(unit, { subscriptionId: id, period: { ...trial, endMs: atMs } });
-  await moveGrants(unit, id, { from: trial.endMs, to: atMs });
-  const patch = { trial_end: atMs, current_period_end: atMs };
-  const moved = await withChildren(unit, await updateRecord(unit, SUBSCRIPTIONS, { row, patch }));
+  const moved = await moveRecordedTrial(unit, loaded, atMs);
   if (isRefusal(moved)) return moved;
   await announceUpdated(unit, moved);
   if (params.action === 'scheduled_date') return { subscription: moved, invoice: null };
