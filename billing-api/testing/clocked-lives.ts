@@ -147,16 +147,21 @@ async function beginLives(api: BillingUnderTest, world: World): Promise<void> {
   });
 }
 
-/** Lives that cards and wallets pay, and lives that pause and end. */
-async function beginPaid(api: BillingUnderTest, { subscribe, stripe, use }: World): Promise<void> {
+/** Connects the gateway that charges cards. */
+async function connectCards(api: BillingUnderTest, { stripe }: World): Promise<void> {
   await api.make('/v1/connections', {
     ...{ name: 'Cards', provider_type: 'stripe', endpoint_url: stripe.url },
     secrets: { secret_key: KEY, webhook_secret: stripe.webhookSecret },
   });
-  const byCard = { collection_method: 'charge_automatically' };
+}
+
+const BY_CARD = { collection_method: 'charge_automatically' } as const;
+const BY_GOOD_CARD = { ...BY_CARD, gateway_payment_method_id: 'pm_card_visa' } as const;
+
+/** Lives that cards and wallets pay, and lives that pause and end. */
+async function beginPaid(api: BillingUnderTest, { subscribe, use }: World): Promise<void> {
   const made = await subscribe('card', {
-    ...{ ...byCard, gateway_payment_method_id: 'pm_card_visa' },
-    ...{ billing_cycle: 'calendar', customer_timezone: 'Europe/Berlin' },
+    ...{ ...BY_GOOD_CARD, billing_cycle: 'calendar', customer_timezone: 'Europe/Berlin' },
   });
   await api.make(`/v1/subscriptions/${made.id}/pause`, {
     ...{ pause_mode: 'scheduled', pause_start: '2027-02-20T10:00:00Z', pause_days: 17 },
@@ -164,7 +169,8 @@ async function beginPaid(api: BillingUnderTest, { subscribe, stripe, use }: Worl
   await api.call('PUT', '/v1/settings/subscription_auto_cancel', {
     body: { value: { enabled: true, grace_period_days: 40 } },
   });
-  await subscribe('declined', { ...byCard, gateway_payment_method_id: 'pm_card_chargeDeclined' });
+  const declined = { ...BY_CARD, gateway_payment_method_id: 'pm_card_chargeDeclined' };
+  await subscribe('declined', declined);
   await api.make('/v1/wallets', {
     ...{ external_customer_id: 'prepaid', currency: 'usd', initial_credits_to_load: '250' },
     ...{ config: { allowed_price_types: ['ALL'] } },
@@ -267,14 +273,24 @@ function stepsOf(days: number, count: number): readonly string[] {
   );
 }
 
+export type Lived = {
+  readonly days: number;
+  readonly steps: number;
+  /** Whether a card pays for who has none of its own; else most are cancelled as overdue. */
+  readonly arePaid?: boolean;
+};
+
 /** Lives so many days in so many steps of the clock. */
 export async function live(
   { api, advance, world }: { api: BillingUnderTest; advance: AdvanceTo; world: World },
-  { days, steps }: { readonly days: number; readonly steps: number },
+  { days, steps, arePaid = false }: Lived,
 ) {
   const clock = await api.make(CLOCKS, { now: START });
-  await beginLives(api, world);
-  await beginPaid(api, world);
+  await connectCards(api, world);
+  const subscribe: World['subscribe'] = (externalId, members) =>
+    world.subscribe(externalId, { ...(arePaid ? BY_GOOD_CARD : {}), ...members });
+  await beginLives(api, { ...world, subscribe });
+  await beginPaid(api, { ...world, subscribe });
   let last: Answer = clock;
   for (const step of stepsOf(days, steps)) last = await advance(clock, step);
   expect(last).toMatchObject({ status: 'ready', failure_reason: null });
