@@ -165,7 +165,7 @@ export class Aggregator {
     this.#loops = Promise.all([
       runBackfills({ jobs, database, clickhouse, logger }, signal),
       runLogWatch(this.dependencies, signal),
-      runCountedNotes({ database, log, logger, isOurs: () => this.#owned.has(0) }, signal),
+      runCountedNotes({ ...this.dependencies, isOurs: () => this.#owned.has(0) }, signal),
     ]);
     this.#stopJobs = await this.#startJobs();
   }

@@ -114,6 +114,7 @@ export async function openIngest(opening: IngestOpening): Promise<OpenedIngest> 
   // Events that were accepted into another log would wait there for ever.
   await useLog(database, logId);
   const held = await openHeldRequests(opening, logId);
+  metrics.watchReportAge(() => held.silentForMs / 1_000);
   for (const warning of writer.identity.warnings ?? []) {
     log.warn({ warning }, 'the log should be changed');
   }

@@ -16,6 +16,7 @@ export function createMetrics(program?: ProgramName) {
   const shownBy = (...programs: readonly ProgramName[]): Registry[] =>
     program === undefined || programs.includes(program) ? [registry] : [];
   const bodyReaders = new Map<string, () => number>();
+  let readReportAge: (() => number) | null = null;
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: 'minutebook_body_bytes',
@@ -26,11 +27,23 @@ export function createMetrics(program?: ProgramName) {
       for (const [routes, read] of bodyReaders) this.set({ routes }, read());
     },
   });
+  new Gauge({
+    name: 'minutebook_report_age_seconds',
+    help: 'How long ago PostgreSQL took a report of which events this process holds',
+    registers: shownBy('ingest'),
+    collect() {
+      if (readReportAge !== null) this.set(readReportAge());
+    },
+  });
   return {
     registry,
     /** Reads the bytes of request bodies when they are asked for; counting each would cost more. */
     watchBodyBytes: (routes: 'events' | 'rest', read: () => number) => {
       bodyReaders.set(routes, read);
+    },
+    /** Reads for how long no report of what ingest holds was taken. */
+    watchReportAge: (readSeconds: () => number) => {
+      readReportAge = readSeconds;
     },
     httpConnections: new Gauge({
       name: 'minutebook_http_connections',
@@ -112,6 +125,12 @@ export function createMetrics(program?: ProgramName) {
       name: 'minutebook_partition_lag_records',
       help: 'Records of the log that are not finished yet',
       labelNames: ['partition'] as const,
+      registers: shownBy('aggregator'),
+    }),
+    /** Of the process that owns partition 0; the greatest of all processes counts. */
+    countedUntil: new Gauge({
+      name: 'minutebook_counted_until_timestamp_seconds',
+      help: 'Unix time before which all received events are noted as counted; 0 until this process notes one',
       registers: shownBy('aggregator'),
     }),
     partitionEpoch: new Gauge({

@@ -4,6 +4,7 @@ import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import type { EventLogReader } from '../../event-log/event-log.js';
 import { messageOf } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
+import type { Metrics } from '../../runtime/metrics.js';
 import { createSeldom } from '../../runtime/seldom.js';
 import { instantColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
@@ -87,10 +88,21 @@ export function createCountedPorts({ database: { slonik }, log }: Counting): Cou
  * enough. An outage only delays the next look.
  */
 export async function runCountedNotes(
-  counting: Counting & { readonly logger: Log; readonly isOurs: () => boolean },
+  counting: Counting & {
+    readonly logger: Log;
+    readonly metrics: Pick<Metrics, 'countedUntil'>;
+    readonly isOurs: () => boolean;
+  },
   signal: AbortSignal,
 ): Promise<void> {
-  const ports = createCountedPorts(counting);
+  const postgres = createCountedPorts(counting);
+  const ports: CountedPorts = {
+    ...postgres,
+    note: async (receivedBefore) => {
+      await postgres.note(receivedBefore);
+      counting.metrics.countedUntil.set(receivedBefore / 1_000);
+    },
+  };
   const say = createSeldom(LOG_INTERVAL_MS);
   let marks = new ReceivedMarks();
   while (!signal.aborted) {

@@ -96,12 +96,12 @@ describe('a request', () => {
 describe('events are accepted', () => {
   test('from the first report that is taken until none was for a while, from when it was sent', () => {
     const { held, pass } = heldBy();
-    expect(held.isReporting).toBe(false);
+    expect([held.isReporting, held.silentForMs]).toEqual([false, Number.POSITIVE_INFINITY]);
     const sent = held.moment();
     pass(2_000);
     held.noteTaken(sent);
     pass(13_000);
-    expect(held.isReporting).toBe(true);
+    expect([held.isReporting, held.silentForMs]).toEqual([true, 15_000]);
     pass(1);
     expect(held.isReporting).toBe(false);
     held.noteTaken(held.moment());

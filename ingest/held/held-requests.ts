@@ -61,7 +61,12 @@ export class HeldRequests {
   /** Whether the reports of this process are taken, so that it may accept events. */
   get isReporting(): boolean {
     if (this.limits.silentMs === Number.POSITIVE_INFINITY) return true;
-    return this.#taken !== null && this.#since(this.#taken) <= this.limits.silentMs;
+    return this.silentForMs <= this.limits.silentMs;
+  }
+
+  /** For how long no report was taken; infinite before the first. */
+  get silentForMs(): number {
+    return this.#taken === null ? Number.POSITIVE_INFINITY : this.#since(this.#taken);
   }
 
   get isHolding(): boolean {
