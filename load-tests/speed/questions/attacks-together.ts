@@ -1,0 +1,189 @@
+import { once } from 'node:events';
+import { loadavg } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { tableLines } from '../../../cli/demo/tables.js';
+import { assertPresent } from '../../../runtime/failure.js';
+import { ATTACK_NAMES, type AttackName } from '../attacks/attack-list.js';
+import type { AttackOrder, AttackReport } from '../attacks/attack-thread.js';
+import { openAttackWorld, type AttackWorld } from '../attacks/attack-world.js';
+import { Bystander, type BystanderTimes } from '../attacks/bystander.js';
+import { highWaterOf, memoryOf } from '../processes.js';
+import { writeResults } from './write-results.js';
+
+/**
+ * Whether a tenant with a modest mixed load is served while another tenant attacks, one attack
+ * after the other and then all of them at once, twice: `npm run measure -- attacks-together
+ * [--seconds 10] [--together 30] [--only bodies]`. Ends with status 1 when one request of the
+ * bystander was refused, when one of its events is missing or counted twice, or when memory stays
+ * taken.
+ */
+const THREAD = new URL('../attacks/attack-thread.js', import.meta.url);
+
+/**
+ * What may stay of the memory of a process, in MB: what the runtime keeps for the next requests.
+ * The same as in e2e/attacks.
+ */
+const KEPT_MB_MAX = 150;
+/** After the attacks came a second time: what stays then must not grow with each of them. */
+const GROWN_MB_MAX = 75;
+const CALM_MS = 90_000;
+const VISIBLE_MS = 600_000;
+const POLL_MS = 500;
+
+type Phase = {
+  readonly name: string;
+  readonly times: BystanderTimes;
+  readonly report: AttackReport;
+};
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '10' },
+    together: { type: 'string', default: '30' },
+    only: { type: 'string', default: '' },
+  },
+});
+
+type Run = { readonly world: AttackWorld; readonly bystander: Bystander; readonly phases: Phase[] };
+
+async function attackFor(
+  run: Run,
+  name: string,
+  order: { readonly names: readonly AttackName[]; readonly seconds: number },
+): Promise<void> {
+  run.bystander.enter(name);
+  const workerData: AttackOrder = { names: order.names, attacker: run.world.attacker };
+  const thread = new Worker(THREAD, { workerData });
+  const ended = once(thread, 'message');
+  const failed = once(thread, 'error').then(([error]) => Promise.reject(error as Error));
+  failed.catch(() => undefined);
+  await Promise.race([delay(order.seconds * 1_000), failed]);
+  thread.postMessage('end');
+  const [report] = (await Promise.race([ended, failed])) as [AttackReport];
+  await thread.terminate();
+  run.phases.push({ name, times: run.bystander.enter('after an attack'), report });
+  const { accepted, refusals } = run.bystander;
+  const memory = [...(await residentOf(run.world))].map(([of, taken]) => `${of} ${taken} MB`);
+  const soFar = `${accepted} events of the bystander, ${refusals.length} refusals`;
+  console.log(`${name}: so far ${soFar}; ${memory.join(', ')}`);
+}
+
+/** In MB, by program. */
+async function residentOf({ programs }: AttackWorld): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>();
+  for (const [name, { pid }] of programs) {
+    const { resident } = assertPresent(await memoryOf(pid), name);
+    found.set(name, Math.round(resident));
+  }
+  return found;
+}
+
+/** What each program takes once the attacks are over, as soon as that is little enough. */
+async function residentInCalm(
+  world: AttackWorld,
+  most: ReadonlyMap<string, number>,
+): Promise<ReadonlyMap<string, number>> {
+  const endsAt = performance.now() + CALM_MS;
+  for (;;) {
+    const found = await residentOf(world);
+    const isBack = [...found].every(([name, taken]) => taken <= (most.get(name) ?? 0));
+    if (isBack || performance.now() > endsAt) return found;
+    await delay(POLL_MS);
+  }
+}
+
+const plus = (memory: ReadonlyMap<string, number>, more: number): ReadonlyMap<string, number> =>
+  new Map([...memory].map(([name, taken]) => [name, taken + more]));
+
+/** The bystander's usage once nothing is missing any more; seconds that it took. */
+async function countedOf({ world, bystander }: Run): Promise<readonly [string, number]> {
+  const { api, meterId } = world.bystander;
+  const startedAt = performance.now();
+  const expected = String(3 * bystander.accepted);
+  for (;;) {
+    const { value } = await api.post<{ readonly value: string }>('/events/usage/meter', {
+      meter_id: meterId,
+    });
+    const ms = performance.now() - startedAt;
+    if (value === expected || ms > VISIBLE_MS) return [value, ms / 1_000];
+    await delay(POLL_MS);
+  }
+}
+
+function timesLines(phases: readonly Phase[]): readonly (readonly string[])[] {
+  return phases.flatMap(({ name, times }) =>
+    [...times].map(([kind, found]) => {
+      const at = (share: number): string => (found.getValueAtPercentile(share) / 1_000).toFixed(0);
+      return [name, kind, String(found.totalCount), at(50), at(99), at(100)];
+    }),
+  );
+}
+
+function reportLines(phases: readonly Phase[]): readonly (readonly string[])[] {
+  return phases.flatMap(({ name, report }) =>
+    report.map(([attack, statuses]) => [
+      ...[name, attack],
+      [...statuses].map(([status, count]) => `${count} × ${status}`).join(', '),
+    ]),
+  );
+}
+
+function print(head: readonly string[], rows: readonly (readonly string[])[]): void {
+  for (const line of tableLines([...head], rows)) console.log(line);
+  console.log('');
+}
+
+const world = await openAttackWorld();
+const bystander = new Bystander(world.bystander);
+const run: Run = { world, bystander, phases: [] };
+const seconds = Number(values.seconds);
+const names = ATTACK_NAMES.filter((name) => name.includes(values.only));
+try {
+  // Code is compiled and pools are filled, by the attacker as well, before memory is looked at.
+  await attackFor(run, 'alone, first', { names: [], seconds });
+  await attackFor(run, 'alone', { names: [], seconds });
+  const before = await residentOf(world);
+  for (const name of names) await attackFor(run, name, { names: [name], seconds });
+  const together = { names, seconds: Number(values.together) };
+  await attackFor(run, 'all at once', together);
+  bystander.enter('calm');
+  const first = await residentInCalm(world, plus(before, KEPT_MB_MAX));
+  await attackFor(run, 'all at once again', together);
+  bystander.enter('calm');
+  const most = new Map(
+    [...before].map(([name, taken]) => [
+      name,
+      Math.min(taken + KEPT_MB_MAX, Math.max(first.get(name) ?? 0, taken) + GROWN_MB_MAX),
+    ]),
+  );
+  const second = await residentInCalm(world, most);
+  await bystander.leave();
+  const [counted, lag] = await countedOf(run);
+  const highWater = new Map<string, number>();
+  for (const [name, { pid }] of world.programs) {
+    highWater.set(name, Math.round((await highWaterOf(pid)) ?? 0));
+  }
+  print(['phase', 'bystander', 'answers', 'p50 ms', 'p99 ms', 'max ms'], timesLines(run.phases));
+  print(['phase', 'attack', 'answers'], reportLines(run.phases));
+  const memory = [...before].map(([name, taken]) => {
+    const of = [first, second, highWater, most].map((found) => String(found.get(name) ?? 0));
+    return [name, String(taken), ...of];
+  });
+  print(['MB', 'before', 'after', 'after again', 'most', 'allowed'], memory);
+  for (const refusal of bystander.refusals.slice(0, 40)) console.log(refusal);
+  const expected = String(3 * bystander.accepted);
+  console.log(`refused: ${bystander.refusals.length}`);
+  console.log(`events: ${bystander.accepted}; usage ${counted}, by hand ${expected}, ${lag} s`);
+  const isBack = [...second].every(([name, taken]) => taken <= (most.get(name) ?? 0));
+  const isRight = bystander.refusals.length === 0 && counted === expected && isBack;
+  console.log(isRight ? 'holds' : 'DOES NOT HOLD');
+  process.exitCode = isRight ? 0 : 1;
+  await writeResults('attacks-together', {
+    ...{ load: loadavg()[0], refusals: bystander.refusals, memory },
+    ...{ times: timesLines(run.phases), reports: reportLines(run.phases) },
+  });
+} finally {
+  await world.close();
+}
