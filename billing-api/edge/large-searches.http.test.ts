@@ -89,6 +89,21 @@ describe('a search of many records', () => {
     },
   );
 
+  test('has the records, bytes and headers of short ones where it is written in slices', async ({
+    api,
+    database: { url },
+  }) => {
+    await api.make('/v1/customers', { external_id: 'first', address_city: 'Zürich 東京 😀' });
+    await customersUpTo(url, 1, 150);
+    const short = [await search(api, { limit: 75 }), await search(api, { limit: 75, offset: 75 })];
+    const body = { limit: 150 };
+    const answer = await api.call('POST', '/v1/customers/search', { body });
+    expect(answer.body.items).toEqual(short.flatMap(({ items }) => items as readonly unknown[]));
+    const bytes = Buffer.byteLength(JSON.stringify(answer.body));
+    expect(answer.headers.get('content-length')).toBe(String(bytes));
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  });
+
   test('orders records without a value last, in both directions', async ({ api }) => {
     for (const [external_id, email] of [
       ['a', 'a@x.example'],

@@ -31,6 +31,8 @@ const GROWN_MB_MAX = 75;
 const CALM_MS = 90_000;
 const VISIBLE_MS = 600_000;
 const POLL_MS = 500;
+const MIB = 1024 * 1024;
+const HELD_METRICS = /^nodejs_(?:heap_size_total|external_memory)_bytes(?:\{[^}]*\})? (\d+)$/gm;
 
 type Phase = {
   readonly name: string;
@@ -94,6 +96,17 @@ async function residentInCalm(
   }
 }
 
+/** What each program itself holds, in MB: its heap, and its buffers outside of it. */
+async function heldOf({ programs }: AttackWorld): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>();
+  for (const [name, { operationsUrl }] of programs) {
+    const text = await (await fetch(`${operationsUrl}/metrics`)).text();
+    const sizes = [...text.matchAll(HELD_METRICS)].map(([, bytes]) => Number(bytes));
+    found.set(name, Math.round(sizes.reduce((sum, bytes) => sum + bytes, 0) / MIB));
+  }
+  return found;
+}
+
 const plus = (memory: ReadonlyMap<string, number>, more: number): ReadonlyMap<string, number> =>
   new Map([...memory].map(([name, taken]) => [name, taken + more]));
 
@@ -145,6 +158,7 @@ try {
   await attackFor(run, 'alone, first', { names: [], seconds });
   await attackFor(run, 'alone', { names: [], seconds });
   const before = await residentOf(world);
+  const heldBefore = await heldOf(world);
   for (const name of names) await attackFor(run, name, { names: [name], seconds });
   const together = { names, seconds: Number(values.together) };
   await attackFor(run, 'all at once', together);
@@ -159,6 +173,7 @@ try {
     ]),
   );
   const second = await residentInCalm(world, most);
+  const heldAfter = await heldOf(world);
   await bystander.leave();
   const [counted, lag] = await countedOf(run);
   const highWater = new Map<string, number>();
@@ -168,10 +183,13 @@ try {
   print(['phase', 'bystander', 'answers', 'p50 ms', 'p99 ms', 'max ms'], timesLines(run.phases));
   print(['phase', 'attack', 'answers'], reportLines(run.phases));
   const memory = [...before].map(([name, taken]) => {
-    const of = [first, second, highWater, most].map((found) => String(found.get(name) ?? 0));
+    const of = [first, second, highWater, most, heldBefore, heldAfter].map((found) =>
+      String(found.get(name) ?? 0),
+    );
     return [name, String(taken), ...of];
   });
-  print(['MB', 'before', 'after', 'after again', 'most', 'allowed'], memory);
+  const head = ['MB', 'before', 'after', 'after again', 'most', 'allowed'];
+  print([...head, 'held before', 'held after'], memory);
   for (const refusal of bystander.refusals.slice(0, 40)) console.log(refusal);
   const expected = String(3 * bystander.accepted);
   console.log(`refused: ${bystander.refusals.length}`);
