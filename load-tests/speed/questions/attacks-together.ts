@@ -15,9 +15,9 @@ import { writeResults } from './write-results.js';
 /**
  * Whether a tenant with a modest mixed load is served while another tenant attacks, one attack
  * after the other and then all of them at once, twice: `npm run measure -- attacks-together
- * [--seconds 10] [--together 30] [--only bodies]`. Ends with status 1 when one request of the
- * bystander was refused, when one of its events is missing or counted twice, or when memory stays
- * taken.
+ * [--alone 60] [--seconds 10] [--together 30] [--only bodies]`. Ends with status 1 when one request
+ * of the bystander was refused, when one of its events is missing or counted twice, or when memory
+ * stays taken.
  */
 const THREAD = new URL('../attacks/attack-thread.js', import.meta.url);
 
@@ -44,6 +44,7 @@ const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '10' },
     together: { type: 'string', default: '30' },
+    alone: { type: 'string', default: '60' },
     only: { type: 'string', default: '' },
   },
 });
@@ -155,7 +156,7 @@ const seconds = Number(values.seconds);
 const names = ATTACK_NAMES.filter((name) => name.includes(values.only));
 try {
   // Code is compiled and pools are filled, by the attacker as well, before memory is looked at.
-  await attackFor(run, 'alone, first', { names: [], seconds });
+  await attackFor(run, 'alone, first', { names: [], seconds: Number(values.alone) });
   await attackFor(run, 'alone', { names: [], seconds });
   const before = await residentOf(world);
   const heldBefore = await heldOf(world);
