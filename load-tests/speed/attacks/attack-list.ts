@@ -112,6 +112,8 @@ async function pipeline({ of, signal }: Run, path: string): Promise<void> {
   }
 }
 
+const SPACES = Buffer.alloc(31 * MIB, ' ');
+
 /** Bodies whose end never comes: in each environment one of events and one of the REST API. */
 async function stallBodies({ of, signal }: Run): Promise<void> {
   const stall = async (path: string, apiKey: string, bytes: number): Promise<Socket> => {
@@ -119,7 +121,7 @@ async function stallBodies({ of, signal }: Run): Promise<void> {
     const head = [`POST ${path} HTTP/1.1`, 'host: a', `x-api-key: ${apiKey}`];
     const lines = [...head, 'content-type: application/json', `content-length: ${bytes}`];
     socket.write(`${lines.join('\r\n')}\r\n\r\n`);
-    socket.write(' '.repeat(bytes - 100_000));
+    socket.write(SPACES.subarray(0, bytes - 100_000));
     return socket;
   };
   const all = of.keys.flatMap((key) => [
@@ -129,7 +131,7 @@ async function stallBodies({ of, signal }: Run): Promise<void> {
   while (!signal.aborted) {
     const sockets = await Promise.all(all.map((begin) => begin()));
     const drip = setInterval(() => {
-      for (const socket of sockets) if (socket.writable) socket.write(' '.repeat(4_096));
+      for (const socket of sockets) if (socket.writable) socket.write(SPACES.subarray(0, 4_096));
     }, 1_000);
     await delay(6_000, undefined, { signal }).catch(() => undefined);
     clearInterval(drip);

@@ -37,7 +37,7 @@ const HELD_METRICS = /^nodejs_(?:heap_size_total|external_memory)_bytes(?:\{[^}]
 type Phase = {
   readonly name: string;
   readonly times: BystanderTimes;
-  readonly report: AttackReport;
+  readonly report: readonly AttackReport[];
 };
 
 const { values } = parseArgs({
@@ -51,21 +51,31 @@ const { values } = parseArgs({
 
 type Run = { readonly world: AttackWorld; readonly bystander: Bystander; readonly phases: Phase[] };
 
+/** A thread that attacks until `end`, which tells what was answered. */
+function startAttack(name: AttackName, attacker: AttackOrder['attacker']) {
+  const workerData: AttackOrder = { name, attacker };
+  const thread = new Worker(THREAD, { workerData });
+  const ended = once(thread, 'message');
+  const failed = once(thread, 'error').then(([error]) => Promise.reject(error as Error));
+  failed.catch(() => undefined);
+  const end = async (): Promise<AttackReport> => {
+    thread.postMessage('end');
+    const [report] = (await Promise.race([ended, failed])) as [AttackReport];
+    await thread.terminate();
+    return report;
+  };
+  return { failed, end };
+}
+
 async function attackFor(
   run: Run,
   name: string,
   order: { readonly names: readonly AttackName[]; readonly seconds: number },
 ): Promise<void> {
   run.bystander.enter(name);
-  const workerData: AttackOrder = { names: order.names, attacker: run.world.attacker };
-  const thread = new Worker(THREAD, { workerData });
-  const ended = once(thread, 'message');
-  const failed = once(thread, 'error').then(([error]) => Promise.reject(error as Error));
-  failed.catch(() => undefined);
-  await Promise.race([delay(order.seconds * 1_000), failed]);
-  thread.postMessage('end');
-  const [report] = (await Promise.race([ended, failed])) as [AttackReport];
-  await thread.terminate();
+  const attacks = order.names.map((attack) => startAttack(attack, run.world.attacker));
+  await Promise.race([delay(order.seconds * 1_000), ...attacks.map(({ failed }) => failed)]);
+  const report = await Promise.all(attacks.map(({ end }) => end()));
   run.phases.push({ name, times: run.bystander.enter('after an attack'), report });
   const { accepted, refusals } = run.bystander;
   const memory = [...(await residentOf(run.world))].map(([of, taken]) => `${of} ${taken} MB`);
