@@ -2,19 +2,24 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import PQueue from 'p-queue';
 import type { InvoiceListDto } from '../../../billing-api/billing/answer/invoice-dto.js';
 import {
   verifyBundle,
   type InvoiceBundleDto,
 } from '../../../billing-api/billing/verify/invoice-bundle.js';
 import type { VerificationDto } from '../../../billing-api/billing/verify/verification-dto.js';
-import type { ApiClient as Client } from '../../../cli/demo/api-client.js';
 import { ApiClient } from '../../../cli/demo/api-client.js';
 import { waitUntilBilled } from '../../../cli/demo/billing.js';
 import { DAY_MS } from '../../../contract/instant.js';
 import { projectRoot } from '../../../runtime/project.js';
 import { createSeededRandom } from '../../harness/seeded-random.js';
+import {
+  forEachAtOnce,
+  makePlan,
+  randomEvent,
+  sendCounted,
+  subscribeAll,
+} from '../billed-customers.js';
 import { startProduct } from '../start-product.js';
 import { writeResults } from './write-results.js';
 
@@ -29,78 +34,20 @@ const [subscriptions = 500, periods = 4, eventsPerSecond = 5_000] = process.argv
   .map(Number);
 const FROM_EVENTS = 500;
 const EVENTS_OF_PERIOD = 5;
-const AT_ONCE = 4;
 const BATCHES_PER_SECOND = 10;
 const PAGE = 500;
 const START_MS = Date.UTC(2025, 0, 1);
 const random = createSeededRandom(1);
 
-const customerOf = (number: number): string => `customer ${number}`;
-const monthAt = (month: number): number => Date.UTC(2025, month, 1);
+const instantOf = (ms: number): string => new Date(ms).toISOString();
 
-async function makePlan(api: Client): Promise<string> {
-  const made = (path: string, body: object) => api.post<{ readonly id: string }>(path, body);
-  const meter = (aggregation: object) =>
-    made('/meters', { name: 'Calls', event_name: 'call', aggregation });
-  const calls = await meter({ type: 'COUNT' });
-  const bytes = await meter({ type: 'SUM', field: 'n' });
-  const plan = await made('/plans', { name: 'Measured' });
-  const common = { entity_id: plan.id, currency: 'usd' };
-  const tiers = [
-    { up_to: 10, unit_amount: '0.05' },
-    { unit_amount: '0.0125', flat_amount: '1' },
-  ];
-  await made('/prices', { ...common, type: 'FIXED', amount: '10', invoice_cadence: 'ARREAR' });
-  await made('/prices', { ...common, meter_id: calls.id, tier_mode: 'SLAB', tiers });
-  await made('/prices', { ...common, meter_id: bytes.id, amount: '0.001' });
-  return plan.id;
-}
-
-/** An event of some customer, in a billed month or of now. */
-function randomEvent(isLate: boolean) {
+/** Of some customer, in a billed month or of now. */
+function eventAt(isLate: boolean) {
   const atMs = isLate ? START_MS + random.below(periods * 28) * DAY_MS : Date.now();
-  return {
-    ...{ event_name: 'call', external_customer_id: customerOf(random.below(subscriptions)) },
-    ...{ timestamp: new Date(atMs).toISOString(), properties: { n: random.below(1_000) } },
-  };
+  return randomEvent(random, subscriptions, atMs);
 }
 
-async function sendBilled(api: Client): Promise<void> {
-  const events = Array.from({ length: subscriptions * periods * EVENTS_OF_PERIOD }, () =>
-    randomEvent(true),
-  );
-  for (let first = 0; first < events.length; first += 1_000) {
-    await api.post('/events/bulk', { events: events.slice(first, first + 1_000) });
-  }
-  for (;;) {
-    const { totals } = await api.get<{ readonly totals: Record<string, number> }>(
-      '/events/reconciliation',
-    );
-    const { accepted = 0, pending = 0 } = totals;
-    if (accepted >= events.length && pending === 0) return;
-    await delay(500);
-  }
-}
-
-async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const queue = new PQueue({ concurrency: AT_ONCE });
-  await queue.addAll(items.map((item) => () => work(item)));
-}
-
-async function subscribeAll(api: Client, planId: string): Promise<void> {
-  const numbers = Array.from({ length: subscriptions }, (_, number) => number);
-  await forEach(numbers, async (number) => {
-    await api.post('/customers', { external_id: customerOf(number) });
-    await api.post('/subscriptions', {
-      ...{ external_customer_id: customerOf(number), plan_id: planId, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', billing_cycle: 'calendar' },
-      start_date: new Date(START_MS).toISOString(),
-      end_date: new Date(monthAt(periods)).toISOString(),
-    });
-  });
-}
-
-async function listInvoices(api: Client): Promise<readonly string[]> {
+async function listInvoices(api: ApiClient): Promise<readonly string[]> {
   const ids: string[] = [];
   for (;;) {
     const { items } = await api.post<InvoiceListDto>('/invoices/search', {
@@ -113,12 +60,12 @@ async function listInvoices(api: Client): Promise<readonly string[]> {
 }
 
 /** Half of them late, half of now, as evenly as answers allow; how many were accepted. */
-async function sendMeanwhile(api: Client, signal: AbortSignal): Promise<number> {
+async function sendMeanwhile(api: ApiClient, signal: AbortSignal): Promise<number> {
   const size = Math.max(1, Math.round(eventsPerSecond / BATCHES_PER_SECOND));
   const startedAt = performance.now();
   let sent = 0;
   while (!signal.aborted) {
-    const events = Array.from({ length: size }, (_, place) => randomEvent(place % 2 === 0));
+    const events = Array.from({ length: size }, (_, place) => eventAt(place % 2 === 0));
     await api.post('/events/bulk', { events });
     sent += size;
     const aheadMs = (sent / eventsPerSecond) * 1_000 - (performance.now() - startedAt);
@@ -135,14 +82,14 @@ async function timed(
 ): Promise<Verified> {
   const different: string[] = [];
   const startedAt = performance.now();
-  await forEach(ids, async (id) => {
+  await forEachAtOnce(ids, async (id) => {
     if (!(await isSame(id))) different.push(id);
   });
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
   return { count: ids.length, different, seconds };
 }
 
-async function verifyAll(api: Client, ids: readonly string[]) {
+async function verifyAll(api: ApiClient, ids: readonly string[]) {
   const stop = new AbortController();
   const startedAt = performance.now();
   const sending = sendMeanwhile(api, stop.signal);
@@ -176,10 +123,15 @@ try {
   const api = new ApiClient(`${product.url}/v1`, product.target.apiKey);
   const planId = await makePlan(api);
   // Usage is there before the first subscription, so that the billing run finds it.
-  await sendBilled(api);
-  say('events are counted');
-  await subscribeAll(api, planId);
   const count = subscriptions * periods;
+  const events = Array.from({ length: count * EVENTS_OF_PERIOD }, () => eventAt(true));
+  await sendCounted(api, events);
+  say('events are counted');
+  const end = instantOf(Date.UTC(2025, periods, 1));
+  await subscribeAll(api, subscriptions, {
+    ...{ plan_id: planId, billing_cycle: 'calendar' },
+    ...{ start_date: instantOf(START_MS), end_date: end },
+  });
   await waitUntilBilled(api, count, () => undefined);
   const ids = await listInvoices(api);
   say(`${ids.length} invoices are final`);
