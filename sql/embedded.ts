@@ -39,6 +39,9 @@ const SERVER_SETTINGS = {
   unix_socket_directories: '',
   shared_buffers: '128MB',
   max_connections: '200',
+  // A table that grows from nothing is read as a whole environment for every row that is looked up
+  // until it has been analyzed. After a minute, as by default, that is felt.
+  autovacuum_naptime: '10s',
   max_wal_size: '2GB',
   timezone: 'UTC',
   log_timezone: 'UTC',

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { InvoiceListDto } from '../../../billing-api/billing/answer/invoice-dto.js';
 import type { ApiClient } from '../../../cli/demo/api-client.js';
 import { openEnvironment, turnTo } from '../../../cli/demo/turned-clock.js';
 import { projectRoot } from '../../../runtime/project.js';
@@ -30,10 +29,13 @@ const janEvent = () =>
   randomEvent(random, subscriptions, Date.parse(START) + random.below(MONTH_MINUTES) * 60_000);
 
 async function countOf(api: ApiClient, status: string): Promise<number> {
-  const { pagination } = await api.post<InvoiceListDto>('/invoices/search', {
-    ...{ invoice_status: [status], billing_reason: 'SUBSCRIPTION_CYCLE' },
-    ...{ limit: 1, skip_line_items: true },
-  });
+  const { pagination } = await api.post<{ readonly pagination: { readonly total: number } }>(
+    '/invoices/search',
+    {
+      ...{ invoice_status: [status], billing_reason: 'SUBSCRIPTION_CYCLE' },
+      ...{ limit: 1, skip_line_items: true },
+    },
+  );
   return pagination.total;
 }
 
