@@ -69,6 +69,10 @@ describe('the watch over the billing run', () => {
     expect(await shown()).toEqual([]);
     await owner.query(statement`UPDATE invoices SET finalize_at = '2026-12-01T00:59:59Z'
       WHERE invoice_status = 'DRAFT'`);
+    // It was made at two o'clock, as those of periods that ended long before.
+    expect(await shown()).toEqual([]);
+    await owner.query(statement`UPDATE invoices SET created_at = '2026-12-01T00:00:00Z'
+      WHERE invoice_status = 'DRAFT'`);
     expect(await shown()).toEqual(['late_draft']);
     expect(await left()).toEqual([['late_draft', ...owners, 3_601]]);
     // The run tells of an unpaid invoice within the hour.
