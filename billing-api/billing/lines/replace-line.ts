@@ -113,7 +113,8 @@ async function settlementOf(
   const lineage = lineageOf(row, related.lineItems);
   const found = await findCharges(unit, lineage, own.startMs);
   const charges = [...found.values()].flat();
-  if (!charges.some(({ net }) => net.greaterThan(ZERO))) return null;
+  // A charge of nothing, as of no seats, is one as well; what was given back is below zero.
+  if (charges.every(({ net }) => net.isNegative())) return null;
   const { currency } = row;
   const charged = lineage.map(({ id }) => id);
   const { coupons } = await findCouponsOfRest(unit, loaded, { atMs, charged });

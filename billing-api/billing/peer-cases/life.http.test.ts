@@ -71,6 +71,30 @@ describe('quantities of other systems', () => {
   });
 });
 
+describe('a quantity in a period that was charged for none', () => {
+  test('costs the rest of it at once, as any other increase', async ({ peer }) => {
+    await peer.live('2026-01-01');
+    const plan = await peer.plan(advance('12', { min_quantity: 10 }), arrear('31'));
+    const subscription = await peer.subscribe(plan);
+    await peer.live('2026-01-16');
+    const seats = (of: Answer): Answer =>
+      of.line_items.find(
+        (line: Answer) => line.price.invoice_cadence === 'ADVANCE' && line.end_date === null,
+      );
+    await peer.post(subscription, 'modify/execute', quantity(seats(subscription), '0'));
+    await peer.live('2026-02-15');
+    const line = seats(await peer.read(subscription));
+    const change = quantity(line, '5');
+    const { changed_resources: changed } = await peer.post(subscription, 'modify/execute', change);
+    // 60.00 × 14 ÷ 28.
+    expect(changed.invoices.map(({ invoice }: Answer) => invoice.subtotal)).toEqual(['30.00']);
+    await peer.live('2026-03-01T02:00:00Z');
+    expect((await peer.find(subscription)).map(({ subtotal }) => subtotal).toSorted()).toEqual([
+      ...['120.00', '30.00', '31.00', '91.00'],
+    ]);
+  });
+});
+
 describe('a quantity of the next period', () => {
   test('follows one that comes before it, so that nothing is credited twice', async ({ peer }) => {
     const subscription = await subscribeToSeats(peer);
