@@ -1,4 +1,5 @@
 import { describe, expect, vi } from 'vitest';
+import { z } from 'zod';
 import {
   createMeter,
   eventOf,
@@ -10,10 +11,13 @@ import {
   type World,
 } from '../../aggregator/testing/aggregator-world.js';
 import { emptyLog } from '../../aggregator/testing/empty-log.js';
+import { endBatchesOfLostLog } from '../../aggregator/ownership/end-begun-batches.js';
 import { balanceClosedHours } from '../../billing-api/events/reconciliation/balance-closed-hours.js';
 import { HOUR_MS } from '../../contract/instant.js';
 import type { EventLogReader } from '../../event-log/event-log.js';
 import { runVerb } from '../../load-tests/harness/run-verb.js';
+import { createLog } from '../../runtime/log.js';
+import { batchStoresOf } from './log-stores.js';
 
 type Verb = (
   ...words: readonly string[]
@@ -59,11 +63,15 @@ async function differenceOf({ database, clickhouse }: World): Promise<number> {
   return balanceClosedHours({ database, clickHouse: clickhouse }, Date.now() + HOUR_MS);
 }
 
+/** How many records a text names as lost. */
+function recordsNamed(text: string): number {
+  const ranges = [...text.matchAll(/records (\d+) to (\d+) were gone from the log/g)];
+  return ranges.reduce((sum, [, from, to]) => sum + Number(to) - Number(from) + 1, 0);
+}
+
 /** How many records the dead letters name as lost. */
 async function lostRecords(verb: Verb): Promise<number> {
-  const { said } = await verb('dead-letters', 'list');
-  const ranges = [...said.matchAll(/records (\d+) to (\d+) were gone from the log/g)];
-  return ranges.reduce((sum, [, from, to]) => sum + Number(to) - Number(from) + 1, 0);
+  return recordsNamed((await verb('dead-letters', 'list')).said);
 }
 
 describe('minutebook log close --lost', () => {
@@ -91,6 +99,22 @@ describe('minutebook log close --lost', () => {
     const aggregator = await world.startAggregator();
     await vi.waitFor(async () => expect(await readUsage(world)).toBe(5), WAIT);
     await aggregator.close();
+    expect(await differenceOf(world)).toBe(lost);
+  });
+
+  test('makes the same difference for the aggregators that it loses', async ({ world }) => {
+    await createMeter(world.database, '[]');
+    await leaveBegun(world, 'events');
+    const { database, clickhouse } = world;
+    const stores = batchStoresOf({ database, clickhouse, logger: createLog('test', 'silent') });
+    expect(await endBatchesOfLostLog(stores, LOST)).not.toEqual([]);
+    const rows = await clickhouse.query(
+      'SELECT payload FROM dead_letters_v1',
+      {},
+      z.object({ payload: z.string() }),
+    );
+    const lost = recordsNamed(rows.map(({ payload }) => payload).join());
+    expect(lost).toBeGreaterThan(0);
     expect(await differenceOf(world)).toBe(lost);
   });
 

@@ -76,7 +76,7 @@ const LOGS: readonly GuardMutation[] = [
   ),
   guardMutation(
     'ingest accepts events into another log than the one in use',
-    'load-tests/e2e/refused-settings.db.test.ts',
+    'ingest/open-ingest.db.test.ts',
     ['ingest/open-ingest.ts', 'await useLog(database, logId);', ''],
   ),
   guardMutation(
