@@ -27,6 +27,7 @@ import { createKeyResolver } from './edge/lookup-keys.js';
 import { KEYED_RESOURCES } from './keyed-resources.js';
 import { createLargePreviews } from './billing/preview/large-previews.js';
 import { billEndedPeriods } from './billing/run/bill-ended-periods.js';
+import { recomputeDraftsOf } from './billing/run/recompute-drafts.js';
 import { createTurns } from './edge/limits/take-turns.js';
 import { writeLongLists } from './edge/limits/write-long-lists.js';
 import { createJsonBodyReader } from './edge/limits/read-json-body.js';
@@ -184,7 +185,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   };
   const tokens = createTokens(dependencies.tokenSecret, clock);
   const signingIn = { ...signingInOf(dependencies), tokens, forgetCallers: () => apiKeys.forget() };
-  const own = { database, dataUntil, clock, createId, billEndedPeriods };
+  const own = { database, dataUntil, clock, createId, billEndedPeriods, recomputeDraftsOf };
   const outward = outwardOf(dependencies);
   provideDependencies(app, { ...own, ...outward, ...stores, ...signingIn });
   app.use(giveRequestId, createObserver(metrics, log), securityHeaders, forbidStoring);

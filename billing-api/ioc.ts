@@ -33,6 +33,7 @@ export type ControllerDependencies = {
   readonly usage: UsageReader;
   readonly largePreviews: LargePreviews;
   readonly billEndedPeriods: RunningDependencies['billEndedPeriods'];
+  readonly recomputeDraftsOf: RunningDependencies['recomputeDraftsOf'];
   readonly events: EventStore;
   readonly expiredEvents: ExpiredEvents;
   readonly findRemovedEvent: FindRemovedEvent;

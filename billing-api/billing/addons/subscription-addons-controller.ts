@@ -27,7 +27,7 @@ import { recordToDto } from '../../records/resource.js';
 import { pageToDto, searchRecords } from '../../records/search-records.js';
 import { readUnit } from '../../records/unit.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
-import { billEndedFirst, type RunningDependencies } from '../stored/bill-ended-first.js';
+import { changeLinesOf, type RunningDependencies } from '../stored/bill-ended-first.js';
 import { addAddon } from './add-addon.js';
 import type {
   AddAddonBody,
@@ -43,6 +43,8 @@ import { removeAddon } from './remove-addon.js';
 function addonToDto({ association, lines }: AnsweredAddon): AddonAssociationDto {
   return { ...recordToDto(ADDON_ASSOCIATIONS, association), line_items: [...lines] };
 }
+
+const ownerOfAddon = ({ association }: AnsweredAddon): string => association.subscription_id;
 
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
@@ -64,7 +66,7 @@ export class SubscriptionAddonsController extends Controller {
     @Body() body: AddAddonBody,
   ): Promise<AddedAddonDto> {
     const added = accepted(
-      await billEndedFirst(addAddon, this.dependencies, occasionOf(request), body),
+      await changeLinesOf(addAddon, ownerOfAddon, this.dependencies, occasionOf(request), body),
     );
     const { invoice } = added;
     return {
@@ -86,7 +88,7 @@ export class SubscriptionAddonsController extends Controller {
     @Body() body: RemoveAddonBody,
   ): Promise<RemovedAddonDto> {
     const removed = accepted(
-      await billEndedFirst(removeAddon, this.dependencies, occasionOf(request), body),
+      await changeLinesOf(removeAddon, ownerOfAddon, this.dependencies, occasionOf(request), body),
     );
     const { transaction } = removed;
     return {

@@ -16,7 +16,7 @@ import type { LineItemDto } from '../../declarations/subscriptions/line-item.res
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions } from '../../edge/versions.js';
-import { billEndedFirst, type RunningDependencies } from '../stored/bill-ended-first.js';
+import { changeLinesOf, type RunningDependencies } from '../stored/bill-ended-first.js';
 import { addLine } from './add-line.js';
 import { changeLine, endLine } from './change-line.js';
 import type {
@@ -27,6 +27,8 @@ import type {
   SearchLineItemsBody,
 } from './line-items-dto.js';
 import { searchLines } from './search-lines.js';
+
+const ownerOfLine = ({ subscription_id: id }: LineItemDto): string => id;
 
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
@@ -64,7 +66,7 @@ export class LinesController extends Controller {
   ): Promise<LineItemDto> {
     const change = { target: { id, isExpected: expectedVersions(request) }, body };
     return accepted(
-      await billEndedFirst(changeLine, this.dependencies, occasionOf(request), change),
+      await changeLinesOf(changeLine, ownerOfLine, this.dependencies, occasionOf(request), change),
     );
   }
 
@@ -81,7 +83,9 @@ export class LinesController extends Controller {
     @Body() body: EndLineItemBody,
   ): Promise<LineItemDto> {
     const ending = { target: { id, isExpected: expectedVersions(request) }, body };
-    return accepted(await billEndedFirst(endLine, this.dependencies, occasionOf(request), ending));
+    return accepted(
+      await changeLinesOf(endLine, ownerOfLine, this.dependencies, occasionOf(request), ending),
+    );
   }
 
   /**
@@ -98,6 +102,8 @@ export class LinesController extends Controller {
     @Body() body: AddLineItemBody,
   ): Promise<LineItemDto> {
     const added = { target: { id, isExpected: expectedVersions(request) }, body };
-    return accepted(await billEndedFirst(addLine, this.dependencies, occasionOf(request), added));
+    return accepted(
+      await changeLinesOf(addLine, ownerOfLine, this.dependencies, occasionOf(request), added),
+    );
   }
 }

@@ -21,7 +21,11 @@ import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions } from '../../edge/versions.js';
 import { instantToDto } from '../../records/record-dto.js';
-import { billEndedFirst, type RunningDependencies } from '../stored/bill-ended-first.js';
+import {
+  billEndedFirst,
+  changeLinesOf,
+  type RunningDependencies,
+} from '../stored/bill-ended-first.js';
 import { loadedSubscriptionToDto } from '../../subscriptions/subscription-expansions.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
@@ -133,6 +137,8 @@ function modifiedToDto({
   };
 }
 
+const idOfModified = ({ subscription }: Modified): string => subscription.subscription.id;
+
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
 export class ModifyController extends Controller {
@@ -192,7 +198,13 @@ export class ModifyController extends Controller {
     const wanted = { target, body, isPreview: false };
     return modifiedToDto(
       accepted(
-        await billEndedFirst(modifySubscription, this.dependencies, occasionOf(request), wanted),
+        await changeLinesOf(
+          modifySubscription,
+          idOfModified,
+          this.dependencies,
+          occasionOf(request),
+          wanted,
+        ),
       ),
     );
   }

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { Answer } from '../../testing/money-test.js';
-import { advance, test, type PeerCase } from '../../testing/peer-case.js';
+import { advance, arrear, test, type PeerCase } from '../../testing/peer-case.js';
 
 /** What was billed by the middle of March, as if the job had been on time. */
 const BILLED = [
@@ -63,5 +63,34 @@ describe('a subscription whose ended periods were not billed yet', () => {
     const path = `/v1/subscriptions/${old.id}/cancel`;
     const { status, body } = await api.call('POST', path, { body: {} });
     expect([status, body.message]).toEqual([409, expect.stringContaining('is being billed')]);
+  });
+});
+
+describe('a draft that waits while a line that it charges gets another price', () => {
+  test('charges both at once, so that the final invoice of a change of plan leaves them out', async ({
+    api,
+    peer,
+  }) => {
+    await peer.turn('2026-01-01');
+    const old = await peer.subscribe(await peer.plan(advance('100'), arrear('31')));
+    await peer.live('2026-02-01T00:05:00Z');
+    const draft = async (): Promise<Answer> => (await peer.find(old)).at(-1);
+    expect(await draft()).toMatchObject({ invoice_status: 'DRAFT', total: '131.00' });
+    await peer.turn('2026-02-01T00:10:00Z');
+    const lines = (await peer.read(old)).line_items as Answer[];
+    const inAdvance = lines.find((line) => line.invoice_cadence === 'ADVANCE');
+    const body = { amount: '6720' };
+    const path = `/v1/subscriptions/lineitems/${inAdvance.id}`;
+    expect((await api.call('PUT', path, { body })).status).toBe(200);
+    // 0.02 for ten minutes, 6,718.33 for the rest of 28 days, and 31.00 for January.
+    expect(await draft()).toMatchObject({ invoice_status: 'DRAFT', total: '6749.35' });
+    await peer.turn('2026-02-01T01:10:00Z');
+    await peer.change(old, await peer.plan(advance('10')));
+    await peer.live('2026-02-02');
+    expect(await peer.invoices(old)).toEqual([
+      '2026-01-01 2026-02-01 SUBSCRIPTION_CREATE 100.00',
+      '2026-01-01 2026-02-01 SUBSCRIPTION_CYCLE 41.02',
+      '2026-02-01 2026-02-01 SUBSCRIPTION_CYCLE 0.05',
+    ]);
   });
 });

@@ -1,7 +1,7 @@
-import { sql } from 'slonik';
+import { sql, type FragmentSqlToken } from 'slonik';
 import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import { isOfEnvironment } from '../../records/conditions.js';
-import type { JobActor, Occasion } from '../../records/occasion.js';
+import type { JobActor, Occasion, RequestActor } from '../../records/occasion.js';
 import { isRefusal } from '../../records/refusal.js';
 import { writeUnit, type ReadUnit } from '../../records/unit.js';
 import { storeRecomputed } from '../invoices/recompute-invoice.js';
@@ -16,11 +16,22 @@ const PAGE = 100;
 /** A draft of each of these subscriptions: those with a second one have it in the next round. */
 type Page = { readonly tasks: readonly InvoiceTask[]; readonly last: string | null };
 
-async function findDrafts({ tx }: ReadUnit, after: string | null): Promise<Page> {
+/** Drafts of all subscriptions, or those that charge one, by itself or as a grouped child. */
+type Which = { readonly after: string | null; readonly only: string | null };
+
+function isAsked({ after, only }: Which): FragmentSqlToken {
+  if (only === null) return sql.fragment`(${after}::text IS NULL OR id > ${after})`;
+  return sql.fragment`(${after}::text IS NULL OR id > ${after})
+    AND id IN (SELECT id FROM invoices WHERE subscription_id = ${only} AND ${isOfEnvironment}
+      UNION SELECT invoice_id FROM invoice_line_items
+      WHERE subscription_id = ${only} AND ${isOfEnvironment})`;
+}
+
+async function findDrafts({ tx }: ReadUnit, which: Which): Promise<Page> {
   const rows = await tx.any(sql.type(INVOICES.row)`
     SELECT * FROM invoices
     WHERE invoice_status = 'DRAFT' AND invoice_type = 'SUBSCRIPTION' AND NOT is_manually_edited
-      AND (${after}::text IS NULL OR id > ${after}) AND ${isOfEnvironment}
+      AND ${isAsked(which)} AND ${isOfEnvironment}
     ORDER BY id LIMIT ${PAGE}`);
   const subscriptions = new Set<string | null>();
   const repeated = rows.findIndex(({ subscription_id: id }) => {
@@ -31,21 +42,15 @@ async function findDrafts({ tx }: ReadUnit, after: string | null): Promise<Page>
   return { tasks: taken.map(taskOfInvoice), last: isMore ? (taken.at(-1)?.id ?? null) : null };
 }
 
-/**
- * Computes drafts again, so that they show what has come in since (docs/domain.md 32). Those that
- * others have changed meanwhile, or that cannot be computed, stay as they are. One page: begins
- * after the draft `after`.
- * @returns the last draft that was looked at; null when there are no more.
- * @throws DependencyError when a database fails.
- */
-export async function recomputeDrafts(
+/** Computes one page of drafts again. @returns the last that was looked at; null at the end. */
+async function recomputePage(
   dependencies: BillingDependencies,
   occasion: Occasion<JobActor>,
-  after: string | null,
+  which: Which,
 ): Promise<string | null> {
   let last: string | null = null;
   const { computed } = await computeTasks(dependencies, occasion, async (unit) => {
-    const page = await findDrafts(unit, after);
+    const page = await findDrafts(unit, which);
     last = page.last;
     return page.tasks;
   });
@@ -57,4 +62,37 @@ export async function recomputeDrafts(
   // The job has no one whom a refusal could be told: it fails and is tried again.
   if (isRefusal(done)) throw new Error(done.message);
   return last;
+}
+
+/**
+ * Computes drafts again, so that they show what has come in since (docs/domain.md 32). Those that
+ * others have changed meanwhile, or that cannot be computed, stay as they are. One page: begins
+ * after the draft `after`.
+ * @returns the last draft that was looked at; null when there are no more.
+ * @throws DependencyError when a database fails.
+ */
+export function recomputeDrafts(
+  dependencies: BillingDependencies,
+  occasion: Occasion<JobActor>,
+  after: string | null,
+): Promise<string | null> {
+  return recomputePage(dependencies, occasion, { after, only: null });
+}
+
+/**
+ * Computes the drafts that charge a subscription again, after its lines were changed: an invoice
+ * that follows leaves out what they charge (docs/domain.md 27).
+ * @throws DependencyError when a database fails.
+ */
+export async function recomputeDraftsOf(
+  dependencies: BillingDependencies,
+  { environment, at, actor: { requestId: runId } }: Occasion<RequestActor>,
+  subscriptionId: string,
+): Promise<void> {
+  const actor = { kind: 'job', job: 'recompute-drafts', runId } as const;
+  let after: string | null = null;
+  do {
+    const which = { after, only: subscriptionId };
+    after = await recomputePage(dependencies, { environment, at, actor }, which);
+  } while (after !== null);
 }

@@ -1,5 +1,6 @@
 import type { Occasion, RequestActor } from '../../records/occasion.js';
-import type { Refusal } from '../../records/refusal.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { DependencyError } from '../../../runtime/failure.js';
 import { EndedPeriod } from '../../subscriptions/ended-period.js';
 import type { BillingDependencies } from './compute-tasks.js';
 
@@ -11,6 +12,12 @@ export type RunningDependencies = BillingDependencies & {
     occasion: Occasion<RequestActor>,
     subscriptionId: string,
   ) => Promise<Refusal | null>;
+  /** Computes the drafts that charge a subscription again. */
+  readonly recomputeDraftsOf: (
+    dependencies: BillingDependencies,
+    occasion: Occasion<RequestActor>,
+    subscriptionId: string,
+  ) => Promise<void>;
 };
 
 /**
@@ -27,4 +34,26 @@ export async function billEndedFirst<D extends RunningDependencies, W, T>(
   const { subscriptionId } = result;
   const refusal = await dependencies.billEndedPeriods(dependencies, occasion, subscriptionId);
   return refusal ?? operation(dependencies, occasion, wanted);
+}
+
+/**
+ * The same for an operation that changes the lines of a subscription. The drafts that charge it are
+ * computed again at once, so that what an invoice which follows leaves out does not depend on when
+ * the job of the night comes (docs/domain.md 27).
+ * @param subscriptionIdOf of its result.
+ */
+export async function changeLinesOf<D extends RunningDependencies, W, T>(
+  operation: (dependencies: D, occasion: Occasion, wanted: W) => Promise<T | Refusal>,
+  subscriptionIdOf: (result: T) => string,
+  ...[dependencies, occasion, wanted]: [D, Occasion<RequestActor>, W]
+): Promise<T | Refusal> {
+  const result = await billEndedFirst(operation, dependencies, occasion, wanted);
+  if (isRefusal(result)) return result;
+  try {
+    await dependencies.recomputeDraftsOf(dependencies, occasion, subscriptionIdOf(result));
+  } catch (error) {
+    // The change is done, and its answer must say so; the drafts are computed by the job.
+    if (!(error instanceof DependencyError)) throw error;
+  }
+  return result;
 }
