@@ -130,3 +130,23 @@ describe('a first period of 17 of 31 days (13.4, 22.2)', () => {
     expect(units).toEqual(['52.00', '0.00']);
   });
 });
+
+describe('a price that fell in a period which a pause had made longer', () => {
+  test('leaves the unused part of the next period whole', async ({ api, peer }) => {
+    await peer.turn(JANUARY);
+    const subscription = await peer.subscribe(await peer.plan(advance('310')));
+    await peer.live('2026-01-11');
+    await peer.post(subscription, 'pause', { pause_mode: 'immediate', pause_days: 5 });
+    await peer.live('2026-01-20');
+    const [line] = (await peer.read(subscription)).line_items;
+    const path = `/v1/subscriptions/lineitems/${line.id}`;
+    expect((await api.call('PUT', path, { body: { amount: '28' } })).status).toBe(200);
+    // (310 − 28) × 17 ÷ 31 days until 6 Feb.
+    expect(await peer.credits()).toEqual(['154.65']);
+    await peer.live('2026-02-07');
+    const cancelled = { cancellation_type: 'immediate', ...PRORATED };
+    const { total_credit_amount: credit } = await peer.post(subscription, 'cancel', cancelled);
+    // 28 × 27 ÷ 28 days until 6 Mar.
+    expect(credit).toBe('27.00');
+  });
+});

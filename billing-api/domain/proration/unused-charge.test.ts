@@ -56,6 +56,12 @@ describe('the unused part of a charge in advance', () => {
     expect(rounded([{ ...january('100'), noted: of }], '2026-01-17T00:00Z')).toBe(expected);
   });
 
+  test('is not lowered by what was given back of the period before', () => {
+    const before = charge('-144', '2026-01-20T00:00Z', '2026-02-05T00:00Z');
+    const charges = [before, charge('28', '2026-02-05T00:00Z', '2026-03-05T00:00Z')];
+    expect(rounded(charges, '2026-02-06T00:00Z')).toBe('27.00');
+  });
+
   test('is a share of seconds where the clock changes', () => {
     const month = charge('1', '2026-02-28T23:00Z', '2026-03-31T22:00Z');
     const { coveredMs, fullMs } = unusedShare(month, [], at('2026-03-15T23:00Z'));

@@ -68,12 +68,14 @@ export function unusedAmount(
   atMs: InstantMs,
 ): Decimal {
   const leftOf = ({ net, noted = ZERO }: AdvanceCharge): Decimal => net.minus(noted);
-  const parts = charges.map((charge) => {
+  // What a credit took back of a period that is over does not lower what is left of the next one.
+  const covering = charges.filter((charge) => movedEnd(charge, pauses, atMs) > atMs);
+  const parts = covering.map((charge) => {
     const { coveredMs, fullMs } = unusedShare(charge, pauses, atMs);
     const unused = charge.net.times(coveredMs).dividedBy(fullMs);
     return unused.isNegative() ? unused : minOf(unused, leftOf(charge));
   });
-  return maxOf(ZERO, minOf(sumOf(parts), sumOf(charges.map(leftOf))));
+  return maxOf(ZERO, minOf(sumOf(parts), sumOf(covering.map(leftOf))));
 }
 
 /**
