@@ -38,8 +38,8 @@ const hasCharge = ({ lines }: PricedInvoice): boolean =>
   lines.some(({ amount }) => Number(amount) !== 0);
 
 /**
- * Wallets after this money came back: it goes to the oldest one of rate 1 that pays everything, or to
- * a new one (docs/domain.md 20.1, 30.1).
+ * Wallets after this money came back: it goes to the oldest one of rate 1 that pays everything, or
+ * to a new one (docs/domain.md 20.1, 30.1).
  */
 function withCredit(wallets: readonly Wallet[], money: Fraction): readonly Wallet[] {
   const takes = (wallet: Wallet): boolean =>
