@@ -1,5 +1,5 @@
 import { sql } from 'slonik';
-import { expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { COUNT_EVENTS } from '../../../contract/aggregation.js';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
@@ -156,29 +156,45 @@ test.for(CASES)(
   },
 );
 
-test.for([
-  ['a draft', '2026-11-01T00:30:00Z'],
-  ['an invoice and its replacement', '2026-11-01T02:00:00Z'],
-] as const)(
-  'a price: %s has the line that continues another one compared with it',
-  async ([, at], { api, peer }) => {
-    await peer.live('2026-10-01');
-    const subscription = await peer.subscribe(await peer.plan(advance('100')));
-    await peer.live(at);
-    const invoice = (await peer.find(subscription)).at(-1);
-    const isFinal = invoice.invoice_status === 'FINALIZED';
-    if (isFinal) await api.make(`/v1/invoices/${invoice.id}/void`, {});
+describe('another price of a line', () => {
+  const change = async (api: BillingUnderTest, subscription: Answer): Promise<void> => {
     const path = `/v1/subscriptions/lineitems/${subscription.line_items[0].id}`;
     const body = { amount: '120', effective_from: '2026-11-01T00:00:00Z' };
     expect((await api.call('PUT', path, { body })).status).toBe(200);
-    if (isFinal) {
-      await api.call('POST', `/v1/invoices/${invoice.id}/recalculate`);
-      await peer.live('2026-11-01T02:00:01Z');
-    }
+  };
+
+  test('has the line that continues another one compared with it, of an invoice and its replacement', async ({
+    api,
+    peer,
+  }) => {
+    await peer.live('2026-10-01');
+    const subscription = await peer.subscribe(await peer.plan(advance('100')));
+    await peer.live('2026-11-01T02:00:00Z');
+    const invoice = (await peer.find(subscription)).at(-1);
+    await api.make(`/v1/invoices/${invoice.id}/void`, {});
+    await change(api, subscription);
+    await api.call('POST', `/v1/invoices/${invoice.id}/recalculate`);
+    await peer.live('2026-11-01T02:00:01Z');
     const { body: found } = await api.call('GET', `/v1/invoices/${invoice.id}/diff`);
     expect(shownOf(found)).toEqual([
       ['Plan changed: 1 → 1; 100.00 → 120.00; price'],
       ...['100.00 → 120.00', []],
     ]);
-  },
-);
+  });
+
+  test('is on a draft at once, so that it differs in nothing from what it would be now', async ({
+    api,
+    peer,
+  }) => {
+    await peer.live('2026-10-01');
+    const subscription = await peer.subscribe(await peer.plan(advance('100')));
+    await peer.live('2026-11-01T00:30:00Z');
+    const draft = (await peer.find(subscription)).at(-1);
+    await change(api, subscription);
+    const { body: found } = await api.call('GET', `/v1/invoices/${draft.id}/diff`);
+    expect(shownOf(found)).toEqual([
+      ['Plan same: 1 → 1; 120.00 → 120.00; '],
+      ...['120.00 → 120.00', []],
+    ]);
+  });
+});

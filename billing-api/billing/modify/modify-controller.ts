@@ -137,7 +137,9 @@ function modifiedToDto({
   };
 }
 
-const idOfModified = ({ subscription }: Modified): string => subscription.subscription.id;
+/** Whose lines were changed. */
+const idOfModified = ({ subscription, quantities }: Modified): string | null =>
+  quantities.length > 0 ? subscription.subscription.id : null;
 
 @Route('v1/subscriptions')
 @Tags('Subscriptions')

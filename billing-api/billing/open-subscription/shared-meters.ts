@@ -26,7 +26,7 @@ export async function findSharedMeters(
         AND ${rowIsIn(['other', 'subscription_status'], SUBSCRIPTION, 'alive')}
         AND ${rowIsOfEnvironment('other')}
       -- OFFSET 0 keeps the order: lines are looked up by subscription. By meter, PostgreSQL would
-      -- read those of all customers as long as it has not counted a new table.
+      -- read those of everybody as long as it has not counted a new table.
       CROSS JOIN LATERAL (
         SELECT line.meter_id FROM subscription_line_items AS line
         CROSS JOIN LATERAL (

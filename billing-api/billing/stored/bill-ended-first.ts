@@ -40,17 +40,18 @@ export async function billEndedFirst<D extends RunningDependencies, W, T>(
  * The same for an operation that changes the lines of a subscription. The drafts that charge it are
  * computed again at once, so that what an invoice which follows leaves out does not depend on when
  * the job of the night comes (docs/domain.md 27).
- * @param subscriptionIdOf of its result.
+ * @param subscriptionIdOf of its result; null where it has changed no line.
  */
 export async function changeLinesOf<D extends RunningDependencies, W, T>(
   operation: (dependencies: D, occasion: Occasion, wanted: W) => Promise<T | Refusal>,
-  subscriptionIdOf: (result: T) => string,
+  subscriptionIdOf: (result: T) => string | null,
   ...[dependencies, occasion, wanted]: [D, Occasion<RequestActor>, W]
 ): Promise<T | Refusal> {
   const result = await billEndedFirst(operation, dependencies, occasion, wanted);
-  if (isRefusal(result)) return result;
+  const id = isRefusal(result) ? null : subscriptionIdOf(result);
+  if (id === null) return result;
   try {
-    await dependencies.recomputeDraftsOf(dependencies, occasion, subscriptionIdOf(result));
+    await dependencies.recomputeDraftsOf(dependencies, occasion, id);
   } catch (error) {
     // The change is done, and its answer must say so; the drafts are computed by the job.
     if (!(error instanceof DependencyError)) throw error;
