@@ -2,7 +2,7 @@ import { sql, type FragmentSqlToken } from 'slonik';
 import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion, RequestActor } from '../../records/occasion.js';
-import { isRefusal } from '../../records/refusal.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type ReadUnit } from '../../records/unit.js';
 import { storeRecomputed } from '../invoices/recompute-invoice.js';
 import { computeTasks, type BillingDependencies } from '../stored/compute-tasks.js';
@@ -19,19 +19,18 @@ type Page = { readonly tasks: readonly InvoiceTask[]; readonly last: string | nu
 /** Drafts of all subscriptions, or those that charge one, by itself or as a grouped child. */
 type Which = { readonly after: string | null; readonly only: string | null };
 
-function isAsked({ after, only }: Which): FragmentSqlToken {
-  if (only === null) return sql.fragment`(${after}::text IS NULL OR id > ${after})`;
-  return sql.fragment`(${after}::text IS NULL OR id > ${after})
-    AND id IN (SELECT id FROM invoices WHERE subscription_id = ${only} AND ${isOfEnvironment}
-      UNION SELECT invoice_id FROM invoice_line_items
-      WHERE subscription_id = ${only} AND ${isOfEnvironment})`;
+function chargesOnly(only: string | null): FragmentSqlToken {
+  if (only === null) return sql.fragment`true`;
+  return sql.fragment`id IN (SELECT id FROM invoices WHERE subscription_id = ${only} AND ${isOfEnvironment}
+    UNION SELECT invoice_id FROM invoice_line_items
+    WHERE subscription_id = ${only} AND ${isOfEnvironment})`;
 }
 
-async function findDrafts({ tx }: ReadUnit, which: Which): Promise<Page> {
+async function findDrafts({ tx }: ReadUnit, { after, only }: Which): Promise<Page> {
   const rows = await tx.any(sql.type(INVOICES.row)`
     SELECT * FROM invoices
     WHERE invoice_status = 'DRAFT' AND invoice_type = 'SUBSCRIPTION' AND NOT is_manually_edited
-      AND ${isAsked(which)} AND ${isOfEnvironment}
+      AND (${after}::text IS NULL OR id > ${after}) AND ${chargesOnly(only)} AND ${isOfEnvironment}
     ORDER BY id LIMIT ${PAGE}`);
   const subscriptions = new Set<string | null>();
   const repeated = rows.findIndex(({ subscription_id: id }) => {
@@ -47,7 +46,7 @@ async function recomputePage(
   dependencies: BillingDependencies,
   occasion: Occasion<JobActor>,
   which: Which,
-): Promise<string | null> {
+): Promise<string | null | Refusal> {
   let last: string | null = null;
   const { computed } = await computeTasks(dependencies, occasion, async (unit) => {
     const page = await findDrafts(unit, which);
@@ -59,9 +58,7 @@ async function recomputePage(
     const drafts = await replaceComputations(unit, computed, ['DRAFT']);
     return storeRecomputed(unit, drafts);
   });
-  // The job has no one whom a refusal could be told: it fails and is tried again.
-  if (isRefusal(done)) throw new Error(done.message);
-  return last;
+  return isRefusal(done) ? done : last;
 }
 
 /**
@@ -71,17 +68,21 @@ async function recomputePage(
  * @returns the last draft that was looked at; null when there are no more.
  * @throws DependencyError when a database fails.
  */
-export function recomputeDrafts(
+export async function recomputeDrafts(
   dependencies: BillingDependencies,
   occasion: Occasion<JobActor>,
   after: string | null,
 ): Promise<string | null> {
-  return recomputePage(dependencies, occasion, { after, only: null });
+  const last = await recomputePage(dependencies, occasion, { after, only: null });
+  // The job has no one whom a refusal could be told: it fails and is tried again.
+  if (isRefusal(last)) throw new Error(last.message);
+  return last;
 }
 
 /**
  * Computes the drafts that charge a subscription again, after its lines were changed: an invoice
- * that follows leaves out what they charge (docs/domain.md 27).
+ * that follows leaves out what they charge (docs/domain.md 27). What cannot be stored now is left
+ * to the job.
  * @throws DependencyError when a database fails.
  */
 export async function recomputeDraftsOf(
@@ -93,6 +94,7 @@ export async function recomputeDraftsOf(
   let after: string | null = null;
   do {
     const which = { after, only: subscriptionId };
-    after = await recomputePage(dependencies, { environment, at, actor }, which);
+    const last = await recomputePage(dependencies, { environment, at, actor }, which);
+    after = isRefusal(last) ? null : last;
   } while (after !== null);
 }

@@ -1,6 +1,6 @@
+import { DependencyError } from '../../../runtime/failure.js';
 import type { Occasion, RequestActor } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
-import { DependencyError } from '../../../runtime/failure.js';
 import { EndedPeriod } from '../../subscriptions/ended-period.js';
 import type { BillingDependencies } from './compute-tasks.js';
 
