@@ -42,9 +42,10 @@ export type CountedPorts = {
 };
 
 /**
- * One look: what was received before an instant that all processes of ingest have told lies below
- * the ends of the log that are asked afterwards, and is counted when these are finished. Whatever
- * happens between the steps, what is noted is true, and stays so.
+ * One look. First every process of ingest has said up to when all that it received is in the log;
+ * then the ends of the log are asked. So all of it lies below these ends, and is counted when the
+ * aggregators have come so far. Whatever happens between the steps, what is noted is true, and
+ * stays so.
  * @throws DependencyError.
  */
 export async function noteCounted(marks: ReceivedMarks, ports: CountedPorts): Promise<void> {

@@ -2,7 +2,7 @@ import type { FieldErrors, ValidateError } from '@tsoa/runtime';
 import { HttpFailure } from './http-failure.js';
 
 const EXCESS = /^"(.*)" is an excess property/s;
-/** What `validation/strict-validation-service.ts` adds where a known name is near. */
+/** The question with a similar known name, which `strict-validation-service.ts` may add. */
 const MEANT = /; did you mean [^;]*\?$/;
 const UNKNOWN = 'is not a member of this request';
 const LEAVE_OUT = ': leave it out';

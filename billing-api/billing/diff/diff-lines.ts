@@ -101,7 +101,7 @@ function knownOf({ item, inputs }: Known) {
     commitment: [commitment, inputs.subscription.commitment, inputs.priorCommitments],
     entitlement: meter === null ? [] : features,
     usage: inputs.usage.get(item.id) ?? null,
-    // What threshold invoices charged before is part of the same period.
+    // A line charges less by what threshold invoices of its period charged before it.
     period: earlier ?? null,
   };
 }

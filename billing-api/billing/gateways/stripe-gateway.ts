@@ -125,7 +125,7 @@ async function carryOut(client: Stripe, charge: Charge, id: string): Promise<Cha
   }
 }
 
-/** What an event says of a page; null when it is about something else. */
+/** What an event of Stripe says of a payment page; null when it is about something else. */
 function signalOfPage(event: Stripe.Event): GatewaySignal | null {
   const { id, type } = event;
   switch (event.type) {

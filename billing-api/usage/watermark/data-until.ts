@@ -8,9 +8,9 @@ import { instantColumn, integerColumn } from '../../../sql/columns.js';
 import type { BillingDatabase } from '../../records/unit.js';
 
 /**
- * Events received before this instant are in every number that is read from now on. Two rules say
- * so, and the later instant is taken (docs/architecture.md 4.5): what aggregators note, exactly,
- * and, where they note nothing, what the log says less the time for which ingest may hold events.
+ * Events received before this instant are in every number that is read from now on. It is found in
+ * two ways, and the later instant counts (docs/architecture.md 4.5): aggregators note it exactly;
+ * and it is never earlier than what the log says, less the time for which ingest may hold events.
  */
 export type ReadDataUntil = (() => Promise<InstantMs | null>) & {
   /**

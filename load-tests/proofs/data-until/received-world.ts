@@ -102,7 +102,7 @@ export class ReceivedWorld {
     else this.#disturb();
   }
 
-  /** A message arrives, or its answer does, where somebody runs to take it. */
+  /** One message arrives, or the answer to it does; an answer needs a process that runs. */
   #pass(): void {
     const ready = [...this.#messages].filter(
       ({ hasArrived, owner, isSlow }) =>
