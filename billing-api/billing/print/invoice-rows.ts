@@ -127,11 +127,15 @@ function priceRows(pricing: ExplainedPricingDto | null): readonly [string, reado
   const steps = pricing?.steps ?? [];
   const [first] = steps;
   if (pricing === null || first === undefined) return ['', []];
-  if (pricing.billing_model === 'TIERED') {
-    return ['', tierRows(pricing)];
-  }
   const unit = unitAmountOf(first);
-  return [pricing.packages === null ? unit : `${unit} × ${pricing.packages} packages`, []];
+  switch (pricing.billing_model) {
+    case 'TIERED':
+      return ['', tierRows(pricing)];
+    case 'PACKAGE':
+      return [pricing.packages === null ? unit : `${unit} × ${pricing.packages} packages`, []];
+    case 'FLAT_FEE':
+      return [unit, []];
+  }
 }
 
 /** What threshold invoices of the same period have charged, which the line leaves out. */

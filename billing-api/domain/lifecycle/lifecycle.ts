@@ -1,3 +1,5 @@
+import type { SystemEventName } from './system-event-names.js';
+
 /** One move of a life cycle: from which states it may be made, and where it leads. */
 export type Move<State extends string = string> = {
   readonly from: readonly State[];
@@ -6,7 +8,7 @@ export type Move<State extends string = string> = {
   /** How a refusal calls it, as in `can be cancelled`. */
   readonly done: string;
   /** The system event that tells of it (docs/http.md 11.3); null for none. */
-  readonly announces: string | null;
+  readonly announces: SystemEventName | null;
 };
 
 /** What a change, such as PUT, may touch while a record is in a state. */
@@ -42,7 +44,7 @@ type Declaration<State extends string, MoveName extends string, Group extends st
         readonly from: readonly NoInfer<State>[];
         readonly to: readonly NoInfer<State>[];
         readonly done: string;
-        readonly announces?: string;
+        readonly announces?: SystemEventName;
       }
     >
   >;
