@@ -1,3 +1,4 @@
+import { decimalOf, plain } from '../../../contract/decimal.js';
 import type { AppliedTaxDto, CouponApplicationDto } from '../answer/adjustment-dto.js';
 import type { InvoiceDto, InvoiceLineItemDto } from '../answer/invoice-dto.js';
 import type {
@@ -18,7 +19,7 @@ export type PrintedLine = Pick<
 > &
   Partial<Pick<InvoiceLineItemDto, 'period_start' | 'period_end' | 'commitment_info'>> & {
     readonly explanation?: Pick<ExplanationDto, 'pricing' | 'commitment'> &
-      Partial<Pick<ExplanationDto, 'charged_before'>>;
+      Partial<Pick<ExplanationDto, 'charged_before' | 'maximum' | 'rounding'>>;
   };
 
 /** The members of an invoice that its rows show. */
@@ -138,6 +139,15 @@ function priceRows(pricing: ExplainedPricingDto | null): readonly [string, reado
   }
 }
 
+/** What the maximum of the price has taken off, where it changed the amount. */
+function maximumRows({ explanation }: PrintedLine): readonly InvoiceRow[] {
+  const maximum = explanation?.maximum ?? null;
+  const exact = explanation?.rounding?.exact;
+  if (maximum === null || exact === undefined || maximum.uncapped === exact) return [];
+  const cut = decimalOf(maximum.uncapped).minus(decimalOf(exact));
+  return [detail(`at most ${maximum.maximum} a period`, lessOf(plain(cut)))];
+}
+
 /** What threshold invoices of the same period have charged, which the line leaves out. */
 function earlierRows({ explanation }: PrintedLine): readonly InvoiceRow[] {
   const before = explanation?.charged_before ?? null;
@@ -157,6 +167,7 @@ function lineRows(line: PrintedLine, period: string | null): readonly InvoiceRow
     ...(period === null ? [] : [detail(period, '')]),
     ...tiers,
     ...commitmentRows(line),
+    ...maximumRows(line),
     ...earlierRows(line),
     ...splitRows(line),
     ...(isZero(discount) ? [] : [detail('discount', lessOf(discount))]),
