@@ -160,20 +160,35 @@ export function overriddenModel(
 ): PriceModelTerms | PriceRefusal {
   const custom = overriddenUnitFigures(base.priceUnitFigures, override);
   if (custom !== null && isPriceRefusal(custom)) return custom;
-  const figures = custom === null ? overriddenFiatFigures(base, override) : custom.inFiat;
-  if (isPriceRefusal(figures)) return figures;
-  const given = maximumFrom(override);
-  if (isPriceRefusal(given)) return given;
-  const { transform_quantity: transform } = override;
+  const amounts = overriddenAmounts(base, override, custom?.inFiat ?? null);
+  if (isPriceRefusal(amounts)) return amounts;
   return {
-    ...figures,
-    ...(base.maxAmount === undefined ? {} : { maxAmount: base.maxAmount }),
-    ...given,
-    billingModel: override.billing_model ?? overriddenBillingModel(base, override),
+    ...amounts,
+    billingModel: overriddenBillingModel(base, override),
     tierMode: override.tier_mode ?? base.tierMode,
-    transformQuantity: transform === undefined ? base.transformQuantity : transformFrom(override),
+    transformQuantity: transformFrom(override) ?? base.transformQuantity,
     priceUnitFigures: custom?.figures ?? null,
   };
+}
+
+/** The figures in money, those of a price unit converted, and the maximum. */
+function overriddenAmounts(
+  base: PriceModel,
+  override: PriceModelBody,
+  ofUnit: Figures | null,
+): (Figures & Pick<PriceModel, 'maxAmount'>) | PriceRefusal {
+  const figures = ofUnit ?? overriddenFiatFigures(base, override);
+  if (isPriceRefusal(figures)) return figures;
+  const maximum = overriddenMaximum(base, override);
+  return isPriceRefusal(maximum) ? maximum : { ...figures, ...maximum };
+}
+
+function overriddenMaximum(
+  { maxAmount }: PriceModel,
+  override: PriceModelBody,
+): Pick<PriceModel, 'maxAmount'> | PriceRefusal {
+  const isKept = override.max_amount === undefined && maxAmount !== undefined;
+  return isKept ? { maxAmount } : maximumFrom(override);
 }
 
 function overriddenFiatFigures(base: PriceModel, override: PriceModelBody): Figures | PriceRefusal {
@@ -186,6 +201,7 @@ function overriddenFiatFigures(base: PriceModel, override: PriceModelBody): Figu
 }
 
 function overriddenBillingModel(base: PriceModel, override: PriceOverrideBody): BillingModel {
+  if (override.billing_model !== undefined) return override.billing_model;
   if (override.tiers !== undefined || override.price_unit_tiers !== undefined) return 'TIERED';
   return override.transform_quantity === undefined ? base.billingModel : 'PACKAGE';
 }
