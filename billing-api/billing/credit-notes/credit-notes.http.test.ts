@@ -354,7 +354,12 @@ describe('credit notes and credits for unused time', () => {
       voided.push([(await undo()).payment_status, await held()]);
     }
     expect(voided).toEqual([
-      ...[['REFUNDED', '100'], ['VOIDED', '30'], ['VOIDED', '0'], ['VOIDED', '-40']],
+      ...[
+        ['REFUNDED', '100'],
+        ['VOIDED', '30'],
+        ['VOIDED', '0'],
+        ['VOIDED', '-40'],
+      ],
     ]);
   });
 

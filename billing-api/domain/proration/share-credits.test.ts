@@ -15,7 +15,8 @@ function shared(
 ): Record<string, string> {
   const lines = charges.map(([lineId, charge]) => ({ lineId, ...charge }));
   const given = new Map<string, Decimal>();
-  for (const { lineId, amount } of shareCredits(lines, credits, 'usd')) addAt(given, lineId, amount);
+  for (const { lineId, amount } of shareCredits(lines, credits, 'usd'))
+    addAt(given, lineId, amount);
   return Object.fromEntries([...given].map(([id, amount]) => [id, plain(amount)]));
 }
 
