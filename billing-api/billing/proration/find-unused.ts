@@ -76,7 +76,7 @@ export function chargedPeriod({
 /**
  * The charges of line items, and the credits for them (below 0), that reach beyond an instant. A
  * draft counts only when it was edited by hand: any other is computed again, and then no longer
- * bills the time after the instant.
+ * bills the time after the instant. Who writes by them has locked their invoices (`lockCharges`).
  */
 export async function findCharges(
   { tx }: ReadUnit,
@@ -146,19 +146,26 @@ function lineages(lineItems: readonly LineItemRow[]): readonly (readonly LineIte
   return last.map((item) => lineageOf(item, lineItems));
 }
 
+/** What a subscription may have unused at an instant: its lines, and from when on their charges. */
+export function reachOf({ related, terms }: BilledSubscription, atMs: InstantMs) {
+  const lineItems = related.lineItems.filter((row) => isAdvance(row) || isToCome(row, atMs));
+  const pauses = terms.periods.flatMap((period) => period.pauses);
+  const paused = pauses.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
+  return { lineItems, pauses, afterMs: atMs - paused };
+}
+
 /**
  * What is unused at an instant of everything that a subscription was charged in advance, in the
  * order of its lines (docs/domain.md 23.1).
  */
 export async function findUnused(
   unit: ReadUnit,
-  { related, terms }: BilledSubscription,
+  loaded: BilledSubscription,
   atMs: InstantMs,
 ): Promise<readonly UnusedItem[]> {
-  const lineItems = related.lineItems.filter((row) => isAdvance(row) || isToCome(row, atMs));
-  const pauses = terms.periods.flatMap((period) => period.pauses);
-  const paused = pauses.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
-  const chargesOf = await findCharges(unit, lineItems, atMs - paused);
+  const { related } = loaded;
+  const { lineItems, pauses, afterMs } = reachOf(loaded, atMs);
+  const chargesOf = await findCharges(unit, lineItems, afterMs);
   // Fixed lines have no meters.
   const metering = { meters: new Map(), effectiveMeters: new Map() } as const;
   return lineages(lineItems).flatMap((items) => {
