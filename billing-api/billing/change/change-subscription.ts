@@ -78,8 +78,7 @@ async function holdSame(unit: Unit, { change, final }: Computed): Promise<Held |
 async function hold(unit: Unit, computed: Computed): Promise<Held | null> {
   const held = await holdSame(unit, computed);
   const { request, loaded, atMs } = computed.change;
-  const gives = held !== null && request.prorationBehavior === 'create_prorations';
-  if (gives) await lockUnused(unit, loaded, atMs);
+  if (request.prorationBehavior === 'create_prorations') await lockUnused(unit, loaded, atMs);
   return held;
 }
 
