@@ -280,27 +280,31 @@ test('a draft takes no credit note (CN-7)', async ({ api, bill, money: _ }) => {
 });
 
 describe('credit notes and credits for unused time', () => {
-  /** A month of 100 from 1 January on, paid, and its line. */
+  /** Subscribes customers from 1 January on to a month of 100, of which so much is paid. */
   async function january(api: BillingUnderTest, bill: Bill) {
     await bill('2026-01-01T00:00:00Z');
-    await api.make('/v1/customers', { external_id: 'acme' });
     const plan = await api.make('/v1/plans', { name: 'Pro' });
     const price = { entity_id: plan.id, currency: 'usd', amount: '100' };
     await api.make('/v1/prices', { ...price, invoice_cadence: 'ADVANCE' });
-    const subscription = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-      billing_period: 'MONTHLY',
-    });
-    const path = `/v1/invoices/${subscription.latest_invoice.id}`;
-    const paid = { body: { payment_status: 'SUCCEEDED' } };
-    await api.call('PUT', `${path}/payment`, paid);
-    const cancel = () =>
-      api.call('POST', `/v1/subscriptions/${subscription.id}/cancel`, {
-        body: { cancellation_type: 'immediate', proration_behavior: 'create_prorations' },
+    return async (name: string, amount: string) => {
+      await api.make('/v1/customers', { external_id: name });
+      const subscription = await api.make('/v1/subscriptions', {
+        ...{ external_customer_id: name, plan_id: plan.id, currency: 'usd' },
+        billing_period: 'MONTHLY',
       });
-    const held = async (): Promise<string> =>
-      (await api.make('/v1/wallets/search', {})).items[0].balance;
-    return { invoice: (await api.call('GET', path)).body, cancel, held };
+      const path = `/v1/invoices/${subscription.latest_invoice.id}`;
+      if (Number(amount) > 0) await api.call('PUT', `${path}/payment`, { body: { amount } });
+      const cancel = () =>
+        api.call('POST', `/v1/subscriptions/${subscription.id}/cancel`, {
+          body: { cancellation_type: 'immediate', proration_behavior: 'create_prorations' },
+        });
+      const wallets = async () =>
+        (await api.make('/v1/wallets/search', { external_customer_id: name })).items;
+      const held = async (): Promise<string> => (await wallets())[0].balance;
+      const undo = async () => (await api.call('POST', `${path}/void`, { body: {} })).body;
+      const invoice = (await api.call('GET', path)).body;
+      return { invoice, cancel, held, wallets, undo };
+    };
   }
 
   test('give back no more than a line costs: 51.61 of 100 leave 48.39', async ({
@@ -308,7 +312,8 @@ describe('credit notes and credits for unused time', () => {
     bill,
     money: _,
   }) => {
-    const { invoice, cancel, held } = await january(api, bill);
+    const subscribe = await january(api, bill);
+    const { invoice, cancel, held } = await subscribe('acme', '100');
     await bill('2026-01-16T00:00:00Z');
     expect((await cancel()).status).toBe(200);
     expect(await held()).toBe('51.61');
@@ -323,7 +328,8 @@ describe('credit notes and credits for unused time', () => {
     bill,
     money: _,
   }) => {
-    const { invoice, cancel, held } = await january(api, bill);
+    const subscribe = await january(api, bill);
+    const { invoice, cancel, held } = await subscribe('acme', '100');
     await credit(api, noteOn(invoice, '60'));
     await bill('2026-01-16T00:00:00Z');
     expect((await cancel()).status).toBe(200);
@@ -331,15 +337,39 @@ describe('credit notes and credits for unused time', () => {
     expect((await credit(api, noteOn(invoice, '0.01'))).status).toBe(400);
   });
 
-  test('leave the rest to be returned when the invoice is voided', async ({
+  test('leave of an invoice that is voided what was paid, and nothing of what was not', async ({
     api,
     bill,
     money: _,
   }) => {
-    const { invoice, cancel, held } = await january(api, bill);
+    const subscribe = await january(api, bill);
+    const all = [];
+    for (const paid of ['100', '30', '0', '0.00']) all.push(await subscribe(`of ${paid}`, paid));
     await bill('2026-01-16T00:00:00Z');
+    for (const { cancel } of all) await cancel();
+    const [wallet] = (await all.at(-1)?.wallets()) ?? [];
+    await api.make(`/v1/wallets/${wallet.id}/debit`, { credits: '40', idempotency_key: 'used' });
+    const voided = [];
+    for (const { undo, held } of all) {
+      voided.push([(await undo()).payment_status, await held()]);
+    }
+    expect(voided).toEqual([
+      ...[
+        ['REFUNDED', '100'],
+        ['VOIDED', '30'],
+        ['VOIDED', '0'],
+        ['VOIDED', '-40'],
+      ],
+    ]);
+  });
+
+  test('of a later month leave an earlier invoice as it is', async ({ api, bill, money: _ }) => {
+    const subscribe = await january(api, bill);
+    const { cancel, held, undo } = await subscribe('acme', '100');
+    await bill('2026-02-15T00:00:00Z');
     await cancel();
-    await api.call('POST', `/v1/invoices/${invoice.id}/void`, { body: {} });
-    expect(await held()).toBe('100');
+    const before = Number(await held());
+    expect((await undo()).payment_status).toBe('REFUNDED');
+    expect(Number(await held()) - before).toBe(100);
   });
 });

@@ -1,30 +1,41 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { decimalOf, maxOf, ZERO, type Decimal } from '../../../contract/decimal.js';
-import { instantColumn, numericColumn } from '../../../sql/columns.js';
+import { addAt, decimalOf, maxOf, plain, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { instantColumn, noRows, numericColumn } from '../../../sql/columns.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
-import { shareCredits, type Credited } from '../../domain/proration/share-credits.js';
+import {
+  shareCredits,
+  type Credited,
+  type CreditShare,
+} from '../../domain/proration/share-credits.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
-import type { StatementUnit } from '../../records/unit.js';
+import type { StatementUnit, Unit } from '../../records/unit.js';
 
 const creditedRow = z.object({
   /** The invoice line that was charged; null for a credit. */
   line_id: z.string().nullable(),
+  invoice_id: z.string().nullable(),
+  /** Of a credit: the movement of a wallet with its line item, or the line of an invoice. */
+  credit_id: z.string().nullable(),
+  line_item_id: z.string(),
   root_id: z.string(),
   period_start: instantColumn,
   period_end: instantColumn,
   amount: numericColumn.transform(decimalOf),
 });
 
+/** A credit for unused time that still counts, and where it is kept. */
+type KeptCredit = Credited & { readonly id: string; readonly lineItemId: string };
+
 /**
- * What proration credits have given back of the lines of an invoice, by their ids; lines without
- * one are left out. A credit of a line item counts against all charges of it and of what it
- * continues, on whatever invoice (docs/domain.md 23.1).
+ * What credits for unused time have given back of the lines of an invoice. A credit of a line item
+ * counts against all charges of it and of what it continues, on whatever invoice
+ * (docs/domain.md 23.1), less what voided invoices have absorbed of it.
  */
-export async function findCreditedLines(
+export async function findCreditShares(
   { tx }: StatementUnit,
   { id, currency }: Pick<InvoiceRow, 'id' | 'currency'>,
-): Promise<ReadonlyMap<string, Decimal>> {
+): Promise<readonly CreditShare<KeptCredit>[]> {
   const rows = await tx.any(sql.type(creditedRow)`
     WITH RECURSIVE above AS (
       SELECT item.id, item.predecessor_id FROM subscription_line_items AS item
@@ -42,7 +53,8 @@ export async function findCreditedLines(
       JOIN lineage ON item.predecessor_id = lineage.id
       WHERE ${rowIsOfEnvironment('item')}
     )
-    SELECT line.id AS line_id, lineage.root_id, line.period_start, line.period_end,
+    SELECT line.id AS line_id, line.invoice_id, NULL AS credit_id, lineage.id AS line_item_id,
+      lineage.root_id, line.period_start, line.period_end,
       line.amount - line.line_item_discount - line.invoice_level_discount AS amount
     FROM lineage JOIN invoice_line_items AS line ON line.subscription_line_item_id = lineage.id
       AND line.kind = 'charge' AND line.price_type = 'FIXED' AND line.period_end > line.period_start
@@ -51,27 +63,70 @@ export async function findCreditedLines(
     WHERE invoice.invoice_status = 'FINALIZED'
       OR (invoice.invoice_status = 'DRAFT' AND invoice.is_manually_edited)
     UNION ALL
-    SELECT NULL, lineage.root_id, credit.period_start, credit.period_end, credit.amount
+    SELECT NULL, NULL, credit.wallet_transaction_id, lineage.id, lineage.root_id,
+      credit.period_start, credit.period_end, credit.amount - credit.absorbed
     FROM lineage JOIN line_credits AS credit ON credit.subscription_line_item_id = lineage.id
-      AND ${rowIsOfEnvironment('credit')}
+      AND credit.absorbed < credit.amount AND ${rowIsOfEnvironment('credit')}
     UNION ALL
-    SELECT NULL, lineage.root_id, line.period_start, line.period_end, -line.amount
+    SELECT NULL, NULL, line.id, lineage.id, lineage.root_id, line.period_start, line.period_end,
+      -line.amount - coalesce(line.absorbed, 0)
     FROM lineage JOIN invoice_line_items AS line ON line.subscription_line_item_id = lineage.id
-      AND line.kind = 'credit' AND ${rowIsOfEnvironment('line')}
+      AND line.kind = 'credit' AND coalesce(line.absorbed, 0) < -line.amount AND ${rowIsOfEnvironment('line')}
     JOIN invoices AS invoice ON invoice.id = line.invoice_id AND ${rowIsOfEnvironment('invoice')}
     -- What a voided invoice had set off went to a wallet.
     WHERE invoice.invoice_status IN ('DRAFT', 'FINALIZED')
       OR (invoice.invoice_status = 'VOIDED' AND invoice.finalized_at IS NOT NULL)
-    ORDER BY root_id, period_start, line_id`);
-  const figures = rows.map((row): Credited & { readonly lineId: string | null } => ({
-    lineId: row.line_id,
+    ORDER BY root_id, period_start, line_id, credit_id, line_item_id`);
+  const figures = rows.map(({ line_item_id: lineItemId, ...row }) => ({
+    ...{ lineId: row.line_id, invoiceId: row.invoice_id, id: row.credit_id, lineItemId },
     ownerId: row.root_id,
     period: { startMs: row.period_start, endMs: row.period_end },
     amount: maxOf(ZERO, row.amount),
   }));
-  const charges = figures.flatMap((one) =>
-    one.lineId === null ? [] : [{ ...one, lineId: one.lineId }],
+  const charges = figures.flatMap(({ lineId, ...one }) =>
+    lineId === null ? [] : [{ ...one, lineId }],
   );
-  const credits = figures.filter(({ lineId }) => lineId === null);
-  return shareCredits(charges, credits, currency);
+  const credits = figures.flatMap(({ id: creditId, ...one }) =>
+    creditId === null ? [] : [{ ...one, id: creditId }],
+  );
+  const own = new Set(charges.filter((one) => one.invoiceId === id).map(({ lineId }) => lineId));
+  return shareCredits(charges, credits, currency).filter(({ lineId }) => own.has(lineId));
+}
+
+/** The same in all, by the ids of the lines; lines without a credit are left out. */
+export async function findCreditedLines(
+  unit: StatementUnit,
+  invoice: Pick<InvoiceRow, 'id' | 'currency'>,
+): Promise<ReadonlyMap<string, Decimal>> {
+  const credited = new Map<string, Decimal>();
+  for (const { lineId, amount } of await findCreditShares(unit, invoice)) {
+    addAt(credited, lineId, amount);
+  }
+  return credited;
+}
+
+/**
+ * Notes that credits were taken off again with an invoice that is voided, so that they do not count
+ * against what replaces it (docs/domain.md 18).
+ */
+export async function absorbCredits(
+  { tx }: Unit,
+  shares: readonly CreditShare<KeptCredit>[],
+): Promise<void> {
+  if (shares.length === 0) return;
+  const rows = shares.map(({ credit: { id, lineItemId }, amount }) => ({
+    ...{ id, line_item_id: lineItemId, amount: plain(amount) },
+  }));
+  const given = sql.fragment`(SELECT id, line_item_id, sum(amount) AS amount
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS one (id text, line_item_id text, amount numeric)
+    GROUP BY id, line_item_id)`;
+  await tx.query(sql.type(noRows)`
+    UPDATE line_credits AS credit SET absorbed = credit.absorbed + given.amount
+    FROM ${given} AS given
+    WHERE credit.wallet_transaction_id = given.id
+      AND credit.subscription_line_item_id = given.line_item_id AND ${rowIsOfEnvironment('credit')}`);
+  await tx.query(sql.type(noRows)`
+    UPDATE invoice_line_items AS line SET absorbed = coalesce(line.absorbed, 0) + given.amount
+    FROM ${given} AS given
+    WHERE line.id = given.id AND line.kind = 'credit' AND ${rowIsOfEnvironment('line')}`);
 }

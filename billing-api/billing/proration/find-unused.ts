@@ -107,9 +107,10 @@ export async function findCharges(
       AND ${rowIsOfEnvironment('line')}
     UNION ALL
     SELECT credit.subscription_line_item_id, credit.period_start, credit.period_end,
-      -credit.amount, NULL, NULL, '', 0, 0, 0
+      credit.absorbed - credit.amount, NULL, NULL, '', 0, 0, 0
     FROM line_credits AS credit
     WHERE credit.subscription_line_item_id = ANY (${sql.array(ids, 'text')})
+      AND credit.absorbed < credit.amount
       AND credit.period_end > ${formatInstant(afterMs)}::timestamptz
       AND ${rowIsOfEnvironment('credit')}
     ORDER BY period_start, subscription_line_item_id`);

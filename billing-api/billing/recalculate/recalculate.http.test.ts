@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import { assertPresent } from '../../../runtime/failure.js';
 import { killInJob } from '../../../sql/testing/killed-job.js';
 import { test } from '../../testing/billed-test.js';
+import { expectBalancedBooks } from '../../testing/check-books.js';
 import { subscribeMonthly } from '../../testing/subscribe-monthly.js';
 
 describe('POST /invoices/{id}/recalculate', () => {
@@ -72,6 +73,7 @@ describe('POST /invoices/{id}/recalculate', () => {
       });
     };
     const [more, fewer] = [await subscribe('more'), await subscribe('fewer')];
+    const ended = await subscribe('ended');
     await bill('2026-10-16T00:00:00Z');
     const seats = ({ id, line_items: [line] }: typeof more, quantity: string) =>
       api.make(`/v1/subscriptions/${id}/modify/execute`, {
@@ -79,9 +81,9 @@ describe('POST /invoices/{id}/recalculate', () => {
         quantity_change_params: { line_items: [{ id: line.id, quantity }] },
       });
     const { changed_resources: changed } = await seats(more, '15');
-    await seats(fewer, '7');
+    for (const one of [fewer, ended]) await seats(one, '7');
     const act = (id: string, verb: string) => api.call('POST', `/v1/invoices/${id}/${verb}`);
-    for (const { latest_invoice: opening } of [more, fewer]) {
+    for (const { latest_invoice: opening } of [more, fewer, ended]) {
       await api.make(`/v1/invoices/${opening.id}/void`, {});
     }
     const settling = changed.invoices[0].id as string;
@@ -89,16 +91,41 @@ describe('POST /invoices/{id}/recalculate', () => {
     expect([waits.status, waits.body.code]).toEqual([400, 'invalid_operation']);
     expect(waits.body.message).toContain(settling);
     await api.make(`/v1/invoices/${settling}/void`, {});
+    const held = async (name: string) =>
+      (await api.make('/v1/wallets/search', { external_customer_id: name })).items[0].balance;
+    // Nothing was paid, so that nothing stays.
+    expect(await held('fewer')).toBe('0');
     const charged = async ({ latest_invoice: opening }: typeof more) => {
       expect((await act(opening.id, 'recalculate')).status).toBe(202);
       await bill('2026-10-17T00:00:00Z');
       const { body: voided } = await api.call('GET', `/v1/invoices/${opening.id}`);
-      return (await api.call('GET', `/v1/invoices/${voided.recalculated_invoice_id}`)).body
-        .subtotal;
+      return (await api.call('GET', `/v1/invoices/${voided.recalculated_invoice_id}`)).body;
     };
     // 100.00 × 15 ÷ 31, and 150.00 or 70.00 × 16 ÷ 31.
-    expect(await charged(more)).toBe('125.81');
-    expect(await charged(fewer)).toBe('84.52');
+    expect(await charged(more)).toMatchObject({ subtotal: '125.81' });
+    const replacement = await charged(fewer);
+    expect(replacement).toMatchObject({ subtotal: '84.52' });
+    // What was given back of the old invoice does not count against the new one: all of it can be
+    // credited, or comes back, and its time after an end is unused as a whole.
+    const path = `/v1/invoices/${replacement.id}`;
+    await api.call('PUT', `${path}/payment`, { body: { amount: '84.52' } });
+    const note = await api.make('/v1/creditnotes', {
+      ...{ invoice_id: replacement.id, process_credit_note: false },
+      line_items: replacement.line_items.map(({ id, amount }: typeof replacement) => ({
+        ...{ invoice_line_item_id: id, amount },
+      })),
+    });
+    expect(note.total_amount).toBe('84.52');
+    await api.make(`/v1/creditnotes/${note.id}/void`, {});
+    await api.make(`${path}/void`, {});
+    expect(await held('fewer')).toBe('84.52');
+    await charged(ended);
+    await api.make(`/v1/subscriptions/${ended.id}/cancel`, {
+      ...{ cancellation_type: 'immediate', proration_behavior: 'create_prorations' },
+    });
+    // 70.00 × 15 ÷ 31
+    expect(await held('ended')).toBe('33.87');
+    await expectBalancedBooks(api);
   });
 
   test('is done once by another process when the one that does it is killed at its end', async ({

@@ -175,31 +175,34 @@ export function postingsOfMove(
 
 /** What became of a voided invoice until then, beside its sums. */
 export type PostedVoid = Omit<PostedInvoice, 'wallets'> & {
-  /** What credit notes and refunds took off it: as adjustments, and as money given back. */
+  /** What credit notes took off it as adjustments. */
   readonly adjusted: Decimal;
+  /** What was given back of it: by notes, refunds and credits for unused time. */
   readonly refunded: Decimal;
   readonly paid: Decimal;
-  /** What wallets paid at its finalization. */
-  readonly prepaid: Decimal;
   /** What it had taken off of earlier charges (docs/domain.md 25.3). */
   readonly setOff: Decimal;
-  /** The wallet that gets what was paid and not given back; null when there is nothing. */
-  readonly returnedTo: string | null;
+  /** What wallets get of what was paid and not given back; below 0 what is taken from them. */
+  readonly returned: readonly WalletShare[];
 };
 
 /**
  * A voided invoice: its claim, its revenue and what was taken off it are undone, and what was paid
- * and not given back belongs to a wallet.
+ * and not given back belongs to wallets.
  */
 export function postingsOfVoid(voided: PostedVoid): readonly Posting[] {
-  const { subtotal, discount, tax, total, adjusted, refunded, paid, prepaid, setOff } = voided;
-  const returned = paid.plus(prepaid).minus(refunded).plus(setOff);
+  const { subtotal, discount, tax, total, adjusted, refunded, paid, setOff } = voided;
   return balanced([
     posting('receivable', total.minus(adjusted).minus(paid).negated()),
     posting('discounts', discount.negated()),
     posting(voided.isFunding ? 'wallet_funding' : 'revenue', subtotal),
     posting('tax', tax),
     posting('refunds', setOff.minus(adjusted).minus(refunded)),
-    ...(voided.returnedTo === null ? [] : [walletTakes(voided.returnedTo, returned)]),
+    ...voided.returned.map(({ walletId, worth }) => walletTakes(walletId, worth)),
   ]);
+}
+
+/** A credit that was given for a draft, and is taken from its wallet again. */
+export function postingsOfTakenBack({ walletId, worth }: WalletShare): readonly Posting[] {
+  return exact([walletGives(walletId, worth), posting('refunds', worth.negated())]);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decimalOf, plain } from '../../../contract/decimal.js';
+import { addAt, decimalOf, plain, type Decimal } from '../../../contract/decimal.js';
 import { shareCredits } from './share-credits.js';
 
 const day = (month: number, date: number): number => Date.UTC(2026, month - 1, date);
@@ -14,7 +14,9 @@ function shared(
   credits: readonly ReturnType<typeof part>[],
 ): Record<string, string> {
   const lines = charges.map(([lineId, charge]) => ({ lineId, ...charge }));
-  const given = shareCredits(lines, credits, 'usd');
+  const given = new Map<string, Decimal>();
+  for (const { lineId, amount } of shareCredits(lines, credits, 'usd'))
+    addAt(given, lineId, amount);
   return Object.fromEntries([...given].map(([id, amount]) => [id, plain(amount)]));
 }
 

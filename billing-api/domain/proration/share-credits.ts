@@ -44,23 +44,26 @@ function partsOf(
   return parts.map(([charge, { value }]) => [charge, value]);
 }
 
+/** What a credit has given back of a charge. */
+export type CreditShare<C extends Credited> = {
+  readonly credit: C;
+  readonly lineId: string;
+  readonly amount: Decimal;
+};
+
 /**
- * What credits have given back of each charge, by the ids of their lines: a credit is split over
- * the charges of its time in proportion to their parts of that time, to the smallest unit
- * (docs/domain.md 19.2). Charges without a credit are left out.
+ * What credits have given back of charges: a credit is split over the charges of its time in
+ * proportion to their parts of that time, to the smallest unit (docs/domain.md 19.2).
  * @param charges by their start.
  */
-export function shareCredits(
+export function shareCredits<C extends Credited>(
   charges: readonly CreditedCharge[],
-  credits: readonly Credited[],
+  credits: readonly C[],
   currency: string,
-): ReadonlyMap<string, Decimal> {
-  const given = new Map<string, Decimal>();
-  for (const credit of credits) {
-    for (const [{ lineId }, share] of partsOf(chargesOf(charges, credit), credit, currency)) {
-      // Absent means zero: no earlier credit is of this line.
-      given.set(lineId, (given.get(lineId) ?? ZERO).plus(share));
-    }
-  }
-  return given;
+): readonly CreditShare<C>[] {
+  return credits.flatMap((credit) =>
+    partsOf(chargesOf(charges, credit), credit, currency).map(([{ lineId }, amount]) => ({
+      ...{ credit, lineId, amount },
+    })),
+  );
 }
