@@ -100,7 +100,8 @@ describe('the books', () => {
       return body.problems.map((one: Answer) => `${one.entity_id}: ${one.problem}`);
     };
     // 20.00 by the note, and 51.61 for 16 days.
-    const credit = (amount: string) => named(sql.fragment`UPDATE line_credits SET amount = ${amount}`);
+    const credit = (amount: string) =>
+      named(sql.fragment`UPDATE line_credits SET amount = ${amount}`);
     expect(await credit('80.01')).toEqual([
       `${opening.id}: 100 was paid and set off for it, or is owed, and 80.01 for unused time, 20 by notes and refunds came back`,
       `${item.id}: invoices charge 100 of it (${opening.id}), and 80.01 for unused time, 20 by notes and refunds came back`,
@@ -116,12 +117,20 @@ describe('the books', () => {
     expect(await named(grown)).toEqual([
       expect.stringContaining('20 came by CREDIT_NOTE of cn_none, which gives 0'),
     ]);
-    await named(sql.fragment`UPDATE wallet_transactions SET reference_id = ${note.id} WHERE reference_id = 'cn_none'`);
+    await named(
+      sql.fragment`UPDATE wallet_transactions SET reference_id = ${note.id} WHERE reference_id = 'cn_none'`,
+    );
     await api.make(`/v1/invoices/${opening.id}/void`, {});
     await expectBalancedBooks(api);
     const paid = (amount: string) =>
       named(sql.fragment`UPDATE invoices SET amount_paid = ${amount} WHERE id = ${opening.id}`);
-    expect(await paid('99.99')).toEqual([]);
+    // 28.39 to the wallet: 100.00 less the note and the credit.
+    expect(await paid('99.99')).toEqual([
+      `${customer.id}: 99.99 was paid and set off for voided invoices in usd, and 51.61 for unused time, 20 by notes and refunds, 28.39 by voiding came back`,
+    ]);
+    expect((await paid('48.38'))[1]).toBe(
+      `${opening.id}: 48.38 was paid and set off for it, or is owed, and 20 by notes and refunds, 28.39 by voiding came back`,
+    );
     await paid('100');
   });
 });
