@@ -1,7 +1,7 @@
 import { sql } from 'slonik';
 import { rowIsOfEnvironment } from '../records/conditions.js';
 
-/** What still counts of a credit for unused time: what voiding an invoice took off again does not. */
+/** What still counts of a credit for unused time: not what voiding an invoice took off again. */
 const countedCredit = sql.fragment`credit.amount - credit.absorbed`;
 
 /** The same of what an invoice has set off of earlier charges. */
