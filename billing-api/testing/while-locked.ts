@@ -64,3 +64,29 @@ export async function whileLocked<T>(
     await held;
   }
 }
+
+/**
+ * Begins calls one after the other while a row is locked, each when those before it wait, and lets
+ * the row go when all of them do; `which` is its table with a condition that selects it.
+ */
+export async function inTurnWhileHeld<T>(
+  database: Database,
+  which: FragmentSqlToken,
+  calls: readonly (() => Promise<T>)[],
+): Promise<readonly T[]> {
+  const { letGo, held } = await holdRow(database, which);
+  const begun: Promise<T>[] = [];
+  try {
+    for (const call of calls) {
+      begun.push(call());
+      await expect
+        .poll(() => waitingSessions(ownerOf(database)), { timeout: 30_000, interval: 20 })
+        .toBeGreaterThanOrEqual(begun.length);
+    }
+    letGo();
+    return await Promise.all(begun);
+  } finally {
+    letGo();
+    await held;
+  }
+}

@@ -8,6 +8,7 @@ import { roundToMinorDigits } from '../../domain/money/money.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { creditLines } from '../proration/credit-lines.js';
 import { findUnused } from '../proration/find-unused.js';
+import { lockUnused } from '../proration/lock-charges.js';
 import { ADDON_ASSOCIATION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { readRecord } from '../../records/find-record.js';
@@ -36,7 +37,9 @@ async function giveBack(
   if (removed.cadence === 'onetime') return null;
   const { related, subscription } = loaded;
   const lineItems = related.lineItems.filter(({ addon_association_id: of }) => of === removed.id);
-  const unused = await findUnused(unit, { ...loaded, related: { ...related, lineItems } }, atMs);
+  const own = { ...loaded, related: { ...related, lineItems } };
+  await lockUnused(unit, own, atMs);
+  const unused = await findUnused(unit, own, atMs);
   const credits = unused.map(({ row, exact, period }) => {
     const amount = roundToMinorDigits(exact, subscription.currency);
     return { lineItemId: row.id, amount, period };

@@ -31,6 +31,7 @@ import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import { creditLines, creditsOf } from '../proration/credit-lines.js';
 import { findUnused, type UnusedItem } from '../proration/find-unused.js';
+import { lockUnused } from '../proration/lock-charges.js';
 import type { BillingDependencies, ComputedTask } from '../stored/compute-tasks.js';
 import { documentOf } from '../stored/document-parts.js';
 import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
@@ -164,7 +165,7 @@ function cancellationOf(
 type Held = { readonly row: SubscriptionRow; readonly held: HeldSubscription | null };
 
 /** Locks the subscription; null when it, or an invoice of it, has changed since it was read. */
-async function hold(unit: Unit, { cancellation, final }: Computed): Promise<Held | null> {
+async function holdSame(unit: Unit, { cancellation, final }: Computed): Promise<Held | null> {
   const { subscription } = cancellation.loaded;
   if (final === null) {
     const row = await lockRecord(unit, SUBSCRIPTIONS, subscription.id);
@@ -172,6 +173,15 @@ async function hold(unit: Unit, { cancellation, final }: Computed): Promise<Held
   }
   const held = (await holdUnchanged(unit, [final.query])).get(subscription.id);
   return held === undefined ? null : { row: held.subscription, held };
+}
+
+/** Locks the subscription, and the invoices that it may give back in part. */
+async function hold(unit: Unit, computed: Computed): Promise<Held | null> {
+  const held = await holdSame(unit, computed);
+  const { type, isCredited, loaded, atMs } = computed.cancellation;
+  const gives = held !== null && isCredited && type === 'immediate';
+  if (gives) await lockUnused(unit, pausedUntil(loaded, atMs), atMs);
+  return held;
 }
 
 /** The metadata by which a subscription says why it ends (docs/domain.md 24.7). */

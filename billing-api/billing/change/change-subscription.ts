@@ -29,6 +29,7 @@ import { storeSubscription } from '../open-subscription/open-subscription.js';
 import { settleOpening } from '../open-subscription/settle-opening.js';
 import { creditLines, type LineCredit } from '../proration/credit-lines.js';
 import { findUnused } from '../proration/find-unused.js';
+import { lockUnused } from '../proration/lock-charges.js';
 import type { BillingDependencies, ComputedTask } from '../stored/compute-tasks.js';
 import { cutCommitments } from '../stored/cut-commitments.js';
 import { storeDrafts, type StoredInvoice } from '../stored/draft-invoices.js';
@@ -62,7 +63,7 @@ type Computed = { readonly change: PlanChange; readonly final: ComputedTask | nu
 type Held = { readonly row: SubscriptionRow; readonly held: HeldSubscription | null };
 
 /** Locks the subscription; null when it, or an invoice of it, has changed since it was read. */
-async function hold(unit: Unit, { change, final }: Computed): Promise<Held | null> {
+async function holdSame(unit: Unit, { change, final }: Computed): Promise<Held | null> {
   await lockGroup(unit, change);
   const { subscription } = change.loaded;
   if (final === null) {
@@ -71,6 +72,14 @@ async function hold(unit: Unit, { change, final }: Computed): Promise<Held | nul
   }
   const held = (await holdUnchanged(unit, [final.query])).get(subscription.id);
   return held === undefined ? null : { row: held.subscription, held };
+}
+
+/** Locks the subscription, and the invoices that it may give back in part. */
+async function hold(unit: Unit, computed: Computed): Promise<Held | null> {
+  const held = await holdSame(unit, computed);
+  const { request, loaded, atMs } = computed.change;
+  if (request.prorationBehavior === 'create_prorations') await lockUnused(unit, loaded, atMs);
+  return held;
 }
 
 /**
@@ -227,7 +236,7 @@ async function carryOut(
   const final = await storeLast(unit, { change, computed, held });
   if (isRefusal(final)) return final;
   const children = await lockChildren(unit, [row.id], 'grouped_invoicing');
-  // Read again: the invoices of the subscription are held now.
+  // Read again: the invoices that it gives back in part are locked now.
   const { loaded, atMs, request } = change;
   const isProrated = request.prorationBehavior === 'create_prorations';
   const unused = isProrated ? await findUnused(unit, loaded, atMs) : [];

@@ -335,45 +335,20 @@ describe('a change of plan', () => {
     },
   );
 
-  test.for([
-    // Nothing was paid: what the new invoice has set off is free for nobody.
-    ['the old one, then the new one', '0', ['old', 'new'], ['-51.61', '0']],
-    ['the new one, then the paid old one', '100', ['new', 'old'], ['51.61', '100']],
-  ] as const)(
-    'gives the credit back once when its invoices are voided: %s',
-    async ([, paid, order, held], { api, bill, world }) => {
-      const old = await world.subscribe(await world.plan('Old', advance('100')));
-      const target = await world.plan('New', advance('200'));
-      await world.at(HALF);
-      const { body } = await world.call(old, 'execute', changeTo(target));
-      const paths = {
-        old: `/v1/invoices/${old.latest_invoice.id}`,
-        new: `/v1/invoices/${body.invoice.id}`,
-      };
-      if (paid !== '0') await api.call('PUT', `${paths.old}/payment`, { body: { amount: paid } });
-      const wallets = [];
-      for (const which of order) {
-        expect(await api.make(`${paths[which]}/void`, {})).toMatchObject({
-          invoice_status: 'VOIDED',
-        });
-        wallets.push(...(await world.wallets()).map(([, credits]: string[]) => credits));
-      }
-      expect(wallets).toEqual(held);
-      // The replacement charges the time until the change, which nothing was given back of.
-      await api.call('POST', `${paths.old}/recalculate`);
-      await bill('2026-01-16T00:01:00.000Z');
-      const { recalculated_invoice_id: id } = (await api.call('GET', paths.old)).body;
-      const replacement = await api.call('GET', `/v1/invoices/${id}`);
-      expect(replacement.body).toMatchObject({ subtotal: '48.39' });
-      const left = paid === '0' ? '0' : '51.61';
-      expect(await world.wallets()).toEqual([['PRE_PAID', left]]);
-      if (paid === '0') {
-        await api.call('PUT', `/v1/invoices/${id}/payment`, { body: { amount: '48.39' } });
-      }
-      await api.make(`/v1/invoices/${id}/void`, {});
-      expect(await world.wallets()).toEqual([['PRE_PAID', paid === '0' ? '48.39' : '100']]);
-    },
-  );
+  test('gives the credit back when the invoice that took it off is voided', async ({
+    api,
+    world,
+  }) => {
+    const old = await world.subscribe(await world.plan('Old', advance('100')));
+    const target = await world.plan('New', advance('200'));
+    await world.at(HALF);
+    const { body } = await world.call(old, 'execute', changeTo(target));
+    const path = `/v1/invoices/${body.invoice.id}/void`;
+    expect((await api.call('POST', path, { body: {} })).body).toMatchObject({
+      invoice_status: 'VOIDED',
+    });
+    expect(await world.wallets()).toEqual([['PRE_PAID', '51.61']]);
+  });
 
   test('keeps taxes, coupons, terms and metadata', async ({ api, world }) => {
     await api.make('/v1/taxes/rates', {

@@ -303,7 +303,14 @@ describe('credit notes and credits for unused time', () => {
       const held = async (): Promise<string> => (await wallets())[0].balance;
       const undo = async () => (await api.call('POST', `${path}/void`, { body: {} })).body;
       const invoice = (await api.call('GET', path)).body;
-      return { invoice, cancel, held, wallets, undo };
+      const refund = async (refunded_amount: string) => {
+        const { body } = await api.call('GET', `/v1/payments?destination_id=${invoice.id}`);
+        const payment_status = refunded_amount === amount ? 'REFUNDED' : 'PARTIALLY_REFUNDED';
+        return api.call('PUT', `/v1/payments/${body.items[0].id}`, {
+          body: { payment_status, refunded_amount },
+        });
+      };
+      return { invoice, cancel, held, wallets, undo, refund };
     };
   }
 
@@ -361,6 +368,35 @@ describe('credit notes and credits for unused time', () => {
     expect((await credit(api, noteOn(more, '25.81'))).status).toBe(400);
     expect((await credit(api, noteOn(more, '25.80'))).status).toBe(201);
     expect(await held()).toBe('151.61');
+  });
+
+  test('count what was refunded of a payment before, as notes do', async ({
+    api,
+    bill,
+    money: _,
+  }) => {
+    const subscribe = await january(api, bill);
+    const found = [];
+    const all = [];
+    for (const refunded of ['100', '80', '40']) {
+      const one = await subscribe(refunded, '100');
+      expect((await one.refund(refunded)).status).toBe(200);
+      all.push(one);
+    }
+    await bill('2026-01-16T00:00:00Z');
+    for (const { invoice, cancel, wallets } of all) {
+      const { body } = await cancel();
+      const note = await credit(api, noteOn(invoice, '8.40'));
+      const held = (await wallets()).map((one: Answer) => one.balance);
+      found.push([body.total_credit_amount, ...held, note.status, note.body.message]);
+    }
+    const last = await credit(api, noteOn(all.at(-1)?.invoice, '8.39'));
+    expect(last.status).toBe(201);
+    expect(found).toEqual([
+      ['0.00', 400, expect.stringMatching(/REFUNDED/)],
+      ['20.00', '20', 400, expect.stringMatching(/at most 0: .* refunds of payments 80/)],
+      ['51.61', '51.61', 400, expect.stringMatching(/at most 8.39: .* refunds of payments 40/)],
+    ]);
   });
 
   test('leave of an invoice that is voided what was paid, and nothing of what was not', async ({

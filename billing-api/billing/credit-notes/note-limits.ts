@@ -1,6 +1,14 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { addAt, decimalOf, plain, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import {
+  addAt,
+  decimalOf,
+  maxOf,
+  plain,
+  sumOf,
+  ZERO,
+  type Decimal,
+} from '../../../contract/decimal.js';
 import { numericColumn } from '../../../sql/columns.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import type { CreditNoteRow } from '../../declarations/money/credit-note.resource.js';
@@ -31,6 +39,8 @@ export type NotedAmounts = {
   /** Of drafts of each type, which have changed nothing yet. */
   readonly openRefunds: Decimal;
   readonly openAdjustments: Decimal;
+  /** Of finalized ones that gave money back. */
+  readonly refunds: Decimal;
 };
 
 const notedRow = z.object({
@@ -59,13 +69,18 @@ export async function findNotedAmounts(
     GROUP BY line.invoice_line_item_id, note.credit_note_type, is_open`);
   const ofLine = new Map<string, Decimal>();
   for (const { invoice_line_item_id: id, amount } of rows) addAt(ofLine, id, amount);
-  const openOf = (type: NoteType): Decimal =>
+  const sumOfNotes = (type: NoteType, isOpen: boolean): Decimal =>
     sumOf(
       rows
-        .filter((row) => row.is_open && row.credit_note_type === type)
+        .filter((row) => row.is_open === isOpen && row.credit_note_type === type)
         .map(({ amount }) => amount),
     );
-  return { ofLine, openRefunds: openOf('REFUND'), openAdjustments: openOf('ADJUSTMENT') };
+  return {
+    ofLine,
+    openRefunds: sumOfNotes('REFUND', true),
+    openAdjustments: sumOfNotes('ADJUSTMENT', true),
+    refunds: sumOfNotes('REFUND', false),
+  };
 }
 
 /** A line of a note as far as its limit goes. */
@@ -100,10 +115,13 @@ function creditedLines(
 
 /** The refusal of lines that would give back more than the lines of the invoice cost; else null. */
 function lineRefusal(
-  { currency, total_tax: tax }: InvoiceRow,
+  row: InvoiceRow,
   lines: readonly NotedLine[],
   { invoiceLines, noted, credited }: Pick<LimitedNote, 'invoiceLines' | 'noted' | 'credited'>,
 ): Refusal | null {
+  const { currency, total_tax: tax, refunded_amount: back, overpaid_amount: over } = row;
+  // What was paid too much is of no line.
+  const refunded = maxOf(ZERO, back.minus(noted.refunds).minus(over));
   const before = new Map(noted.ofLine);
   for (const [id, amount] of credited) addAt(before, id, amount);
   const after = new Map(before);
@@ -119,12 +137,15 @@ function lineRefusal(
       return invalid({ [`${member}.invoice_line_item_id`]: 'is not a line of the invoice' });
     }
     const all = [...linesAfter].map(([other, one]) => (other === id ? line : one));
-    const { most, cost } = creditableOf({ tax, currency }, all, line);
+    const { most, cost } = creditableOf({ tax, currency, refunded }, all, line);
     if (amount.greaterThan(most)) {
       // Absent means zero: no note names the line, and nothing was credited for unused time.
       const [notes, unused] = [noted.ofLine.get(id) ?? ZERO, credited.get(id) ?? ZERO];
-      const credits = unused.isZero() ? '' : `, and credits for unused time ${plain(unused)}`;
-      const used = `the line costs ${plain(cost)} with discounts and taxes, and other notes have ${plain(notes)} of it${credits}`;
+      const others = [
+        ...(unused.isZero() ? [] : [`, and credits for unused time ${plain(unused)}`]),
+        ...(refunded.isZero() ? [] : [`; refunds of payments ${plain(refunded)} of the invoice`]),
+      ];
+      const used = `the line costs ${plain(cost)} with discounts and taxes, and other notes have ${plain(notes)} of it${others.join('')}`;
       return invalid({ [`${member}.amount`]: `must be at most ${plain(most)}: ${used}` });
     }
   }

@@ -4,20 +4,15 @@ import { decimalOf, sumOf, ZERO, type Decimal } from '../../../contract/decimal.
 import { numericColumn } from '../../../sql/columns.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
-import {
-  postingsOfTakenBack,
-  postingsOfVoid,
-  type WalletShare,
-} from '../../domain/ledger/postings.js';
+import { postingsOfTakenBack, postingsOfVoid } from '../../domain/ledger/postings.js';
 import { postGroups } from '../../ledger/post-groups.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-import { addCredits, debitCredits } from '../../wallets/move-credits.js';
-import { lockRefundWallet } from '../../wallets/wallets-store.js';
 import { isBeingCharged } from '../payments/begin-charge.js';
 import { withdrawPages } from '../payments/payment-pages.js';
 import { absorbCredits, findCreditShares } from '../proration/credited-lines.js';
+import { returnPaid, takeBack } from './return-credits.js';
 import { failPurchase, findPurchases } from '../payments/complete-purchase.js';
 
 /** Whether money went back to the customer when an invoice was voided. */
@@ -31,25 +26,6 @@ async function findSetOff({ tx }: Unit, invoiceId: string): Promise<Decimal> {
     SELECT coalesce(-sum(amount), 0) AS amount FROM invoice_line_items
     WHERE invoice_id = ${invoiceId} AND kind = 'credit' AND ${isOfEnvironment}`);
   return amount;
-}
-
-/** The wallet of a customer that money goes back to, after so much of it came or was taken again. */
-async function moveBack(
-  unit: Unit,
-  { id, customer_id: customerId, currency }: InvoiceRow,
-  amount: Decimal,
-): Promise<readonly WalletShare[] | Refusal> {
-  if (amount.isZero()) return [];
-  const wallet = await lockRefundWallet(unit, { customerId, currency });
-  if (isRefusal(wallet)) return wallet;
-  const reference = { type: 'INVOICE', id } as const;
-  const moved = amount.isNegative()
-    ? await debitCredits(unit, wallet, {
-        ...{ credits: amount.negated(), reason: 'MANUAL_BALANCE_DEBIT', reference },
-        description: 'Credit for unused time of a voided invoice that was not paid',
-      })
-    : await addCredits(unit, wallet, { credits: amount, reason: 'INVOICE_VOID_REFUND', reference });
-  return isRefusal(moved) ? moved : [{ walletId: wallet.id, worth: amount }];
 }
 
 /** What credits for unused time have given back of an invoice, which is now taken off again. */
@@ -66,11 +42,11 @@ const groupOf = ({ id, customer_id: customerId, currency }: InvoiceRow) => ({
 /** A draft has posted nothing; one that was edited by hand may have been given back in part. */
 async function undoDraft(unit: Unit, row: InvoiceRow): Promise<Undone | Refusal> {
   const credited = row.is_manually_edited ? await takeCreditsOff(unit, row) : ZERO;
-  const moved = await moveBack(unit, row, credited.negated());
-  if (isRefusal(moved)) return moved;
+  const taken = await takeBack(unit, row, credited);
+  if (isRefusal(taken)) return taken;
   await postGroups(
     unit,
-    moved.map((share) => ({ ...groupOf(row), postings: postingsOfTakenBack(share) })),
+    taken.map((share) => ({ ...groupOf(row), postings: postingsOfTakenBack(share) })),
   );
   return { isReturned: false };
 }
@@ -93,9 +69,9 @@ async function undoRefusal(
 
 /**
  * Undoes the money of a locked invoice that is being voided: what was paid of it and not given back
- * goes to a wallet, once, and the movements of its finalization are reversed by others. Credits for
+ * goes to wallets, once, and the movements of its finalization are reversed by others. Credits for
  * unused time that its payments do not cover are taken from the wallet again (docs/domain.md 18,
- * 21.2). One whose credits have arrived in a wallet is refused, since they would be paid by nothing.
+ * 21.2). One whose credits have arrived in a wallet is refused: nothing would pay them.
  */
 export async function undoMoney(unit: Unit, row: InvoiceRow): Promise<Undone | Refusal> {
   if (row.invoice_status === 'DRAFT') return undoDraft(unit, row);
@@ -108,15 +84,14 @@ export async function undoMoney(unit: Unit, row: InvoiceRow): Promise<Undone | R
   if (isRefusal(failed)) return failed;
   const setOff = await findSetOff(unit, row.id);
   const refunded = row.refunded_amount.plus(await takeCreditsOff(unit, row));
-  const { amount_paid: paid, total_prepaid_credits_applied: prepaid } = row;
-  const amount = paid.plus(prepaid).plus(setOff).minus(refunded);
-  const returned = await moveBack(unit, row, amount);
+  const returned = await returnPaid(unit, row, { setOff, givenBack: refunded });
   if (isRefusal(returned)) return returned;
   const postings = postingsOfVoid({
     ...{ subtotal: row.subtotal, discount: row.total_discount, tax: row.total_tax },
-    ...{ total: row.total, adjusted: row.adjustment_amount, refunded, paid, setOff, returned },
+    ...{ total: row.total, adjusted: row.adjustment_amount, refunded },
+    ...{ paid: row.amount_paid, setOff, returned },
     isFunding: purchases.length > 0,
   });
   await postGroups(unit, [{ ...groupOf(row), postings }]);
-  return { isReturned: amount.greaterThan(ZERO) };
+  return { isReturned: returned.some(({ worth }) => worth.greaterThan(ZERO)) };
 }

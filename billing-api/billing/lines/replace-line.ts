@@ -39,6 +39,7 @@ import { findLineContext } from '../open-subscription/lines.js';
 import { findCouponsOfRest, NO_COUPONS } from '../proration/coupons-of-rest.js';
 import { creditLines } from '../proration/credit-lines.js';
 import { findCharges, isAdvance, lineageOf } from '../proration/find-unused.js';
+import { lockCharges } from '../proration/lock-charges.js';
 import { restOfPeriod, type RestOfPeriod } from '../proration/rest-of-period.js';
 import { instantRefusal, type HeldLine } from './held-line.js';
 import { storeProration } from './store-proration.js';
@@ -110,6 +111,8 @@ async function settlementOf(
   const metering = { meters: new Map(), effectiveMeters: new Map() } as const;
   const { price } = lineItemFromRow(row, related.prices, metering);
   const { own, period, proration } = restOfPeriod(loaded, price, { atMs, endMs: row.end_date });
+  // All of them, since a request may change several lines: in the order of locks.
+  await lockCharges(unit, related.lineItems, own.startMs);
   const lineage = lineageOf(row, related.lineItems);
   const found = await findCharges(unit, lineage, own.startMs);
   const charges = [...found.values()].flat();

@@ -1,27 +1,48 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import {
+  loadBilledSubscription,
+  type BilledSubscription,
+} from '../../subscriptions/loaded-subscription.js';
 import { findPending } from '../../subscriptions/schedules-store.js';
 import { creditLines, creditsOf } from './credit-lines.js';
 import { findUnused } from './find-unused.js';
+import { lockUnused } from './lock-charges.js';
 
-/**
- * Gives back what is unused of charges in advance where a locked subscription ends as its pending
- * cancellation says, if that asks for it (docs/domain.md 24.6).
- */
-export async function creditAtEnd(
+/** A locked subscription that ends at an instant. */
+type End = { readonly subscriptionId: string; readonly atMs: InstantMs };
+
+/** The subscription if its pending cancellation asks for what is unused; else null. */
+async function findCredited(
   unit: Unit,
-  subscriptionId: string,
-  atMs: InstantMs,
-): Promise<Refusal | null> {
+  { subscriptionId }: End,
+): Promise<BilledSubscription | null | Refusal> {
   const pending = await findPending(unit, subscriptionId);
   if (pending?.schedule_type !== 'cancellation') return null;
   if (pending.configuration['proration_behavior'] !== 'create_prorations') return null;
-  const loaded = await loadBilledSubscription(unit, subscriptionId);
-  if (isRefusal(loaded)) return loaded;
-  const { subscription } = loaded;
-  const unused = await findUnused(unit, loaded, atMs);
-  const credited = await creditLines(unit, subscription, creditsOf(unused, subscription.currency));
-  return isRefusal(credited) ? credited : null;
+  return loadBilledSubscription(unit, subscriptionId);
+}
+
+/**
+ * Gives back what is unused of charges in advance where locked subscriptions end as their pending
+ * cancellations say, if these ask for it (docs/domain.md 24.6). All invoices are locked before the
+ * first wallet is.
+ */
+export async function creditAtEnds(unit: Unit, ends: readonly End[]): Promise<Refusal | null> {
+  const credited: (readonly [BilledSubscription, InstantMs])[] = [];
+  for (const end of ends) {
+    const loaded = await findCredited(unit, end);
+    if (isRefusal(loaded)) return loaded;
+    if (loaded === null) continue;
+    await lockUnused(unit, loaded, end.atMs);
+    credited.push([loaded, end.atMs]);
+  }
+  for (const [loaded, atMs] of credited) {
+    const { subscription } = loaded;
+    const credits = creditsOf(await findUnused(unit, loaded, atMs), subscription.currency);
+    const given = await creditLines(unit, subscription, credits);
+    if (isRefusal(given)) return given;
+  }
+  return null;
 }

@@ -1,6 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { decimalOf, sumOf, type Decimal } from '../../../contract/decimal.js';
+import { decimalOf, maxOf, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
 import { formatInstant, type InstantMs, type Interval } from '../../../contract/instant.js';
 import { groupBy } from '../../../runtime/group-by.js';
 import { instantColumn, numericColumn } from '../../../sql/columns.js';
@@ -17,6 +17,7 @@ import {
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { lineItemFromRow } from '../../subscriptions/lines/line-item-from-row.js';
+import { findRefundedLines } from './refunded-lines.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 
 /** A line item of which something that was charged in advance is unused. */
@@ -28,6 +29,9 @@ export type UnusedItem = UnusedCharge & {
 
 const chargeRow = z.object({
   subscription_line_item_id: z.string(),
+  /** Null for what was given back, as the next one. */
+  line_id: z.string().nullable(),
+  invoice_id: z.string().nullable(),
   net: numericColumn.transform(decimalOf),
   /** What it costs without discounts; null where none of them is fixed. */
   gross: numericColumn.transform(decimalOf).nullable(),
@@ -41,6 +45,8 @@ const chargeRow = z.object({
   /** What all lines of its invoice cost together, after discounts. */
   taxed: numericColumn.transform(decimalOf),
   currency: z.string(),
+  /** What was given back of its invoice by notes and refunds. */
+  refunded: numericColumn.transform(decimalOf),
 });
 
 type ChargeRow = z.infer<typeof chargeRow>;
@@ -76,16 +82,16 @@ export function chargedPeriod({
 /**
  * The charges of line items, and the credits for them (below 0), that reach beyond an instant. A
  * draft counts only when it was edited by hand: any other is computed again, and then no longer
- * bills the time after the instant.
+ * bills the time after the instant. Who writes by them has locked their invoices (`lockCharges`).
  */
 export async function findCharges(
-  { tx }: ReadUnit,
+  unit: ReadUnit,
   lineItems: readonly LineItemRow[],
   afterMs: InstantMs,
 ): Promise<ReadonlyMap<string, readonly AdvanceCharge[]>> {
   const ids = lineItems.map(({ id }) => id);
-  const rows = await tx.any(sql.type(chargeRow)`
-    SELECT line.subscription_line_item_id, line.period_start, line.period_end,
+  const rows = await unit.tx.any(sql.type(chargeRow)`
+    SELECT line.subscription_line_item_id, line.id AS line_id, line.invoice_id, line.period_start, line.period_end,
       line.amount - line.line_item_discount - line.invoice_level_discount AS net,
       (SELECT line.amount WHERE EXISTS (SELECT FROM coupon_applications AS coupon
         WHERE coupon.invoice_id = invoice.id AND coupon.discount_type = 'fixed'
@@ -97,7 +103,8 @@ export async function findCharges(
           AND ${rowIsOfEnvironment('noted')}) AS noted,
       (SELECT sum(greatest(0, each.amount - each.line_item_discount - each.invoice_level_discount))
         FROM invoice_line_items AS each
-        WHERE each.invoice_id = line.invoice_id AND ${rowIsOfEnvironment('each')}) AS taxed
+        WHERE each.invoice_id = line.invoice_id AND ${rowIsOfEnvironment('each')}) AS taxed,
+      invoice.refunded_amount AS refunded
     FROM invoice_line_items AS line
     JOIN invoices AS invoice ON invoice.id = line.invoice_id AND ${rowIsOfEnvironment('invoice')}
     WHERE line.subscription_line_item_id = ANY (${sql.array(ids, 'text')})
@@ -106,16 +113,23 @@ export async function findCharges(
         OR (invoice.invoice_status = 'DRAFT' AND invoice.is_manually_edited))
       AND ${rowIsOfEnvironment('line')}
     UNION ALL
-    SELECT credit.subscription_line_item_id, credit.period_start, credit.period_end,
-      credit.absorbed - credit.amount, NULL, NULL, '', 0, 0, 0
+    SELECT credit.subscription_line_item_id, NULL, NULL, credit.period_start, credit.period_end,
+      credit.absorbed - credit.amount, NULL, NULL, '', 0, 0, 0, 0
     FROM line_credits AS credit
     WHERE credit.subscription_line_item_id = ANY (${sql.array(ids, 'text')})
       AND credit.absorbed < credit.amount
       AND credit.period_end > ${formatInstant(afterMs)}::timestamptz
       AND ${rowIsOfEnvironment('credit')}
     ORDER BY period_start, subscription_line_item_id`);
+  const refunded = rows.filter((row) => row.refunded.greaterThan(ZERO));
+  const refundOf = await findRefundedLines(
+    unit,
+    refunded.flatMap(({ invoice_id: id }) => (id === null ? [] : [id])),
+  );
   const charges = rows.map(({ net, gross, ...row }) => {
-    const noted = notedWithoutTaxes(row.noted, row, row.currency);
+    const ofNotes = notedWithoutTaxes(row.noted, row, row.currency);
+    // Absent means zero: nothing was refunded of its invoice but by notes.
+    const noted = ofNotes.plus(refundOf.get(row.line_id ?? 'none') ?? ZERO);
     const before = gross === null ? {} : { gross };
     const charge = { net, noted, period: chargedPeriod(row), ...before };
     return { id: row.subscription_line_item_id, charge };
@@ -146,19 +160,26 @@ function lineages(lineItems: readonly LineItemRow[]): readonly (readonly LineIte
   return last.map((item) => lineageOf(item, lineItems));
 }
 
+/** What a subscription may have unused at an instant: its lines, and from when on their charges. */
+export function reachOf({ related, terms }: BilledSubscription, atMs: InstantMs) {
+  const lineItems = related.lineItems.filter((row) => isAdvance(row) || isToCome(row, atMs));
+  const pauses = terms.periods.flatMap((period) => period.pauses);
+  const paused = pauses.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
+  return { lineItems, pauses, afterMs: atMs - paused };
+}
+
 /**
  * What is unused at an instant of everything that a subscription was charged in advance, in the
  * order of its lines (docs/domain.md 23.1).
  */
 export async function findUnused(
   unit: ReadUnit,
-  { related, terms }: BilledSubscription,
+  loaded: BilledSubscription,
   atMs: InstantMs,
 ): Promise<readonly UnusedItem[]> {
-  const lineItems = related.lineItems.filter((row) => isAdvance(row) || isToCome(row, atMs));
-  const pauses = terms.periods.flatMap((period) => period.pauses);
-  const paused = pauses.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
-  const chargesOf = await findCharges(unit, lineItems, atMs - paused);
+  const { related } = loaded;
+  const { lineItems, pauses, afterMs } = reachOf(loaded, atMs);
+  const chargesOf = await findCharges(unit, lineItems, afterMs);
   // Fixed lines have no meters.
   const metering = { meters: new Map(), effectiveMeters: new Map() } as const;
   return lineages(lineItems).flatMap((items) => {
@@ -169,7 +190,7 @@ export async function findUnused(
     if (first === undefined || row === undefined) return [];
     const isWhole = isToCome(row, atMs);
     const exact = isWhole
-      ? sumOf(charges.map(({ net }) => net))
+      ? maxOf(ZERO, sumOf(charges.map(({ net, noted = ZERO }) => net.minus(noted))))
       : unusedAmount(charges, pauses, atMs);
     if (exact.isZero()) return [];
     return {

@@ -128,6 +128,69 @@ describe('POST /invoices/{id}/recalculate', () => {
     await expectBalancedBooks(api);
   });
 
+  test('counts what a change of plan has set off once, whichever invoice is voided first', async ({
+    api,
+    bill,
+  }) => {
+    await bill('2026-01-01T00:00:00Z');
+    const planOf = async (name: string, amount: string) => {
+      const plan = await api.make('/v1/plans', { name });
+      const price = { entity_id: plan.id, currency: 'usd', amount, invoice_cadence: 'ADVANCE' };
+      await api.make('/v1/prices', price);
+      return plan.id as string;
+    };
+    const [old, target] = [await planOf('Old', '100'), await planOf('New', '200')];
+    const subscribe = async (name: string, paid: string | null) => {
+      await api.make('/v1/customers', { external_id: name });
+      const made = await api.make('/v1/subscriptions', {
+        ...{ external_customer_id: name, plan_id: old, currency: 'usd' },
+        billing_period: 'MONTHLY',
+      });
+      const path = `/v1/invoices/${made.latest_invoice.id}`;
+      if (paid !== null) await api.call('PUT', `${path}/payment`, { body: { amount: paid } });
+      return { name, id: made.id as string, old: path };
+    };
+    const unpaid = await subscribe('unpaid', null);
+    const paid = await subscribe('paid', '100');
+    await bill('2026-01-16T00:00:00Z');
+    const changed = async ({ id, ...one }: typeof paid) => {
+      const { invoice } = await api.make(`/v1/subscriptions/${id}/change/execute`, {
+        ...{ target_plan_id: target, billing_cadence: 'RECURRING', billing_cycle: 'anniversary' },
+        ...{ billing_period: 'MONTHLY', billing_period_count: 1 },
+        proration_behavior: 'create_prorations',
+      });
+      const held = async () =>
+        (await api.make('/v1/wallets/search', { external_customer_id: one.name })).items[0].balance;
+      const undo = async (path: string) => {
+        await api.make(`${path}/void`, {});
+        return held();
+      };
+      const replaced = async () => {
+        await api.make(`${one.old}/recalculate`, {});
+        await bill('2026-01-16T00:01:00Z');
+        const { recalculated_invoice_id: next } = (await api.call('GET', one.old)).body;
+        return `/v1/invoices/${next}`;
+      };
+      return { ...one, held, undo, replaced, new: `/v1/invoices/${invoice.id}` };
+    };
+    // 51.61 of 100.00 are set off. Of what nobody paid, nothing stays.
+    const nobody = await changed(unpaid);
+    expect(await nobody.undo(nobody.old)).toBe('-51.61');
+    expect(await nobody.undo(nobody.new)).toBe('0');
+    const paying = await changed(paid);
+    expect(await paying.undo(paying.new)).toBe('51.61');
+    expect(await paying.undo(paying.old)).toBe('100');
+    // What replaces the old one charges the time until the change, of which nothing was given back.
+    const next = await nobody.replaced();
+    expect((await api.call('GET', next)).body).toMatchObject({ subtotal: '48.39' });
+    await api.call('PUT', `${next}/payment`, { body: { amount: '48.39' } });
+    expect(await nobody.undo(next)).toBe('48.39');
+    const prepaid = await paying.replaced();
+    expect(await paying.held()).toBe('51.61');
+    expect(await paying.undo(prepaid)).toBe('100');
+    await expectBalancedBooks(api);
+  });
+
   test('is done once by another process when the one that does it is killed at its end', async ({
     api,
     bill,

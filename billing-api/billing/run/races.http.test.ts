@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { createId } from '../../../runtime/ids.js';
 import { billingNeeds } from '../../testing/bill-environment.js';
@@ -6,6 +7,7 @@ import { test as billedTest } from '../../testing/billed-test.js';
 import { expectBalancedBooks } from '../../testing/check-books.js';
 import type { Answer } from '../../testing/money-test.js';
 import { setTestClock } from '../../testing/set-test-clock.js';
+import { inTurnWhileHeld } from '../../testing/while-locked.js';
 import { RENEWAL, takeTurn } from './run-billing.js';
 
 type World = {
@@ -182,6 +184,106 @@ describe('what comes at once', () => {
     const invoices = await api.make('/v1/invoices/search', {});
     expect(invoices.items.map((one: Answer) => one.billing_reason).toSorted()).toEqual([
       ...['SUBSCRIPTION_CREATE', 'SUBSCRIPTION_CYCLE', 'SUBSCRIPTION_UPDATE'],
+    ]);
+  });
+
+  test('credits for unused time beside a note or a void give back no more than was paid', async ({
+    api,
+    bill,
+    database,
+    world: _,
+  }) => {
+    const SECOND = '2026-01-02T00:00:00.000Z';
+    const fee = { currency: 'usd', invoice_cadence: 'ADVANCE' };
+    const plan = await api.make('/v1/plans', { name: 'Seats' });
+    const seats = { entity_id: plan.id, amount: '3', min_quantity: 10, ...fee };
+    await api.make('/v1/prices', seats);
+    const addon = await api.make('/v1/addons', { name: 'Support', lookup_key: 'support' });
+    const ofAddon = { entity_type: 'ADDON', entity_id: addon.id, amount: '5' };
+    await api.make('/v1/prices', { ...ofAddon, ...fee });
+    const send = (method: 'POST' | 'DELETE' | 'PUT', path: string, body: object) => async () =>
+      api.call(method, path, { body });
+    const proration_behavior = 'create_prorations';
+    const noteOn = (invoice: Answer, amount: string) => ({
+      invoice_id: invoice.id,
+      line_items: [{ invoice_line_item_id: invoice.line_items[0].id, amount }],
+    });
+    /** A customer with a wallet, and 30.00 for ten seats and 5.00 for an addon paid. */
+    const subscribe = async (name: string) => {
+      const { id: customerId } = await api.make('/v1/customers', { external_id: name });
+      const config = { allowed_price_types: ['ALL'] };
+      await api.make('/v1/wallets', { customer_id: customerId, currency: 'usd', config });
+      const made = await api.make('/v1/subscriptions', {
+        ...{ customer_id: customerId, plan_id: plan.id, currency: 'usd' },
+        billing_period: 'MONTHLY',
+      });
+      const subscription_id = made.id;
+      const added = await api.make('/v1/subscriptions/addon', {
+        ...{ subscription_id, addon_id: addon.id, proration_behavior },
+      });
+      const invoices = [];
+      for (const { id } of [made.latest_invoice, added.invoice]) {
+        const paid = { payment_status: 'SUCCEEDED' };
+        await api.call('PUT', `/v1/invoices/${id}/payment`, { body: paid });
+        invoices.push((await api.call('GET', `/v1/invoices/${id}`)).body);
+      }
+      const [fees, ofAddon] = invoices;
+      const path = `/v1/subscriptions/${subscription_id}`;
+      const ended = { ...{ proration_behavior, cancellation_type: 'immediate' } };
+      return {
+        which: sql.fragment`wallets WHERE customer_id = ${customerId}`,
+        note: send('POST', '/v1/creditnotes', noteOn(fees, '29.99')),
+        noteOnAddon: send('POST', '/v1/creditnotes', noteOn(ofAddon, '4.99')),
+        void: send('POST', `/v1/invoices/${fees.id}/void`, {}),
+        cancel: send('POST', `${path}/cancel`, ended),
+        defer: send('POST', `${path}/cancel`, {
+          ...{ proration_behavior, cancellation_type: 'scheduled_date', cancel_at: SECOND },
+        }),
+        end: async () => {
+          await bill(SECOND);
+          return { status: 200 };
+        },
+        fewer: send('POST', `${path}/modify/execute`, {
+          type: 'quantity_change',
+          quantity_change_params: { line_items: [{ id: made.line_items[0].id, quantity: '0' }] },
+        }),
+        remove: send('DELETE', '/v1/subscriptions/addon', {
+          ...{ addon_association_id: added.id, proration_behavior },
+          effective_date: '2026-01-01T00:00:00Z',
+        }),
+        held: async () => {
+          const { items } = await api.make('/v1/wallets/search', { customer_ids: [customerId] });
+          return items.map((one: Answer) => one.balance);
+        },
+      };
+    };
+    const found = [];
+    for (const [first, second] of [
+      ['note', 'cancel'],
+      ['cancel', 'note'],
+      ['note', 'fewer'],
+      ['noteOnAddon', 'remove'],
+      ['void', 'cancel'],
+      ['note', 'end'],
+    ] as const) {
+      const one = await subscribe(`${first} ${second}`);
+      if (second === 'end') {
+        await one.defer();
+        await setTestClock(database.database, api.environment, Date.parse(SECOND));
+      }
+      const answers = await inTurnWhileHeld<Answer>(database.database, one.which, [
+        ...[one[first], one[second]],
+      ]);
+      found.push([first, second, ...answers.map(({ status }) => status), ...(await one.held())]);
+    }
+    expect(found).toEqual([
+      ['note', 'cancel', 201, 200, '35'],
+      ['cancel', 'note', 200, 400, '35'],
+      ['note', 'fewer', 201, 200, '30'],
+      ['noteOnAddon', 'remove', 201, 200, '5'],
+      ['void', 'cancel', 200, 200, '35'],
+      // 0.01 of the fee, and 30 ÷ 31 of 5.00.
+      ['note', 'end', 201, 200, '34.84'],
     ]);
   });
 });

@@ -24,7 +24,7 @@ import type { ComputedTask } from '../stored/compute-tasks.js';
 import { asComputed, finalizeDrafts } from '../finalize/finalize-drafts.js';
 import { closeSchedule } from '../../subscriptions/schedules-store.js';
 import { closePause } from '../pauses/end-pause.js';
-import { creditAtEnd } from '../proration/credit-at-end.js';
+import { creditAtEnds } from '../proration/credit-at-end.js';
 import { storeDrafts, type StoredInvoice } from '../stored/draft-invoices.js';
 import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
 
@@ -112,11 +112,22 @@ async function beginRunning(
 /** Ends the pauses, pending cancellations and phases of subscriptions that are over. */
 async function closeParts(unit: Unit, over: readonly Begun[]): Promise<Refusal | null> {
   for (const { held, ended } of over) {
-    const { id, active_pause_id: pauseId, cancel_at: cancelAt } = held.subscription;
+    const { id, active_pause_id: pauseId } = held.subscription;
     const unpaused = pauseId === null ? null : await closePause(unit, id, ended.endMs);
-    const credited = cancelAt === null ? null : await creditAtEnd(unit, id, ended.endMs);
+    if (unpaused !== null) return unpaused;
+  }
+  const cancelled = over.filter(({ held }) => held.subscription.cancel_at !== null);
+  const credited = await creditAtEnds(
+    unit,
+    cancelled.map(({ held, ended }) => ({
+      ...{ subscriptionId: held.subscription.id, atMs: ended.endMs },
+    })),
+  );
+  if (credited !== null) return credited;
+  for (const { held, ended } of over) {
+    const { id, cancel_at: cancelAt } = held.subscription;
     const closed = cancelAt === null ? null : await closeSchedule(unit, id, 'cancellation');
-    const refusal = unpaused ?? credited ?? closed ?? (await endPhases(unit, id, ended.endMs));
+    const refusal = closed ?? (await endPhases(unit, id, ended.endMs));
     if (refusal !== null) return refusal;
   }
   return null;

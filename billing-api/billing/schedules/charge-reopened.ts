@@ -19,6 +19,7 @@ import { storeProration, type ProratedLine } from '../lines/store-proration.js';
 import { findCouponsOfRest, NO_COUPONS, type CouponsOfRest } from '../proration/coupons-of-rest.js';
 import { creditLines } from '../proration/credit-lines.js';
 import { findCharges, isAdvance, lineageOf } from '../proration/find-unused.js';
+import { lockCharges } from '../proration/lock-charges.js';
 import { restOfPeriod } from '../proration/rest-of-period.js';
 
 /** A line item that goes on beyond an end which does not come any more, and its charges. */
@@ -89,7 +90,9 @@ async function findReopened(
   const { lineItems } = related;
   const pauses = terms.periods.flatMap((period) => period.pauses);
   const paused = pauses.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
-  const found = await findCharges(unit, lineItems, cutMs - paused - 1);
+  const afterMs = cutMs - paused - 1;
+  await lockCharges(unit, lineItems, afterMs);
+  const found = await findCharges(unit, lineItems, afterMs);
   const goesOn = ({ start_date: startMs, end_date: endMs }: LineItemRow): boolean =>
     startMs < cutMs && cutMs < (endMs ?? Infinity);
   return lineItems

@@ -132,6 +132,80 @@ describe('credits that expire (20.6)', () => {
   });
 });
 
+describe('credits that paid an invoice which is voided (18)', () => {
+  test('go back to the wallets that had them, with their terms; money to one for all', async ({
+    api,
+    peer,
+  }) => {
+    await peer.live('2026-01-10');
+    const fixed = await makeWallet(api, {
+      ...{ config: { allowed_price_types: ['FIXED'] }, conversion_rate: '2' },
+      ...{ initial_credits_to_load: '15', initial_credits_expiry_date_utc: '2026-02-01T00:00:00Z' },
+    });
+    const all = await makeWallet(api, { ...ALL, initial_credits_to_load: '10' });
+    const balances = async () => {
+      const { items } = await api.make('/v1/wallets/search', {
+        sort: [{ field: 'created_at', direction: 'asc' }],
+      });
+      return items.map((one: Answer) => one.credit_balance);
+    };
+    const undo = ({ id }: Answer) => api.make(`/v1/invoices/${id}/void`, {});
+    const pay = ({ id }: Answer, amount: string) =>
+      api.call('PUT', `/v1/invoices/${id}/payment`, { body: { amount } });
+    const first = await invoiceOf(api, '42');
+    expect([first.total_prepaid_credits_applied, await balances()]).toEqual(['40.00', ['0', '0']]);
+    await pay(first, '2');
+    await undo(first);
+    expect(await balances()).toEqual(['15', '12']);
+    const [back] = await transactionsOf(api, fixed);
+    expect(back).toMatchObject({
+      ...{ transaction_reason: 'INVOICE_VOID_REFUND', credit_amount: '15', amount: '30' },
+      ...{ expiry_date: '2026-02-01T00:00:00.000Z', reference_id: first.id },
+    });
+    const [later, second] = [await invoiceOf(api, '30'), await invoiceOf(api, '12')];
+    await undo(second);
+    await api.call('POST', `/v1/wallets/${all.id}/terminate`);
+    const third = await invoiceOf(api, '5');
+    const owing = await makeWallet(api, {
+      wallet_type: 'POST_PAID',
+      initial_credits_to_load: '20',
+    });
+    const byCredits = { payment_method_type: 'CREDITS', destination_type: 'INVOICE' };
+    const paid = await api.make('/v1/payments', {
+      ...{ ...byCredits, destination_id: third.id, amount: '5', currency: 'usd' },
+      ...{ payment_method_id: owing.id, process_payment: true },
+    });
+    expect([paid.payment_status, await balances()]).toEqual(['SUCCEEDED', ['0', '0', '15']]);
+    await undo(third);
+    expect(await balances()).toEqual(['0', '0', '20']);
+    await peer.live('2026-02-02');
+    await undo(later);
+    expect(await balances()).toEqual(['15', '0', '20']);
+    await peer.live('2026-02-02T00:02:00Z');
+    // They had expired before they came back.
+    expect(await balances()).toEqual(['0', '0', '20']);
+    expect((await movementsOf(api, fixed))[0]).toBe('CREDIT_EXPIRED 15');
+  });
+
+  test('go to the wallet that money goes back to when theirs was closed, and still expire', async ({
+    api,
+    peer,
+  }) => {
+    await peer.live('2026-01-10');
+    const closed = await makeWallet(api, {
+      ...{ config: { allowed_price_types: ['FIXED'] }, conversion_rate: '2' },
+      ...{ initial_credits_to_load: '15', initial_credits_expiry_date_utc: '2026-02-01T00:00:00Z' },
+    });
+    const { id } = await invoiceOf(api, '42');
+    await api.call('PUT', `/v1/invoices/${id}/payment`, { body: { amount: '12' } });
+    await api.call('POST', `/v1/wallets/${closed.id}/terminate`);
+    await api.make(`/v1/invoices/${id}/void`, {});
+    expect(await peer.credits()).toEqual(['0', '42']);
+    await peer.live('2026-02-01T00:02:00Z');
+    expect(await peer.credits()).toEqual(['0', '12']);
+  });
+});
+
 describe('top-ups (20.4, 20.9)', () => {
   test('whose payment fails bring nothing, until they are paid or void (WAL-5)', async ({
     api,

@@ -10,14 +10,14 @@ import { unpausedMs } from '../periods/ledger-periods.js';
 export type AdvanceCharge = {
   readonly period: Interval;
   readonly net: Decimal;
-  /** What credit notes have given back of it, without taxes; absent for nothing. */
+  /** What credit notes and refunds have given back of it, without taxes; absent for nothing. */
   readonly noted?: Decimal;
   /** What it costs without discounts, where a fixed one is among them; else absent. */
   readonly gross?: Decimal;
 };
 
 /**
- * What credit notes have given back of a charge without the taxes on it, rounded. Taxes are shared
+ * What was given back of charges, without the taxes on them, rounded. Taxes are shared
  * by what lines cost (docs/domain.md 19.2).
  * @param taxed what all lines of the invoice cost together.
  */
@@ -59,8 +59,8 @@ export function unusedShare(
 }
 
 /**
- * What is unused of charges at an instant, before it is rounded, and at most what credit notes have
- * left of them (docs/domain.md 23.1).
+ * What is unused of charges at an instant, before it is rounded, and at most what credit notes and
+ * refunds have left of them (docs/domain.md 23.1).
  */
 export function unusedAmount(
   charges: readonly AdvanceCharge[],
