@@ -26,12 +26,11 @@ const sources = sql.fragment`
   FROM payments AS payment
   WHERE payment.payment_method_type = 'CREDITS' AND ${rowIsOfEnvironment('payment')}
   UNION ALL
-  SELECT 'INVOICE_VOID_REFUND', invoice.id, invoice.amount_paid + invoice.total_prepaid_credits_applied - invoice.refunded_amount
-    + coalesce((lowered.amount), 0)
-  FROM invoices AS invoice
-  LEFT JOIN (SELECT line.invoice_id, -sum(line.amount) AS amount FROM invoice_line_items AS line
-    WHERE line.kind = 'credit' AND ${rowIsOfEnvironment('line')} GROUP BY 1) AS lowered ON lowered.invoice_id = invoice.id
-  WHERE invoice.invoice_status = 'VOIDED' AND invoice.finalized_at IS NOT NULL AND ${rowIsOfEnvironment('invoice')}
+  SELECT 'INVOICE_VOID_REFUND', posting.entity_id, -sum(posting.amount) FROM ledger_postings AS posting
+  JOIN ledger_groups AS movement ON movement.id = posting.group_id AND ${rowIsOfEnvironment('movement')}
+  WHERE movement.kind = 'invoice.voided' AND posting.account = 'wallet' AND posting.amount < 0
+    AND ${rowIsOfEnvironment('posting')}
+  GROUP BY 2
   UNION ALL
   SELECT 'CREDIT_NOTE', note.id, note.total_amount FROM credit_notes AS note
   WHERE note.credit_note_type = 'REFUND' AND note.credit_note_status = 'FINALIZED' AND ${rowIsOfEnvironment('note')}

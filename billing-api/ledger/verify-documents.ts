@@ -83,11 +83,14 @@ const invoicesOf = (divided: string) => sql.fragment`
       coalesce(-sum(line.amount) FILTER (WHERE line.kind = 'credit'), 0) AS set_off
     FROM invoice_line_items AS line WHERE line.amount < 0 AND ${rowIsOfEnvironment('line')} GROUP BY 1
   ), given AS (
-    SELECT posting.entity_id AS invoice_id, -sum(posting.amount) FILTER (WHERE movement.kind = 'invoice.voided') AS returned,
-      -sum(posting.amount) FILTER (WHERE movement.kind = 'invoice.credited') AS excess
+    SELECT posting.entity_id AS invoice_id,
+      -sum(posting.amount) FILTER (WHERE movement.kind = 'invoice.voided' AND posting.account = 'wallet') AS returned,
+      -- Credits that are no whole amount of money.
+      count(*) FILTER (WHERE movement.kind = 'invoice.voided' AND posting.account = 'write_off') AS roundings,
+      -sum(posting.amount) FILTER (WHERE movement.kind = 'invoice.credited' AND posting.account = 'wallet') AS excess
     FROM ledger_postings AS posting
     JOIN ledger_groups AS movement ON movement.id = posting.group_id AND ${rowIsOfEnvironment('movement')}
-    WHERE posting.account = 'wallet' AND posting.entity_type = 'invoice'
+    WHERE posting.account IN ('wallet', 'write_off') AND posting.entity_type = 'invoice'
       AND movement.kind IN ('invoice.voided', 'invoice.credited') AND ${rowIsOfEnvironment('posting')}
     GROUP BY 1
   ), of_invoices AS (
@@ -95,7 +98,8 @@ const invoicesOf = (divided: string) => sql.fragment`
         WHEN 'FINALIZED' THEN greatest(invoice.amount_paid, invoice.amount_due) + coalesce(lowered.amount, 0) - coalesce(given.excess, 0)
         ELSE invoice.amount_paid + coalesce(lowered.set_off, 0) END + invoice.total_prepaid_credits_applied AS most,
       CASE invoice.invoice_status WHEN 'FINALIZED' THEN coalesce(shared.amount, 0) ELSE 0 END AS unused,
-      invoice.refunded_amount AS refunded, coalesce(given.returned, 0) AS returned
+      invoice.refunded_amount AS refunded, coalesce(given.returned, 0) AS returned,
+      coalesce(given.roundings, 0) AS roundings
     FROM invoices AS invoice
     LEFT JOIN shared ON shared.invoice_id = invoice.id
     LEFT JOIN lowered ON lowered.invoice_id = invoice.id
@@ -111,14 +115,16 @@ const invoicesOf = (divided: string) => sql.fragment`
     WHERE line.absorbed > 0 AND ${rowIsOfEnvironment('line')} GROUP BY 1, 2
   ), voided AS (
     SELECT invoice.customer_id, invoice.currency, sum(coalesce(found.most, 0)) AS most,
-      sum(invoice.refunded_amount) AS refunded, sum(coalesce(given.returned, 0)) AS returned
+      sum(invoice.refunded_amount) AS refunded, sum(coalesce(given.returned, 0)) AS returned,
+      sum(coalesce(given.roundings, 0)) AS roundings
     FROM invoices AS invoice
     LEFT JOIN of_invoices AS found ON found.id = invoice.id
     LEFT JOIN given ON given.invoice_id = invoice.id
     WHERE invoice.invoice_status = 'VOIDED' AND ${rowIsOfEnvironment('invoice')} GROUP BY 1, 2
   ), of_customers AS (
     SELECT customer_id, currency, coalesce(voided.most, 0) AS most, taken.amount AS unused,
-      coalesce(voided.refunded, 0) AS refunded, coalesce(voided.returned, 0) AS returned
+      coalesce(voided.refunded, 0) AS refunded, coalesce(voided.returned, 0) AS returned,
+      coalesce(voided.roundings, 0) AS roundings
     FROM (SELECT customer_id, currency, sum(amount) AS amount FROM taken_off GROUP BY 1, 2) AS taken
     LEFT JOIN voided USING (customer_id, currency)
   )`;
@@ -165,10 +171,10 @@ export async function findBrokenDocuments(unit: ReadUnit): Promise<readonly Docu
     SELECT entity_type, entity_id, currency, most, unused, refunded, returned, roundings::int AS roundings, invoice_ids
     FROM of_lineages
     UNION ALL
-    SELECT 'invoice', id, currency, most, unused, refunded, returned, 0, ARRAY[id]
+    SELECT 'invoice', id, currency, most, unused, refunded, returned, roundings::int, ARRAY[id]
     FROM of_invoices WHERE unused + refunded + returned > most
     UNION ALL
-    SELECT 'customer', customer_id, currency, most, unused, refunded, returned, 0, ARRAY[]::text[]
+    SELECT 'customer', customer_id, currency, most, unused, refunded, returned, roundings::int, ARRAY[]::text[]
     FROM of_customers WHERE unused + refunded + returned > most
     ORDER BY entity_type, entity_id LIMIT ${SHOWN_MAX}`);
   const givenBack = rows.filter(isBeyond).map(problemOf);
