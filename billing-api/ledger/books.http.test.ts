@@ -1,9 +1,9 @@
-import { sql } from 'slonik';
+import { sql, type FragmentSqlToken } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { ownerOf } from '../../load-tests/harness/owner.js';
 import { expectBalancedBooks } from '../testing/check-books.js';
-import { test } from '../testing/money-test.js';
+import { test, type Answer } from '../testing/money-test.js';
 
 describe('the books', () => {
   const ALTERATIONS = {
@@ -65,5 +65,72 @@ describe('the books', () => {
       await expect(owner.query(sql.type(z.unknown())`${change}`)).rejects.toThrow();
     }
     await expectBalancedBooks(api);
+  });
+
+  test('name documents that each are right, and together give more than there was', async ({
+    api,
+    bill,
+    database,
+    money,
+  }) => {
+    await bill('2026-01-01T00:00:00Z');
+    const customer = await api.make('/v1/customers', { external_id: 'a' });
+    const plan = await api.make('/v1/plans', { name: 'Pro' });
+    const price = { entity_id: plan.id, currency: 'usd', amount: '100' };
+    await api.make('/v1/prices', { ...price, invoice_cadence: 'ADVANCE' });
+    const subscription = await api.make('/v1/subscriptions', {
+      ...{ customer_id: customer.id, plan_id: plan.id, currency: 'usd' },
+      ...{ billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z' },
+    });
+    const [item] = subscription.line_items;
+    const opening = await money.read(subscription.latest_invoice.id);
+    await money.pay(opening.id, { amount: '100' });
+    const note = await api.make('/v1/creditnotes', {
+      invoice_id: opening.id,
+      line_items: [{ invoice_line_item_id: opening.line_items[0].id, amount: '20' }],
+    });
+    await bill('2026-01-16T00:00:00Z');
+    const cancel = { proration_behavior: 'create_prorations' };
+    await api.make(`/v1/subscriptions/${subscription.id}/cancel`, cancel);
+    await expectBalancedBooks(api);
+    const owner = ownerOf(database.database);
+    const named = async (alteration: FragmentSqlToken) => {
+      await owner.query(sql.type(z.unknown())`${alteration}`);
+      const { body } = await api.call('GET', '/v1/ledger/verify');
+      return body.problems.map((one: Answer) => `${one.entity_id}: ${one.problem}`);
+    };
+    // 20.00 by the note, and 51.61 for 16 days.
+    const credit = (amount: string) =>
+      named(sql.fragment`UPDATE line_credits SET amount = ${amount}`);
+    expect(await credit('80.01')).toEqual([
+      `${opening.id}: 100 was paid and set off for it, or is owed, and 80.01 for unused time, 20 by notes and refunds came back`,
+      `${item.id}: invoices charge 100 of it (${opening.id}), and 80.01 for unused time, 20 by notes and refunds came back`,
+    ]);
+    expect(await credit('51.61')).toEqual([]);
+    const refunded = (amount: string) =>
+      named(sql.fragment`UPDATE invoices SET refunded_amount = ${amount} WHERE id = ${opening.id}`);
+    expect(await refunded('48.4')).toEqual([
+      `${opening.id}: 100 was paid and set off for it, or is owed, and 51.61 for unused time, 48.4 by notes and refunds came back`,
+    ]);
+    expect(await refunded('20')).toEqual([]);
+    const grown = sql.fragment`UPDATE wallet_transactions SET reference_id = 'cn_none' WHERE reference_id = ${note.id}`;
+    expect(await named(grown)).toEqual([
+      expect.stringContaining('20 came by CREDIT_NOTE of cn_none, which gives 0'),
+    ]);
+    await named(
+      sql.fragment`UPDATE wallet_transactions SET reference_id = ${note.id} WHERE reference_id = 'cn_none'`,
+    );
+    await api.make(`/v1/invoices/${opening.id}/void`, {});
+    await expectBalancedBooks(api);
+    const paid = (amount: string) =>
+      named(sql.fragment`UPDATE invoices SET amount_paid = ${amount} WHERE id = ${opening.id}`);
+    // 28.39 to the wallet: 100.00 less the note and the credit.
+    expect(await paid('99.99')).toEqual([
+      `${customer.id}: 99.99 was paid and set off for voided invoices in usd, and 51.61 for unused time, 20 by notes and refunds, 28.39 by voiding came back`,
+    ]);
+    expect((await paid('48.38'))[1]).toBe(
+      `${opening.id}: 48.38 was paid and set off for it, or is owed, and 20 by notes and refunds, 28.39 by voiding came back`,
+    );
+    await paid('100');
   });
 });

@@ -9,6 +9,7 @@ import { ACCOUNTS } from '../domain/ledger/postings.js';
 import { isOfEnvironment, rowIsOfEnvironment } from '../records/conditions.js';
 import type { Occasion } from '../records/occasion.js';
 import { readUnit, type ReadDependencies, type ReadUnit } from '../records/unit.js';
+import { findBrokenDocuments } from './verify-documents.js';
 
 /** Something in the books that is not as it was posted. */
 export interface BooksProblemDto {
@@ -237,7 +238,12 @@ export function verifyBooks(dependencies: ReadDependencies, occasion: Occasion):
     return {
       movements,
       records,
-      problems: [...problems, ...(await findDifferences(unit)), ...(await findOrphans(unit))],
+      problems: [
+        ...problems,
+        ...(await findDifferences(unit)),
+        ...(await findOrphans(unit)),
+        ...(await findBrokenDocuments(unit)),
+      ],
     };
   });
 }

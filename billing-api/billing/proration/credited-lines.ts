@@ -8,6 +8,7 @@ import {
   type Credited,
   type CreditShare,
 } from '../../domain/proration/share-credits.js';
+import { notedWithoutTaxes } from '../../domain/proration/unused-charge.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit, Unit } from '../../records/unit.js';
 
@@ -22,21 +23,21 @@ const creditedRow = z.object({
   period_start: instantColumn,
   period_end: instantColumn,
   amount: numericColumn.transform(decimalOf),
+  /** What credit notes that are not voided take of it, with taxes. */
+  noted: numericColumn.transform(decimalOf),
+  tax: numericColumn.transform(decimalOf),
+  /** What all lines of its invoice cost together, after discounts. */
+  taxed: numericColumn.transform(decimalOf),
 });
+
+type CreditedRow = z.output<typeof creditedRow>;
 
 /** A credit for unused time that still counts, and where it is kept. */
 type KeptCredit = Credited & { readonly id: string; readonly lineItemId: string };
 
-/**
- * What credits for unused time have given back of the lines of an invoice. A credit of a line item
- * counts against all charges of it and of what it continues, on whatever invoice
- * (docs/domain.md 23.1), less what voided invoices have absorbed of it.
- */
-export async function findCreditShares(
-  { tx }: StatementUnit,
-  { id, currency }: Pick<InvoiceRow, 'id' | 'currency'>,
-): Promise<readonly CreditShare<KeptCredit>[]> {
-  const rows = await tx.any(sql.type(creditedRow)`
+/** The charges of the line items of an invoice and of their lineages, and the credits for them. */
+function findCharged({ tx }: StatementUnit, id: string): Promise<readonly CreditedRow[]> {
+  return tx.any(sql.type(creditedRow)`
     WITH RECURSIVE above AS (
       SELECT item.id, item.predecessor_id FROM subscription_line_items AS item
       JOIN invoice_line_items AS line ON line.subscription_line_item_id = item.id
@@ -55,7 +56,15 @@ export async function findCreditShares(
     )
     SELECT line.id AS line_id, line.invoice_id, NULL AS credit_id, lineage.id AS line_item_id,
       lineage.root_id, line.period_start, line.period_end,
-      line.amount - line.line_item_discount - line.invoice_level_discount AS amount
+      line.amount - line.line_item_discount - line.invoice_level_discount AS amount,
+      (SELECT coalesce(sum(noted.amount), 0) FROM credit_note_lines AS noted
+        JOIN credit_notes AS note ON note.id = noted.credit_note_id AND ${rowIsOfEnvironment('note')}
+        WHERE noted.invoice_line_item_id = line.id AND note.credit_note_status <> 'VOIDED'
+          AND ${rowIsOfEnvironment('noted')}) AS noted,
+      invoice.total_tax AS tax,
+      (SELECT sum(greatest(0, each.amount - each.line_item_discount - each.invoice_level_discount))
+        FROM invoice_line_items AS each
+        WHERE each.invoice_id = line.invoice_id AND ${rowIsOfEnvironment('each')}) AS taxed
     FROM lineage JOIN invoice_line_items AS line ON line.subscription_line_item_id = lineage.id
       AND line.kind = 'charge' AND line.price_type = 'FIXED' AND line.period_end > line.period_start
       AND ${rowIsOfEnvironment('line')}
@@ -64,12 +73,12 @@ export async function findCreditShares(
       OR (invoice.invoice_status = 'DRAFT' AND invoice.is_manually_edited)
     UNION ALL
     SELECT NULL, NULL, credit.wallet_transaction_id, lineage.id, lineage.root_id,
-      credit.period_start, credit.period_end, credit.amount - credit.absorbed
+      credit.period_start, credit.period_end, credit.amount - credit.absorbed, 0, 0, 0
     FROM lineage JOIN line_credits AS credit ON credit.subscription_line_item_id = lineage.id
       AND credit.absorbed < credit.amount AND ${rowIsOfEnvironment('credit')}
     UNION ALL
     SELECT NULL, NULL, line.id, lineage.id, lineage.root_id, line.period_start, line.period_end,
-      -line.amount - coalesce(line.absorbed, 0)
+      -line.amount - coalesce(line.absorbed, 0), 0, 0, 0
     FROM lineage JOIN invoice_line_items AS line ON line.subscription_line_item_id = lineage.id
       AND line.kind = 'credit' AND coalesce(line.absorbed, 0) < -line.amount AND ${rowIsOfEnvironment('line')}
     JOIN invoices AS invoice ON invoice.id = line.invoice_id AND ${rowIsOfEnvironment('invoice')}
@@ -77,11 +86,24 @@ export async function findCreditShares(
     WHERE invoice.invoice_status IN ('DRAFT', 'FINALIZED')
       OR (invoice.invoice_status = 'VOIDED' AND invoice.finalized_at IS NOT NULL)
     ORDER BY root_id, period_start, line_id, credit_id, line_item_id`);
+}
+
+/**
+ * What credits for unused time have given back of the lines of an invoice. A credit of a line item
+ * counts against all charges of it and of what it continues, on whatever invoice
+ * (docs/domain.md 23.1), less what voided invoices have absorbed of it.
+ */
+export async function findCreditShares(
+  unit: StatementUnit,
+  { id, currency }: Pick<InvoiceRow, 'id' | 'currency'>,
+): Promise<readonly CreditShare<KeptCredit>[]> {
+  const rows = await findCharged(unit, id);
   const figures = rows.map(({ line_item_id: lineItemId, ...row }) => ({
     ...{ lineId: row.line_id, invoiceId: row.invoice_id, id: row.credit_id, lineItemId },
     ownerId: row.root_id,
     period: { startMs: row.period_start, endMs: row.period_end },
     amount: maxOf(ZERO, row.amount),
+    noted: notedWithoutTaxes(row.noted, row, currency),
   }));
   const charges = figures.flatMap(({ lineId, ...one }) =>
     lineId === null ? [] : [{ ...one, lineId }],

@@ -50,6 +50,27 @@ describe('a credit', () => {
     expect(shared(charges, credits)).toEqual({ january: '45.81' });
   });
 
+  test('takes of each line at most what notes and earlier credits have left of it', () => {
+    const noted = { ...part('item', JANUARY, '120'), noted: decimalOf('110') };
+    const more = part('item', [day(1, 16), day(2, 1)], '30.97');
+    const charges = [['ten seats', noted] as const, ['five more', more] as const];
+    const credit = part('item', [day(1, 24), day(2, 1)], '25.49');
+    // 10.00 that are left, and 30.97 × 8 ÷ 16.
+    expect(shared(charges, [credit])).toEqual({ 'ten seats': '10', 'five more': '15.49' });
+    const half = { ...credit, amount: decimalOf('12.74') };
+    const last = { ...credit, amount: decimalOf('12.75') };
+    expect(shared(charges, [half, last])).toEqual({ 'ten seats': '8.11', 'five more': '17.38' });
+  });
+
+  test('for time that pauses have moved is of no line that begins later', () => {
+    const charges = [
+      ['january', part('item', JANUARY, '120')],
+      ['after the pause', part('item', [day(2, 11), day(3, 11)], '84')],
+    ] as const;
+    const credit = part('item', [day(2, 5), day(2, 11)], '6.97');
+    expect(shared(charges, [credit])).toEqual({ january: '6.97' });
+  });
+
   test('of what no invoice has any more is of no line', () => {
     expect(shared([], [part('item', JANUARY, '1')])).toEqual({});
   });

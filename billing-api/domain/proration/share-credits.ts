@@ -1,5 +1,6 @@
-import { maxOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { addAt, maxOf, minOf, ZERO, type Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
+import { mustGet } from '../../../runtime/failure.js';
 import { allocateByWeight } from '../money/allocate.js';
 import { Money } from '../money/money.js';
 
@@ -11,7 +12,11 @@ export type Credited = {
   readonly amount: Decimal;
 };
 
-export type CreditedCharge = Credited & { readonly lineId: string };
+export type CreditedCharge = Credited & {
+  readonly lineId: string;
+  /** What credit notes have given back of it, without taxes; absent for nothing. */
+  readonly noted?: Decimal;
+};
 
 /** What of a charge is for the time from the start of a credit on. */
 function laterPart(
@@ -23,23 +28,40 @@ function laterPart(
   return share.dividedBy(period.endMs - period.startMs);
 }
 
-/** The charges that a credit gives back: those of its time, or where pauses moved it, the last. */
+/**
+ * The charges that a credit gives back: those of its time, or where pauses moved it, the last one
+ * that began before it.
+ */
 function chargesOf(charges: readonly CreditedCharge[], credit: Credited) {
   const own = charges.filter(({ ownerId }) => ownerId === credit.ownerId);
   const later = own.filter((charge) => laterPart(charge, credit).greaterThan(ZERO));
-  return later.length > 0 ? later : own.slice(-1);
+  if (later.length > 0) return later;
+  const before = own.filter(({ period }) => period.startMs <= credit.period.startMs);
+  return before.length > 0 ? before.slice(-1) : own.slice(0, 1);
 }
 
-/** The part of a credit that falls to each of the charges that it gives back. */
+/**
+ * The part of a credit that falls to each of the charges that it gives back: by what each costs for
+ * its time, and no more than notes and earlier credits have left, which the credit was limited by.
+ */
 function partsOf(
   charges: readonly CreditedCharge[],
   credit: Credited,
-  currency: string,
+  { given, currency }: { readonly given: ReadonlyMap<string, Decimal>; readonly currency: string },
 ): readonly (readonly [CreditedCharge, Decimal])[] {
   const { amount } = credit;
   if (charges.length < 2) return charges.map((charge) => [charge, amount]);
+  const weights = new Map(
+    charges.map((charge) => {
+      // Absent means zero: nothing of it was given back before.
+      const before = (charge.noted ?? ZERO).plus(given.get(charge.lineId) ?? ZERO);
+      const left = maxOf(ZERO, charge.amount.minus(before));
+      return [charge, minOf(laterPart(charge, credit), left)];
+    }),
+  );
+  const isAllGone = [...weights.values()].every((weight) => weight.isZero());
   const parts = allocateByWeight(new Money(amount, currency), charges, (charge) =>
-    laterPart(charge, credit),
+    isAllGone ? laterPart(charge, credit) : mustGet(weights, charge, 'the weight of a charge'),
   );
   return parts.map(([charge, { value }]) => [charge, value]);
 }
@@ -53,7 +75,8 @@ export type CreditShare<C extends Credited> = {
 
 /**
  * What credits have given back of charges: a credit is split over the charges of its time in
- * proportion to their parts of that time, to the smallest unit (docs/domain.md 19.2).
+ * proportion to their parts of that time, as far as notes have left them, to the smallest unit
+ * (docs/domain.md 19.2).
  * @param charges by their start.
  */
 export function shareCredits<C extends Credited>(
@@ -61,9 +84,12 @@ export function shareCredits<C extends Credited>(
   credits: readonly C[],
   currency: string,
 ): readonly CreditShare<C>[] {
-  return credits.flatMap((credit) =>
-    partsOf(chargesOf(charges, credit), credit, currency).map(([{ lineId }, amount]) => ({
-      ...{ credit, lineId, amount },
-    })),
-  );
+  const given = new Map<string, Decimal>();
+  return credits.flatMap((credit) => {
+    const parts = partsOf(chargesOf(charges, credit), credit, { given, currency });
+    return parts.map(([{ lineId }, amount]) => {
+      addAt(given, lineId, amount);
+      return { credit, lineId, amount };
+    });
+  });
 }
