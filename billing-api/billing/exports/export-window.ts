@@ -2,7 +2,7 @@ import { sql } from 'slonik';
 import { formatInstant } from '../../../contract/instant.js';
 import { assertPresent, messageOf } from '../../../runtime/failure.js';
 import { noRows } from '../../../sql/columns.js';
-import { CONNECTIONS, type S3Secrets } from '../../declarations/exports/connection.resource.js';
+import { CONNECTIONS, type ConnectionRow } from '../../declarations/exports/connection.resource.js';
 import {
   SCHEDULED_TASKS,
   type ScheduledTaskRow,
@@ -17,6 +17,7 @@ import { writeUnit, type Unit } from '../../records/unit.js';
 import { countedOf } from './counted-window.js';
 import { exportedFile } from './exported-rows.js';
 import type { ExportNeeds } from './export-needs.js';
+import { openSecrets } from './open-secrets.js';
 import { writeFile, type WrittenFile } from './write-file.js';
 
 /** After so many attempts the window is left until a later look makes it up. */
@@ -25,8 +26,7 @@ const ATTEMPTS_MAX = 3;
 type Begun = {
   readonly task: TaskRow;
   readonly scheduled: ScheduledTaskRow;
-  /** Sealed. */
-  readonly secrets: Buffer;
+  readonly connection: ConnectionRow;
 };
 
 /** Begins the next attempt of a window; null when it is done already, or its task is disabled. */
@@ -46,7 +46,7 @@ async function begin(unit: Unit, taskId: string): Promise<Begun | null> {
     UPDATE tasks SET task_status = 'PROCESSING', attempts = attempts + 1, error = NULL,
       started_at = ${formatInstant(unit.now)}::timestamptz
     WHERE id = ${taskId} AND ${isOfEnvironment}`);
-  return { task, scheduled, secrets: connection.secrets };
+  return { task, scheduled, connection };
 }
 
 async function complete({ tx, now }: Unit, taskId: string, file: WrittenFile): Promise<null> {
@@ -70,10 +70,8 @@ async function fail({ tx, now }: Unit, taskId: string, reason: string): Promise<
 }
 
 async function write(needs: ExportNeeds, occasion: Occasion<JobActor>, begun: Begun) {
-  const { task, scheduled, secrets: sealed } = begun;
-  const box = assertPresent(needs.secretBox, 'the key of secrets, MINUTEBOOK_SECRETS_KEY');
-  // Sealed by an operation that had it as this type.
-  const secrets = JSON.parse(await box.open(sealed)) as S3Secrets;
+  const { task, scheduled, connection } = begun;
+  const secrets = await openSecrets(needs, connection);
   const window = { startMs: task.start_time, endMs: task.end_time };
   const counted = await countedOf(needs, occasion, task);
   const file = exportedFile(needs, occasion, { scheduled, window, counted });

@@ -50,7 +50,7 @@ type StoredObject = {
 };
 
 /** The object appears in the store when all of it is there, or not at all. */
-async function upload(
+export async function upload(
   client: S3Client,
   { job_config: { bucket, encryption } }: ScheduledTaskRow,
   { key, type, body }: StoredObject,
