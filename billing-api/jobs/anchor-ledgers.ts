@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Environment } from '../../contract/environment.js';
 import { messageOf } from '../../runtime/failure.js';
-import type { Signer } from '../../runtime/signer.js';
 import { defineJob, type JobRun } from '../../sql/jobs/job.js';
 import { writeAnchor } from '../billing/exports/write-anchor.js';
 import { findLedgers, takeAnchor } from '../ledger/take-anchor.js';
@@ -9,14 +8,19 @@ import { occasionOfRun, type JobNeeds } from './job-needs.js';
 
 const PROBLEMS_LOGGED = 20;
 
-async function anchorOne(
+/** Anchors the ledger of one environment, and writes the anchor to its stores. */
+export async function anchorLedger(
   needs: JobNeeds,
   {
     run,
-    signer,
     environment,
-  }: { readonly run: JobRun; readonly signer: Signer; readonly environment: Environment },
+  }: {
+    readonly run: Pick<JobRun, 'job' | 'runId' | 'environment' | 'now' | 'signal'>;
+    readonly environment: Environment;
+  },
 ): Promise<void> {
+  const signer = needs.secretBox?.signer;
+  if (signer === undefined) return;
   const occasion = occasionOfRun(run, environment);
   const taken = await takeAnchor(needs, occasion, signer);
   if ('problems' in taken) {
@@ -27,7 +31,7 @@ async function anchorOne(
   }
   const { anchor, isNew } = taken;
   if (anchor === null) return;
-  const places = await writeAnchor(needs, occasion, anchor);
+  const places = await writeAnchor(needs, occasion, { anchor, signal: run.signal });
   // Whoever keeps the log elsewhere has the anchor with it.
   if (isNew) needs.log.info({ ...environment, anchor, places }, 'the ledger was anchored');
 }
@@ -42,12 +46,11 @@ export const ANCHOR_LEDGERS = defineJob({
   schedule: { cron: '40 0 * * *', timeZone: 'UTC' },
   input: z.object({}),
   withLease: async ({ run }, needs: JobNeeds) => {
-    const signer = needs.secretBox?.signer;
-    if (signer === undefined) return {};
+    if (needs.secretBox === null) return {};
     let failed = 0;
     for (const environment of await findLedgers(needs.database)) {
       run.signal.throwIfAborted();
-      await anchorOne(needs, { run, signer, environment }).catch((error: unknown) => {
+      await anchorLedger(needs, { run, environment }).catch((error: unknown) => {
         failed += 1;
         needs.log.warn({ ...environment, error: messageOf(error) }, 'a ledger was not anchored');
       });

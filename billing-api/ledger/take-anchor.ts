@@ -62,7 +62,7 @@ export type TakenAnchor =
 /**
  * Anchors the ledger of an environment: every customer must still have the movements that were
  * anchored before, so each anchor answers for those before it. Where nothing was posted since, the
- * last one stays.
+ * last one stays, unless the key has changed.
  */
 export async function takeAnchor(
   dependencies: WriteDependencies,
@@ -77,7 +77,9 @@ export async function takeAnchor(
     ];
     if (problems.length > 0) return { problems };
     const moved = await moveHeads(unit);
-    if (moved === 0) return { anchor: last, isNew: false };
+    // A new key signs at once, so that the old one is needed no more.
+    const isSignedAnew = last !== null && last.publicKey !== signer.publicKey;
+    if (moved === 0 && !isSignedAnew) return { anchor: last, isNew: false };
     const anchor = {
       ...{ number: (last?.number ?? 0) + 1, anchoredAt: unit.now, ...(await digestHeads(unit)) },
       previous: last?.signature ?? '',

@@ -3,6 +3,8 @@ import { gunzipSync } from 'node:zlib';
 import { sql } from 'slonik';
 import { describe, expect, vi } from 'vitest';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
+import { anchorLedger } from '../../jobs/anchor-ledgers.js';
+import { billingNeeds } from '../../testing/bill-environment.js';
 import { test as billedTest } from '../../testing/billed-test.js';
 import { makeExportWorld, type ExportWorld } from '../../testing/export-world.js';
 import { expectRefused, type Answer } from '../../testing/money-test.js';
@@ -252,13 +254,44 @@ describe('an export', () => {
     expect(world.lines(`invoice/invoice-${FIRST}.csv`)).toEqual(file);
   });
 
-  test('has a manifest with its counts, sums and checksum, which follow from the file', async ({
+  test('has a manifest with its counts, sums and checksum, and the anchor of the ledger beside it', async ({
     api,
+    database,
+    clickhouse,
     world,
   }) => {
     await world.schedule('invoice', {}, { compression: 'gzip' });
     await makeWallet(api);
     await invoiceOf(api, '150');
+    const { environment } = api;
+    const engines = { database: database.database, clickHouse: clickhouse.client, environment };
+    const run = { job: 'anchor-ledgers', runId: 'run', environment, now: Date.parse(NOW) };
+    const { signal } = new AbortController();
+    await anchorLedger(billingNeeds(engines), { run: { ...run, signal }, environment });
+    const anchored = world.manifest('ledger_anchor/ledger_anchor-260301100300-260301100300.csv');
+    const { anchor } = (await api.call('GET', '/v1/ledger/verify')).body;
+    expect(anchored).toMatchObject({
+      format: 1,
+      environment_id: environment.environmentId,
+      ...anchor,
+    });
+    const list = world.store.objects.get(
+      '/lake/ledger_anchor/ledger_anchor-260301100300-260301100300.csv',
+    );
+    expect(
+      createHash('sha256')
+        .update(list?.body ?? '')
+        .digest('hex'),
+    ).toBe(anchor.root);
+    const lost = new AbortController();
+    lost.abort(new Error('another process has taken the job over'));
+    world.store.objects.clear();
+    const late = anchorLedger(billingNeeds(engines), {
+      run: { ...run, signal: lost.signal },
+      environment,
+    });
+    await expect(late).rejects.toThrow(/taken the job over/);
+    expect(world.store.objects.size).toBe(0);
     await invoiceOf(api, '20.5');
     await world.work('2026-03-01T11:20:00.000Z');
     const key = `invoice/invoice-${FIRST}.csv.gz`;

@@ -82,7 +82,7 @@ export function anchorManifest(
 export async function writeAnchor(
   needs: ExportNeeds,
   occasion: Occasion<JobActor>,
-  anchor: SignedAnchor,
+  { anchor, signal }: { readonly anchor: SignedAnchor; readonly signal: AbortSignal },
 ): Promise<number> {
   const places = await findPlaces(needs, occasion);
   if (places.length === 0) return 0;
@@ -92,9 +92,9 @@ export async function writeAnchor(
     const key = keyOf(task, anchor);
     const manifest = Buffer.from(anchorManifest(occasion.environment, anchor));
     try {
-      await upload(client, task, { key, type: 'text/csv', body: list });
+      await upload(client, task, { key, type: 'text/csv', body: list, signal });
       const type = 'application/json';
-      await upload(client, task, { key: manifestKey(key), type, body: manifest });
+      await upload(client, task, { key: manifestKey(key), type, body: manifest, signal });
     } finally {
       client.destroy();
     }
