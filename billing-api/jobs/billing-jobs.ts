@@ -1,4 +1,5 @@
 import { ADVANCE_TEST_CLOCK } from './advance-test-clock.js';
+import { ANCHOR_LEDGERS } from './anchor-ledgers.js';
 import { BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE } from './bill-environment.js';
 import { BILL_ENVIRONMENTS } from './bill-environments.js';
 import { CANCEL_OVERDUE_ONE } from './cancel-overdue.js';
@@ -47,4 +48,5 @@ export const BILLING_JOBS = [
   TAKE_BY_GATEWAY,
   SYNC_ONE_INVOICE,
   TELL_REJECTED,
+  ANCHOR_LEDGERS,
 ];

@@ -2,6 +2,7 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import {
   CONNECTIONS,
+  placeOfSecrets,
   type ChangeConnectionBody,
   type ConnectionRow,
   type ConnectionSecretsBody,
@@ -92,9 +93,14 @@ function readSyncConfig(
 /** Seals the secrets of a request; refused where nothing could keep them. */
 async function sealed(
   { secretBox }: ConnectionDependencies,
-  secrets: ConnectionSecretsBody,
+  { environment }: Occasion,
+  { id, secrets }: { readonly id: string; readonly secrets: ConnectionSecretsBody },
 ): Promise<Buffer | Refusal> {
-  if (secretBox !== null) return secretBox.seal(JSON.stringify(secrets));
+  if (secretBox !== null) {
+    const { tenantId: tenant_id, environmentId: environment_id } = environment;
+    const place = placeOfSecrets({ tenant_id, environment_id, id });
+    return secretBox.seal(JSON.stringify(secrets), place);
+  }
   const problem = 'no key is configured to keep secrets with: set MINUTEBOOK_SECRETS_KEY';
   return new Refusal('invalid_operation', problem);
 }
@@ -113,12 +119,13 @@ export async function createConnection(
   const members = {
     ...{ name, provider_type, endpoint_url, sync_config, metadata: reader.metadata(metadata) },
   };
-  const kept = await sealed(dependencies, secrets);
+  const id = dependencies.createId(CONNECTIONS.idPrefix);
+  const kept = await sealed(dependencies, occasion, { id, secrets });
   const problems = reader.refusal();
   if (problems !== null) return problems;
   if (isRefusal(kept)) return kept;
   return writeUnit(dependencies, occasion, (unit) =>
-    createRecord(unit, CONNECTIONS, { ...members, secrets: kept }),
+    createRecord(unit, CONNECTIONS, { id, ...members, secrets: kept }),
   );
 }
 
@@ -150,7 +157,9 @@ export async function changeConnection(
 ): Promise<ConnectionRow | Refusal> {
   const reader = new MemberReader();
   const { secrets } = body;
-  const kept = secrets === undefined ? undefined : await sealed(dependencies, secrets);
+  const { id } = target;
+  const kept =
+    secrets === undefined ? undefined : await sealed(dependencies, occasion, { id, secrets });
   if (isRefusal(kept)) return kept;
   const patch = givenOf({
     name: body.name,

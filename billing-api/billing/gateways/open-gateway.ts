@@ -6,6 +6,7 @@ import type { OutboundAgents } from '../../../runtime/guarded-agents.js';
 import type { SecretBox } from '../../../runtime/secret-box.js';
 import {
   CONNECTIONS,
+  placeOfSecrets,
   type ConnectionRow,
   type StripeSecrets,
 } from '../../declarations/exports/connection.resource.js';
@@ -49,11 +50,12 @@ export async function findGatewayEnvironment(
 
 async function stripeAccess(
   { secretBox, outbound }: GatewayAccess,
-  { secrets: sealed, endpoint_url: endpointUrl }: ConnectionRow,
+  connection: ConnectionRow,
 ): Promise<StripeAccess> {
+  const { secrets: sealed, endpoint_url: endpointUrl } = connection;
   const box = assertPresent(secretBox, 'the key of secrets, MINUTEBOOK_SECRETS_KEY');
   // Sealed by an operation that had it as this type.
-  const secrets = JSON.parse(await box.open(sealed)) as StripeSecrets;
+  const secrets = JSON.parse(await box.open(sealed, placeOfSecrets(connection))) as StripeSecrets;
   return { secrets, endpointUrl, outbound };
 }
 

@@ -71,7 +71,7 @@ function requestOf(unit: Unit, id: string, body: ChangeLineItemBody): Requested 
   const reader = new MemberReader();
   const change = changeOf(reader, { unit, id }, body);
   const display_name =
-    body.display_name === undefined ? undefined : reader.name('display_name', body.display_name);
+    body.display_name === undefined ? undefined : reader.line('display_name', body.display_name);
   const metadata = body.metadata === undefined ? undefined : { ...reader.metadata(body.metadata) };
   const problems = reader.refusal();
   if (problems !== null) return unnestedRefusal(problems, PLACE);
