@@ -36,7 +36,10 @@ function beyondInvoice(
   return invalid({ refunded_amount: `must be at most ${most}: ${reason}` });
 }
 
-/** Takes what goes back of a payment off its locked invoice, with the credits that it has sold. */
+/**
+ * Takes what goes back of a payment off its locked invoice, with the credits that it has sold.
+ * Wallets are locked before the first posting, as by whoever pays from them.
+ */
 async function takeFromInvoice(
   unit: Unit,
   { payment, invoice }: { readonly payment: PaymentRow; readonly invoice: InvoiceRow },
@@ -45,20 +48,18 @@ async function takeFromInvoice(
   const { overpaid, ofInvoice } = shares;
   const written = await takeBack(unit, invoice, shares);
   if (isRefusal(written)) return written;
-  if (!overpaid.isZero()) {
-    const back = { kind: 'payment.overpayment_refunded', amount: overpaid } as const;
-    const given = await giveBack(unit, payment, { ...back, account: 'receivable' });
+  const purchases = await findPurchases(unit, invoice.id);
+  const taken = await takeSoldCredits(unit, { invoice, purchases, amount: ofInvoice });
+  if (isRefusal(taken)) return taken;
+  const account = priceAccount(purchases.length > 0);
+  for (const back of [
+    { kind: 'payment.overpayment_refunded', amount: overpaid, account: 'receivable' as const },
+    { kind: 'payment.refunded', amount: ofInvoice, account },
+  ]) {
+    const given = back.amount.isZero() ? payment : await giveBack(unit, payment, back);
     if (isRefusal(given)) return given;
   }
-  if (ofInvoice.isZero()) return null;
-  const purchases = await findPurchases(unit, invoice.id);
-  const back = { kind: 'payment.refunded', amount: ofInvoice } as const;
-  const given = await giveBack(unit, payment, {
-    ...{ ...back, account: priceAccount(purchases.length > 0) },
-  });
-  if (isRefusal(given)) return given;
-  const taken = await takeSoldCredits(unit, { invoice, purchases, amount: ofInvoice });
-  return isRefusal(taken) ? taken : settlePurchase(unit, written);
+  return settlePurchase(unit, written);
 }
 
 /**
@@ -77,12 +78,11 @@ async function settleRefund(
   const shares = splitRefund(more, sums);
   const { ofCustomer } = shares;
   if (!isGone && !ofCustomer.isZero()) return beyondInvoice(payment, shares, sums);
-  if (ofCustomer.lessThan(more)) {
-    const settled = await takeFromInvoice(unit, { payment, invoice }, shares);
-    if (isRefusal(settled)) return settled;
-  }
-  if (ofCustomer.isZero()) return payment;
-  return takeFromCustomer(unit, payment, { ...taken, amount: ofCustomer });
+  const after = ofCustomer.isZero()
+    ? payment
+    : await takeFromCustomer(unit, payment, { ...taken, amount: ofCustomer });
+  if (isRefusal(after) || ofCustomer.equals(more)) return after;
+  return (await takeFromInvoice(unit, { payment, invoice }, shares)) ?? after;
 }
 
 /** Notes that money of a payment went back. */

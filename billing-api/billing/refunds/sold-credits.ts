@@ -90,6 +90,7 @@ export async function takeSoldCredits(
   unit: Unit,
   { invoice, purchases, amount }: Part,
 ): Promise<null | Refusal> {
+  if (purchases.length === 0 || amount.isZero()) return null;
   const of = invoice.amount_due.minus(invoice.refunded_amount);
   for (const { purchase, left } of await findSold(unit, purchases)) {
     const share = shareOfCredits(left, { amount, of });
@@ -117,6 +118,7 @@ export async function returnSoldCredits(
   unit: Unit,
   { invoice, purchases, amount }: Part,
 ): Promise<null | Refusal> {
+  if (purchases.length === 0) return null;
   const of = invoice.refunded_amount;
   for (const { purchase, taken } of await findSold(unit, purchases)) {
     const share = shareOfCredits(taken, { amount, of });

@@ -167,7 +167,7 @@ const MOVEMENTS: readonly Movement[] = [
       const { invoice_id: id } = await topUp(api, wallet, body);
       const { body: sold } = await api.call('GET', `/v1/invoices/${id}`);
       yield [() => note(api, sold, '10'), ['receivable -10', 'wallet_funding 10']];
-      const voided = ['receivable -30', 'wallet_funding 30'];
+      const voided = ['receivable -30', 'wallet_funding -10', 'wallet_funding 40'];
       yield [() => api.call('POST', `/v1/invoices/${id}/void`, { body: {} }), voided];
     },
   },

@@ -60,6 +60,7 @@ export function shareOfCredits(
   credits: Decimal,
   { amount, of }: { readonly amount: Decimal; readonly of: Decimal },
 ): Decimal {
+  if (amount.isZero()) return ZERO;
   if (amount.greaterThanOrEqualTo(of)) return credits;
   return credits.times(amount).dividedBy(of).toDecimalPlaces(CREDIT_DIGITS);
 }
