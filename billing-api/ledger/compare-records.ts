@@ -75,7 +75,7 @@ export async function findDifferences(
       SELECT 'credit_note', note.id, 'total_amount', CASE WHEN note.credit_note_status = 'FINALIZED' THEN note.total_amount ELSE 0 END,
         coalesce(found.amount, 0)
       FROM credit_notes AS note
-      LEFT JOIN (SELECT entity_id, sum(amount) AS amount FROM posted WHERE account = 'refunds' GROUP BY entity_id) AS found
+      LEFT JOIN (SELECT entity_id, sum(amount) AS amount FROM posted WHERE account IN ('refunds', 'wallet_funding') GROUP BY entity_id) AS found
         ON found.entity_id = note.id
       WHERE ${isOf('note', range)} AND ${rowIsOfEnvironment('note')}
       UNION ALL

@@ -1,6 +1,6 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { PaymentRow } from '../../declarations/money/payment.resource.js';
-import { postingsOfPaidBack } from '../../domain/ledger/postings.js';
+import { postingsOfPaidBack, type PaidBack } from '../../domain/ledger/postings.js';
 import { postGroups } from '../../ledger/post-groups.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
@@ -28,7 +28,7 @@ async function returnCredits(
 type GivenBack = {
   readonly kind: string;
   readonly amount: Decimal;
-  readonly account: 'refunds' | 'receivable';
+  readonly account: PaidBack['account'];
 };
 
 /** Gives back what a payment brought: money to where it came from, credits to a wallet. */

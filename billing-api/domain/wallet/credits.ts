@@ -1,4 +1,5 @@
-import { Decimal, maxOf, minOf, ZERO } from '../../../contract/decimal.js';
+import { Decimal, maxOf, minOf, plain, ZERO } from '../../../contract/decimal.js';
+import { roundMoney } from '../money/money.js';
 
 /** Credits have at most so many fraction digits. */
 export const CREDIT_DIGITS = 12;
@@ -11,6 +12,21 @@ export function creditsOfMoney(money: Decimal, rate: Decimal): Decimal {
 /** What credits are worth in money, exact. */
 export function moneyOfCredits(credits: Decimal, rate: Decimal): Decimal {
   return credits.times(rate);
+}
+
+/** What a wallet says of the price of its credits. */
+type CreditPrice = { readonly currency: string; readonly topup_conversion_rate: Decimal };
+
+/** What credits of a wallet cost that are bought (docs/domain.md 20.4). */
+export function priceOf(credits: Decimal, { currency, topup_conversion_rate: rate }: CreditPrice) {
+  return roundMoney(credits.times(rate), currency).value;
+}
+
+/** Why so few credits are not sold, which would cost nothing; null when they cost something. */
+export function priceProblem(credits: Decimal, wallet: CreditPrice): string | null {
+  if (!priceOf(credits, wallet).isZero()) return null;
+  const { currency, topup_conversion_rate: rate } = wallet;
+  return `must be more: at ${plain(rate)} ${currency} for one, ${plain(credits)} credits would cost nothing`;
 }
 
 /** What is left of a new credit, which fills a balance below 0 first (docs/domain.md 20.3). */
