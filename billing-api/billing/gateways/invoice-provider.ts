@@ -33,10 +33,10 @@ export type ProviderInvoice = ProviderState & {
   readonly pdfUrl: string | null;
 };
 
-/** What the provider did, or why it will not. */
+/** What the provider did, or why it will not: also since it has no such invoice. */
 export type ProviderAnswer<T> =
   | { readonly status: 'done'; readonly value: T }
-  | { readonly status: 'refused'; readonly reason: string };
+  | { readonly status: 'refused' | 'unknown'; readonly reason: string };
 
 /**
  * Who has invoices of its own, which are kept like those here (docs/domain.md 17.6). Everything

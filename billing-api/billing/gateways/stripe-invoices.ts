@@ -10,7 +10,7 @@ import type {
   ProviderState,
   SentInvoice,
 } from './invoice-provider.js';
-import { openClient, refusedBecause, type StripeAccess } from './stripe-client.js';
+import { failureOf, openClient, refusedBecause, type StripeAccess } from './stripe-client.js';
 
 /** Stripe takes no more on one invoice. */
 const LINES_MAX = 250;
@@ -63,7 +63,8 @@ async function asking<T>(
     return { status: 'done', value: await ask(client) };
   } catch (error) {
     if (error instanceof NotSayable) return { status: 'refused', reason: error.message };
-    return { status: 'refused', reason: refusedBecause(error) };
+    const status = failureOf(error).statusCode === 404 ? 'unknown' : 'refused';
+    return { status, reason: refusedBecause(error) };
   }
 }
 
@@ -131,10 +132,10 @@ async function finalizeDraft(
   return client.invoices.finalizeInvoice(draft.id, { auto_advance: false }, { idempotencyKey });
 }
 
-/** What Stripe is to take off an open invoice by a credit note, so that it asks for what is left. */
+/** What a credit note is to take off an open invoice, so that Stripe asks for what is left. */
 function creditOf(open: Stripe.Invoice, { amounts: here, isPaid }: SentInvoice): Decimal {
   const { amounts: there } = toldOf(open);
-  // What is paid here of one of which nothing is left is told as paid elsewhere.
+  // Where nothing is left, what was paid here is told as paid elsewhere instead.
   const missing = isPaid ? here.adjusted.minus(there.credited) : askedTooMuch(here, there);
   if (missing.isNegative() && !isPaid) {
     const less = missing.negated().toFixed(minorDigitsOf(open.currency));

@@ -10,6 +10,9 @@ import {
 import { refusedBecause } from './stripe-client.js';
 import { idOf, purposeOf } from './stripe-references.js';
 
+/** Why money of an account that was on its way is not there. */
+export const ARRIVED_NOT = 'the payment by the page did not arrive';
+
 /** What a Checkout Session says of itself; one that has ended without a payment has failed. */
 export function outcomeOfPage(session: Stripe.Checkout.Session): ChargeOutcome {
   const { status, payment_status: paid, amount_total: units, currency } = session;
@@ -69,4 +72,16 @@ export async function closePage(client: Stripe, id: string): Promise<ChargeOutco
     }
     return outcomeOfPage(session);
   }
+}
+
+/** How a page stands; null as long as nobody has paid by it. */
+export async function lookAtPage(client: Stripe, id: string): Promise<ChargeOutcome | null> {
+  const session = await client.checkout.sessions.retrieve(id, { expand: ['payment_intent'] });
+  if (session.status === 'open') return null;
+  const outcome = outcomeOfPage(session);
+  const { payment_intent: intent } = session;
+  const isIntent = typeof intent === 'object' && intent !== null;
+  if (outcome.status !== 'processing' || !isIntent) return outcome;
+  const hasFailed = ['canceled', 'requires_payment_method'].includes(intent.status);
+  return hasFailed ? { status: 'failed', reason: ARRIVED_NOT } : outcome;
 }
