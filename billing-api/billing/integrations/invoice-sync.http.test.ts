@@ -103,6 +103,23 @@ describe('an invoice that may be paid here and there', () => {
     expect(tried.status).toBe(200);
     expect(await money.read(due.id)).toMatchObject({ payment_status: 'FAILED' });
     expect(sync.stripe.intents.size).toBe(0);
+    const unlink = () =>
+      api.call('DELETE', '/v1/integrations/link', {
+        body: {
+          ...{ entity_type: 'invoice', entity_id: due.id },
+          ...{ provider_type: 'stripe', provider_entity_id: sync.theirs(due.id).id },
+        },
+      });
+    const kept = await unlink();
+    expect([kept.status, kept.body.message]).toEqual([
+      400,
+      expect.stringMatching(/is open at stripe; pull what is paid there, or void it there/),
+    ]);
+    sync.stripe.failNext = 10;
+    expect((await unlink()).status).toBe(503);
+    sync.stripe.failNext = 0;
+    sync.theirs(due.id).status = 'void';
+    expect((await unlink()).status).toBe(200);
   });
 });
 
