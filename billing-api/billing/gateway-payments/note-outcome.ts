@@ -1,8 +1,10 @@
-import type { Decimal } from '../../../contract/decimal.js';
+import { ZERO, type Decimal } from '../../../contract/decimal.js';
 import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import { PAYMENTS, type PaymentRow } from '../../declarations/money/payment.resource.js';
+import { postingsOfRoundedPayment } from '../../domain/ledger/postings.js';
 import { problemOfMove } from '../../domain/lifecycle/lifecycle.js';
 import { PAYMENT } from '../../domain/lifecycle/money-lifecycle.js';
+import { writtenOffOf } from '../../domain/payment/gateway-amount.js';
 import { changeRecord, updateRecord } from '../../records/change-record.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
@@ -31,6 +33,13 @@ export async function holdCharge(unit: Unit, id: string): Promise<HeldPayment | 
 /** What a gateway has taken. */
 type Received = { readonly received: Decimal; readonly chargeId?: string | null };
 
+/** What is too little for the gateway to take, of a payment that settles its invoice. */
+function writtenOff({ payment, invoice }: HeldPayment, received: Decimal): Decimal {
+  if (invoice === null) return ZERO;
+  const amounts = { asked: payment.amount, received, left: invoice.amount_remaining };
+  return writtenOffOf(amounts, payment.currency);
+}
+
 /** The money has arrived: counts once, with the amount that the gateway says. */
 async function noteSuccess(
   unit: Unit,
@@ -41,15 +50,18 @@ async function noteSuccess(
   if (problemOfMove(PAYMENT, 'succeed', payment.payment_status) !== null) return held;
   if (payment.payment_status === 'SUCCEEDED') return held;
   const { customer_id: customerId } = payment;
+  const settled = received.plus(writtenOff(held, received));
   const patch = {
-    amount: received,
+    amount: settled,
     gateway_payment_id: payment.gateway_payment_id ?? chargeId,
     ...(invoice === null
       ? { destination_type: 'CUSTOMER' as const, destination_id: customerId }
       : {}),
   };
   const given = await updateRecord(unit, PAYMENTS, { row: payment, patch });
-  return isRefusal(given) ? given : succeed(unit, { payment: given, invoice });
+  if (isRefusal(given)) return given;
+  const postings = postingsOfRoundedPayment(received, settled);
+  return succeed(unit, { payment: given, invoice }, { postings });
 }
 
 /** The money did not come. A success, and a failure that was noted, stay as they are. */

@@ -383,6 +383,76 @@ describe('a page of the gateway', () => {
   });
 });
 
+describe('a currency that the gateway takes in steps of 10', () => {
+  test('is charged rounded down by card and page, and what is too little is written off', async ({
+    api,
+    gateway,
+    money,
+    pages,
+  }) => {
+    const inFils = { currency: 'kwd' };
+    const first = await makeInvoice(api, '12.345', 'kwd');
+    await gateway.pay(first, inFils);
+    expect(gateway.charge()).toMatchObject({ amount: 12_340, currency: 'kwd' });
+    const second = await makeInvoice(api, '8.009', 'kwd');
+    const link = await pages.open(second, inFils);
+    expect(pages.of(link).amount).toBe(8_000);
+    gateway.stripe.pages.pay(pages.of(link));
+    await pages.tell(pages.of(link), 'completed');
+    for (const { id, amount_due: due } of [first, second]) {
+      expect(await money.read(id)).toMatchObject({
+        ...{ payment_status: 'SUCCEEDED', amount_paid: due, amount_remaining: '0.000' },
+      });
+    }
+    const balances = async () => {
+      const { body } = await api.call('GET', '/v1/ledger/balances?currency=kwd');
+      const texts = body.items.map((one: Answer) => `${one.account} ${one.balance}`);
+      return texts.filter((text: string) => /^(payments|receivable|write_off)/.test(text)).sort();
+    };
+    expect(await balances()).toEqual([
+      ...['payments 12.34', 'payments 8', 'receivable 0', 'receivable 0'],
+      ...['write_off 0.005', 'write_off 0.009'],
+    ]);
+    // All of a payment that did not hold is undone, also what was not received.
+    const body = { payment_status: 'VOIDED' };
+    expect((await api.call('PUT', `/v1/payments/${link.id}`, { body })).status).toBe(200);
+    expect(await balances()).toEqual([
+      ...['payments 0', 'payments 12.34', 'receivable 0', 'receivable 8.009'],
+      ...['write_off 0', 'write_off 0.005'],
+    ]);
+  });
+});
+
+describe('the key of a gateway', () => {
+  test('may be replaced by one of the same account while a payment is in process, by no other', async ({
+    api,
+    due,
+    gateway,
+  }) => {
+    const bySlowBank = { payment_method_id: 'pm_slow' };
+    const path = `/v1/connections/${gateway.connection.id}`;
+    const put = (key: string) =>
+      api.call('PUT', path, { body: { secrets: { secret_key: key, webhook_secret: 'whsec_2' } } });
+    expect((await put('sk_test_before')).status).toBe(200);
+    const payment = await api.make('/v1/payments', cardOf(due, bySlowBank));
+    const early = await put('sk_test_early');
+    expect([early.status, Object.keys(early.body.details)]).toEqual([400, ['secrets.secret_key']]);
+    await gateway.take();
+    expect((await put('sk_test_rolled')).status).toBe(200);
+    const charges = new Map(gateway.stripe.intents);
+    gateway.stripe.intents.clear();
+    const other = await put('sk_test_other_account');
+    expect([other.status, other.body.message]).toEqual([
+      400,
+      expect.stringMatching(/does not know a payment in process .*key of the same account/),
+    ]);
+    expect((await put('sk_test_rolled')).status).toBe(200);
+    charges.forEach((charge, id) => gateway.stripe.intents.set(id, charge));
+    await gateway.tryOnce(payment);
+    expect(gateway.charge().status).toBe('processing');
+  });
+});
+
 describe('a look at the gateway', () => {
   test('finds what was taken and given back where signals were lost, and takes what was parked', async ({
     api,

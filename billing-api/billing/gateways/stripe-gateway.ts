@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import { unitsOfMoney } from '../../domain/payment/gateway-amount.js';
+import { chargeableOf, unitsOfMoney } from '../../domain/payment/gateway-amount.js';
 import {
   UnsignedSignal,
   type Charge,
@@ -24,7 +24,7 @@ async function prepare(
   capture: 'automatic' | 'manual' = 'automatic',
 ): Promise<PreparedCharge> {
   const { amount, currency, payerId, paymentId } = charge;
-  const units = unitsOfMoney(amount, currency);
+  const units = unitsOfMoney(chargeableOf(amount, currency), currency);
   if (units === null) return { status: 'failed', reason: 'Stripe has no such amount' };
   try {
     const methodId =

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import { moneyOfUnits, unitsOfMoney } from '../../domain/payment/gateway-amount.js';
+import { chargeableOf, moneyOfUnits, unitsOfMoney } from '../../domain/payment/gateway-amount.js';
 import {
   GatewayUnavailable,
   type Charge,
@@ -35,7 +35,7 @@ export async function openPage(
   { success, cancel }: PageAddresses,
 ): Promise<OpenedPage> {
   const { amount, currency, payerId, paymentId, invoiceNumber } = charge;
-  const units = unitsOfMoney(amount, currency);
+  const units = unitsOfMoney(chargeableOf(amount, currency), currency);
   if (units === null) return { status: 'failed', reason: 'Stripe has no such amount' };
   const purpose = purposeOf(charge);
   const name = invoiceNumber === null ? 'Payment' : `Invoice ${invoiceNumber}`;
