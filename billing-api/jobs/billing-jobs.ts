@@ -12,6 +12,7 @@ import {
   THRESHOLD_JOBS,
   WALLET_ALERT_JOBS,
 } from './page-jobs.js';
+import { LOOK_FOR_SIGNALS, QUEUE_LOOKS } from './look-for-signals.js';
 import { RECALCULATE } from './recalculate-invoice.js';
 import { RECONCILE_USAGE } from './reconcile-usage.js';
 import { REMOVE_EXPIRED_KEYS } from './remove-expired-keys.js';
@@ -46,6 +47,8 @@ export const BILLING_JOBS = [
   QUEUE_WEBHOOKS,
   DELIVER_WEBHOOKS,
   TAKE_BY_GATEWAY,
+  QUEUE_LOOKS,
+  LOOK_FOR_SIGNALS,
   SYNC_ONE_INVOICE,
   TELL_REJECTED,
   ANCHOR_LEDGERS,

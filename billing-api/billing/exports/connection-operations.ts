@@ -30,15 +30,16 @@ import {
   type ReadDependencies,
   type WriteDependencies,
 } from '../../records/unit.js';
-import type { SecretBox } from '../../../runtime/secret-box.js';
+import type { GatewayAccess } from '../gateways/open-gateway.js';
+import { otherAccountRefusal } from './same-account.js';
 import { endpointProblem } from './endpoint-problem.js';
 
 /** What operations on connections need: without a key there is no box. */
-export type ConnectionDependencies = WriteDependencies & {
-  readonly secretBox: SecretBox | null;
-  /** Whether a provider may be at an address in a private network. */
-  readonly arePrivateTargetsAllowed: boolean;
-};
+export type ConnectionDependencies = WriteDependencies &
+  GatewayAccess & {
+    /** Whether a provider may be at an address in a private network. */
+    readonly arePrivateTargetsAllowed: boolean;
+  };
 
 /** The secrets that each provider needs, and those that it may have. */
 const SECRETS = {
@@ -149,6 +150,19 @@ export function readConnection(
   return readUnit(dependencies, occasion, (unit) => readRecord(unit, CONNECTIONS, id));
 }
 
+/** Why the key of a gateway may not be replaced by this one; null when it may, or stays. */
+async function otherAccount(
+  dependencies: ConnectionDependencies,
+  occasion: Occasion,
+  { id, key }: { readonly id: string; readonly key: string | undefined },
+): Promise<Refusal | null> {
+  if (key === undefined) return null;
+  const connection = await readConnection(dependencies, occasion, id);
+  // What is unknown is refused by the change.
+  if (isRefusal(connection)) return null;
+  return otherAccountRefusal(dependencies, occasion, { connection, key });
+}
+
 /** PUT /connections/{id}. */
 export async function changeConnection(
   dependencies: ConnectionDependencies,
@@ -161,6 +175,11 @@ export async function changeConnection(
   const kept =
     secrets === undefined ? undefined : await sealed(dependencies, occasion, { id, secrets });
   if (isRefusal(kept)) return kept;
+  const other = await otherAccount(dependencies, occasion, {
+    id: target.id,
+    key: secrets?.secret_key,
+  });
+  if (other !== null) return other;
   const patch = givenOf({
     name: body.name,
     secrets: kept,

@@ -1,11 +1,13 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { decimalOf, plain, type Decimal } from '../../../contract/decimal.js';
+import { decimalOf, plain, ZERO, type Decimal } from '../../../contract/decimal.js';
 import { noRows, numericColumn } from '../../../sql/columns.js';
 import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import { PAYMENTS, type PaymentRow } from '../../declarations/money/payment.resource.js';
+import { postingsOfRoundedPayment } from '../../domain/ledger/postings.js';
 import { problemOfMove } from '../../domain/lifecycle/lifecycle.js';
 import { PAYMENT } from '../../domain/lifecycle/money-lifecycle.js';
+import { writtenOffOf } from '../../domain/payment/gateway-amount.js';
 import { changeRecord, updateRecord } from '../../records/change-record.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
@@ -35,6 +37,13 @@ export async function holdCharge(unit: Unit, id: string): Promise<HeldPayment | 
 /** What a gateway has taken. */
 type Received = { readonly received: Decimal; readonly chargeId?: string | null };
 
+/** What is too little for the gateway to take, of a payment that settles its invoice. */
+function writtenOff({ payment, invoice }: HeldPayment, received: Decimal): Decimal {
+  if (invoice === null) return ZERO;
+  const amounts = { asked: payment.amount, received, left: invoice.amount_remaining };
+  return writtenOffOf(amounts, payment.currency);
+}
+
 /** The money has arrived: counts once, with the amount that the gateway says. */
 async function noteSuccess(
   unit: Unit,
@@ -45,15 +54,18 @@ async function noteSuccess(
   if (problemOfMove(PAYMENT, 'succeed', payment.payment_status) !== null) return held;
   if (payment.payment_status === 'SUCCEEDED') return held;
   const { customer_id: customerId } = payment;
+  const settled = received.plus(writtenOff(held, received));
   const patch = {
-    amount: received,
+    amount: settled,
     gateway_payment_id: payment.gateway_payment_id ?? chargeId,
     ...(invoice === null
       ? { destination_type: 'CUSTOMER' as const, destination_id: customerId }
       : {}),
   };
   const given = await updateRecord(unit, PAYMENTS, { row: payment, patch });
-  return isRefusal(given) ? given : succeed(unit, { payment: given, invoice });
+  if (isRefusal(given)) return given;
+  const postings = postingsOfRoundedPayment(received, settled);
+  return succeed(unit, { payment: given, invoice }, { postings });
 }
 
 /** The money did not come. A success, and a failure that was noted, stay as they are. */

@@ -25,6 +25,7 @@ import { takeFromCustomer } from './credit-customer.js';
 import { followPayment, toldOfPayment } from './follow-payment.js';
 import { giveBack } from './give-back.js';
 import { holdPayment, type HeldPayment } from './held-payment.js';
+import { isKnownAtGateway } from './payment-pages.js';
 import { takePaid } from './settle-invoice.js';
 import { processPayment, succeed } from './take-payment.js';
 
@@ -221,6 +222,11 @@ export function removePayment(
     if (refusal !== null) return refusal;
     if (row.payment_status !== 'INITIATED' && row.payment_status !== 'FAILED') {
       const problem = `the payment is ${row.payment_status}; only one that is INITIATED or FAILED can be removed`;
+      return new Refusal('invalid_operation', problem);
+    }
+    if (await isKnownAtGateway(unit, row)) {
+      const problem =
+        'the payment is known at the gateway, which may tell of its money still; leave it as it is';
       return new Refusal('invalid_operation', problem);
     }
     return updateRecord(unit, PAYMENTS, { row, patch: { status: 'deleted' } });

@@ -101,6 +101,16 @@ export function postingsOfPayment(amount: Decimal): readonly Posting[] {
   return exact([posting('payments', amount), posting('receivable', amount.negated())]);
 }
 
+/** Money that came in for an invoice, and settles a little more: the rest is written off. */
+export function postingsOfRoundedPayment(received: Decimal, settled: Decimal): readonly Posting[] {
+  return balanced([posting('payments', received), posting('receivable', settled.negated())]);
+}
+
+/** What was written off of such a payment, when it is undone as a whole. */
+export function postingsOfUnrounded(rest: Decimal): readonly Posting[] {
+  return exact([posting('payments', rest), posting('write_off', rest.negated())]);
+}
+
 /**
  * Money of an invoice that was paid back beside credit notes, or whose payment did not hold. What
  * credits had paid goes to a wallet; what came from elsewhere (null) goes back there.
