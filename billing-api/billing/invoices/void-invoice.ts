@@ -92,7 +92,7 @@ export async function voidDraftsFrom(
 
 /**
  * Voids what a held subscription would have begun with that nobody has paid: without it nothing was
- * bought, so its card is not charged any more (docs/domain.md 24.6). Where a charge is under way,
+ * bought, so its card is not charged any more (docs/domain.md 24.3). Where a charge is under way,
  * the gateway decides, and no other one follows.
  */
 export async function voidUnpaidFirst(unit: Unit, subscriptionId: string): Promise<Refusal | null> {

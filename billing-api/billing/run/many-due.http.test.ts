@@ -246,14 +246,13 @@ describe('a subscription that cannot be billed', () => {
       const low = await makeWallet(api, {
         ...{ conversion_rate: name === 'sound' ? '5' : '6', auto_topup },
       });
-      const { items: customers } = await api.make('/v1/customers/search', {});
-      const edited = await api.make('/v1/invoices', {
-        ...{ customer_id: customers[0].id, currency: 'usd', subtotal: '7', total: '7' },
-        ...{ amount_due: '7', invoice_status: 'DRAFT' },
-        line_items: [{ display_name: name, amount: '7' }],
-      });
-      await spoil(sql.fragment`UPDATE invoices SET is_manually_edited = true,
-        finalize_at = '2026-10-07T00:00:00Z' WHERE id = ${edited.id}`);
+      const old = await subscribe({ start_date: '2026-09-01T00:00:00Z' });
+      await bill('2026-10-01T00:30:00Z');
+      const drafts = { subscription_id: old.id, invoice_status: 'DRAFT' };
+      const { items } = await api.make('/v1/invoices/search', drafts);
+      const [edited] = items;
+      await spoil(sql.fragment`UPDATE invoices SET is_manually_edited = true
+        WHERE id = ${edited.id}`);
       return { paused, waiting, grant, wallet, low, edited };
     };
     const sound = await dueOf('sound');
@@ -266,7 +265,7 @@ describe('a subscription that cannot be billed', () => {
     await spoil(sql.fragment`UPDATE wallets SET auto_topup = auto_topup || '{"amount": "many"}'
       WHERE id = ${broken.low.id}`);
     await spoil(
-      sql.fragment`UPDATE invoice_line_items SET amount = 7.001
+      sql.fragment`UPDATE invoice_line_items SET amount = 100.001
       WHERE invoice_id = ${broken.edited.id}`,
     );
     await bill('2026-10-10T00:00:00Z');

@@ -240,8 +240,10 @@ describe('a change of plan at the end of the period (25.5)', () => {
         return result;
       };
       const disturbed = new Proxy(database.database, {
-        get: (target, key) =>
-          key === 'readSnapshot' ? readSnapshot : (Reflect.get(target, key) as unknown),
+        get: (target, key) => {
+          const member: unknown = key === 'readSnapshot' ? readSnapshot : Reflect.get(target, key);
+          return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+        },
       });
       const needs = billingNeeds({
         database: disturbed,
