@@ -4,6 +4,7 @@ import { BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE } from './bill-environment.js'
 import { BILL_ENVIRONMENTS } from './bill-environments.js';
 import { CANCEL_OVERDUE_ONE } from './cancel-overdue.js';
 import { INVOICE_THRESHOLD_ONE } from './invoice-thresholds.js';
+import { DUE_STEP_JOBS } from './due-steps.js';
 import { DELIVER_WEBHOOKS, QUEUE_WEBHOOKS } from './deliver-webhooks.js';
 import { EXPORT_ONE_WINDOW, QUEUE_EXPORTS } from './export-jobs.js';
 import {
@@ -35,6 +36,7 @@ export const BILLING_JOBS = [
   FINALIZE_ONE,
   CANCEL_OVERDUE_ONE,
   INVOICE_THRESHOLD_ONE,
+  ...DUE_STEP_JOBS,
   ADVANCE_TEST_CLOCK,
   ...THRESHOLD_JOBS,
   ...RECOMPUTE_JOBS,

@@ -87,6 +87,40 @@ describe('a charge that is declined', () => {
     ]);
   });
 
+  test('of a subscription that never began is not tried again when that is cancelled', async ({
+    api,
+    gateway,
+    renewal,
+  }) => {
+    const { plan_id } = renewal.subscription;
+    const incomplete = () =>
+      api.make('/v1/subscriptions', {
+        ...{ external_customer_id: 'acme', plan_id, currency: 'usd', billing_period: 'MONTHLY' },
+        ...{ start_date: '2026-10-01T00:00:00.000Z', payment_behavior: 'allow_incomplete' },
+        ...{ collection_method: 'charge_automatically', ...DECLINED },
+      });
+    const declined = await incomplete();
+    await gateway.take();
+    const charged = await incomplete();
+    const first = async ({ id }: Answer) => {
+      const { items } = await api.make('/v1/invoices/search', { subscription_id: id });
+      return items.map((one: Answer) => [one.invoice_status, one.payment_status]);
+    };
+    expect(await first(declined)).toEqual([['FINALIZED', 'FAILED']]);
+    for (const { id } of [declined, charged]) {
+      const { status, body } = await api.call('POST', `/v1/subscriptions/${id}/cancel`, {
+        body: { cancellation_type: 'immediate' },
+      });
+      expect([status, body.status]).toEqual([200, 'cancelled']);
+    }
+    expect(await first(declined)).toEqual([['VOIDED', 'VOIDED']]);
+    await gateway.take();
+    const before = gateway.stripe.intents.size;
+    for (const day of ['04', '07', '10']) await renewal.at(`2026-10-${day}T12:00:00Z`);
+    expect(gateway.stripe.intents.size).toBe(before);
+    expect(await first(charged)).toEqual([['FINALIZED', 'FAILED']]);
+  });
+
   test('is told as what it is: nothing says that a renewal is paid before it is', async ({
     api,
     renewal,

@@ -1,4 +1,4 @@
-import { plain, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { plain, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import {
@@ -13,7 +13,7 @@ import {
   type Posting,
 } from '../../domain/ledger/postings.js';
 import { PAYMENT } from '../../domain/lifecycle/money-lifecycle.js';
-import { creditsOfMoney } from '../../domain/wallet/credits.js';
+import { creditsToPay } from '../../domain/wallet/credits.js';
 import { postGroups } from '../../ledger/post-groups.js';
 import type { ChangeTarget } from '../../records/change-record.js';
 import { createRecord } from '../../records/create-record.js';
@@ -22,7 +22,7 @@ import { announce } from '../../records/recorded-change.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { undoRefund } from '../refunds/undo-refund.js';
-import { debitCredits } from '../../wallets/move-credits.js';
+import { debitCredits, usableCredits } from '../../wallets/move-credits.js';
 import { lockUsableWallet } from '../../wallets/usable-wallet.js';
 import { lockPayingWallets } from '../../wallets/wallets-store.js';
 import { beginCharge, beginPage } from './begin-charge.js';
@@ -172,8 +172,9 @@ export async function payByCredits(unit: Unit, held: HeldPayment): Promise<HeldP
   const wallet = await lockWalletOf(unit, held);
   if (isRefusal(wallet)) return wallet;
   const { amount, id } = held.payment;
+  const usable = sumOf((await usableCredits(unit, wallet)).map(({ available }) => available));
   const moved = await debitCredits(unit, wallet, {
-    credits: creditsOfMoney(amount, wallet.conversion_rate),
+    credits: creditsToPay(amount, wallet.conversion_rate, usable),
     reason: 'INVOICE_PAYMENT',
     reference: { type: 'PAYMENT', id },
   });

@@ -5,6 +5,7 @@ import { noRows } from '../../../sql/columns.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import type { Answer } from '../../testing/money-test.js';
 import { advance, arrear, test, usage } from '../../testing/peer-case.js';
+import { setTestClock } from '../../testing/set-test-clock.js';
 import {
   FREE,
   invoiceOf,
@@ -358,6 +359,7 @@ describe('top-ups (20.4, 20.9)', () => {
 describe('credits of grants (21.1)', () => {
   test('last as long as they say, and are skipped while their subscription is paused', async ({
     api,
+    database,
     peer,
   }) => {
     await peer.live('2026-10-01');
@@ -381,6 +383,12 @@ describe('credits of grants (21.1)', () => {
     ]);
     expect(wallet).toMatchObject({ wallet_type: 'PRE_PAID' });
     expect(wallet.config).toEqual({ allowed_price_types: ['USAGE'] });
+    // Cancelled a minute after one was due, and before the job came.
+    const cancelledAt = Date.parse('2026-10-06T00:01:00Z');
+    await setTestClock(database.database, api.environment, cancelledAt);
+    await peer.post(subscription, 'cancel', { cancellation_type: 'immediate' });
+    await peer.live('2026-10-07T12:00:00Z');
+    expect(await peer.credits()).toEqual(['20']);
   });
 
   test('of a plan that is left inside a day come no more, and those of the new one from then on (WAL-11)', async ({

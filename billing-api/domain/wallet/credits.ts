@@ -40,6 +40,15 @@ export function creditsToTake(money: Decimal, rate: Decimal, available: Decimal)
   return minOf(creditsOfMoney(money, rate), available);
 }
 
+/**
+ * The credits that pay money in full. Those that are worth it are enough, though rounding asks for
+ * some more; of fewer as many are asked for as are missing, too.
+ */
+export function creditsToPay(money: Decimal, rate: Decimal, available: Decimal): Decimal {
+  const isWorth = moneyOfCredits(available, rate).greaterThanOrEqualTo(money);
+  return isWorth ? creditsToTake(money, rate, available) : creditsOfMoney(money, rate);
+}
+
 /** A bonus from so many purchased credits on (docs/domain.md 20.4). */
 export type BonusSlab = {
   readonly threshold: Decimal;
