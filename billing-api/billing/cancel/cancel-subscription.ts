@@ -1,6 +1,7 @@
 import { sumOf, type Decimal } from '../../../contract/decimal.js';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import {
+  payerOf,
   SUBSCRIPTIONS,
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
@@ -32,6 +33,7 @@ import type { InvoiceDocument } from '../document/invoice-document.js';
 import { creditLines, creditsOf } from '../proration/credit-lines.js';
 import { findUnused, type UnusedItem } from '../proration/find-unused.js';
 import type { BillingDependencies, ComputedTask } from '../stored/compute-tasks.js';
+import { lockPayingWallets } from '../../wallets/wallets-store.js';
 import { documentOf } from '../stored/document-parts.js';
 import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
 import type { CancellationType, CancelSubscriptionBody } from './cancel-dto.js';
@@ -256,15 +258,20 @@ async function store(
   { row, held }: Held,
 ): Promise<Cancelled | Refusal> {
   const { type, atMs, reason, loaded, isCredited } = cancellation;
-  const stored = final === null || held === null ? null : await storeFinal(unit, final, held);
-  if (isRefusal(stored)) return stored;
   const refusal = await unlive(unit, row, atMs);
   if (refusal !== null) return refusal;
   const unused = isCredited ? await findUnused(unit, pausedUntil(loaded, atMs), atMs) : [];
-  const subscription = await endOrDefer(unit, row, cancellation);
-  if (isRefusal(subscription)) return subscription;
+  // Before the final invoice, which takes it off (docs/domain.md 24.6): the wallets that pay it are
+  // locked first, all together, as whoever pays from several does.
+  if (final !== null && unused.length > 0) {
+    await lockPayingWallets(unit, [payerOf(row)], 'PRE_PAID');
+  }
   const credited = await credit(unit, row, { unused, type });
   if (isRefusal(credited)) return credited;
+  const stored = final === null || held === null ? null : await storeFinal(unit, final, held);
+  if (isRefusal(stored)) return stored;
+  const subscription = await endOrDefer(unit, row, cancellation);
+  if (isRefusal(subscription)) return subscription;
   return {
     ...{ subscription, type, atMs, reason, unused, credited, processedAt: unit.now },
     invoice: stored === null ? null : documentOf(stored.row, stored.parts),
