@@ -314,9 +314,10 @@ describe('a change of plan', () => {
       '"Seats" of 5 ends, and no line of the new plan has its name',
     );
     const keep = { keep_quantities: true };
-    await expectRefused((body) => world.call(old, 'preview', body), [
-      [changeTo(renamed, keep), /"Seats" of 5 has no line/],
-    ]);
+    await expectRefused(
+      (body) => world.call(old, 'preview', body),
+      [[changeTo(renamed, keep), /"Seats" of 5 has no line/]],
+    );
     const targets = (await api.make('/v1/prices/search', { plan_ids: [target.id] })).items;
     const set = [{ price_id: idOf(targets, 'Seats'), quantity: '7' }];
     const given = await world.call(old, 'preview', changeTo(target, { override_line_items: set }));

@@ -84,7 +84,9 @@ function warningOf(
   const quantity = plain(decimalOf(before.quantity));
   if (after === null) {
     if (!isSeveral(before)) return [];
-    return [`"${before.display_name}" of ${quantity} ends, and no line of the new plan has its name`];
+    return [
+      `"${before.display_name}" of ${quantity} ends, and no line of the new plan has its name`,
+    ];
   }
   if (!decimalOf(after.quantity).lessThan(before.quantity)) return [];
   const now = plain(decimalOf(after.quantity));

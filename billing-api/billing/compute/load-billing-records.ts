@@ -134,7 +134,10 @@ async function loadBillingRecords(
     unit,
     subscriptions.map(({ id }) => id),
   );
-  const entitled = queries.map(({ loaded }) => ({ row: loaded.subscription, ledger: loaded.terms }));
+  const entitled = queries.map(({ loaded }) => ({
+    row: loaded.subscription,
+    ledger: loaded.terms,
+  }));
   const entitlements = await findEntitlementSources(unit, entitled);
   const taxes = await findTaxes(unit, queries);
   const featureIds = await findFeatureIds(unit, queries);
