@@ -366,10 +366,10 @@ describe('a cancellation', () => {
   });
 
   test.for([
-    // 100 × 4 ÷ 31 days, and 30 × 27 ÷ 31.
-    ['before it', '2026-12-05T00:00:00Z', '12.90', '26.13'],
-    // Of 11 days 3 were paused: 100 × 8 ÷ 31, and 30 × 23 ÷ 31.
-    ['within it', '2026-12-12T00:00:00Z', '25.81', '22.26'],
+    // 100 × 4 ÷ 31 days are 12.90, which 30 × 27 ÷ 31 pay.
+    ['before it', '2026-12-05T00:00:00Z', '0.00', '26.13'],
+    // Of 11 days 3 were paused: 100 × 8 ÷ 31 are 25.81, less 30 × 23 ÷ 31.
+    ['within it', '2026-12-12T00:00:00Z', '3.55', '22.26'],
   ] as const)(
     'of a subscription that was paused can have taken effect %s',
     async ([, at, total, credit], { api, bill, database, world }) => {

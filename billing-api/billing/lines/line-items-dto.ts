@@ -35,9 +35,7 @@ export interface ChangeLineItemBody extends PriceOverrideBody, LineItemCommitmen
   metadata?: MetadataDto;
 }
 
-/**
- * @example {"effective_from": "2026-01-16T00:00:00Z", "proration_behavior": "create_prorations"}
- */
+/** @example {"effective_from": "2026-01-16T00:00:00Z"} */
 export interface EndLineItemBody {
   /**
    * In the running period or later; now when absent. With `create_prorations` a line that is charged
