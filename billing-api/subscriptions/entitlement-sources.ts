@@ -57,7 +57,6 @@ function ownValidity(
   const first = row.is_of_first_period ? unsplitPeriodAt(ledger, billedFromMs(ledger)) : null;
   if (first === null) return own;
   const parent = owned.find(({ id }) => id === row.parent_entitlement_id);
-  // Absent means without an end: the plan has given it up meanwhile.
   const parentEndMs = parent?.end_date ?? Infinity;
   return { ...own, endMs: Math.min(first.endMs, parentEndMs) };
 }

@@ -248,7 +248,10 @@ async function credit(
   { unused, type }: { readonly unused: readonly UnusedItem[]; readonly type: CancellationType },
 ): Promise<Decimal | Refusal> {
   const credits = creditsOf(unused, row.currency);
-  const transaction = type === 'immediate' ? await creditLines(unit, row, credits) : null;
+  const isGiven = type === 'immediate' && credits.length > 0;
+  // Those that pay a final invoice are locked all together, as whoever pays from several does.
+  if (isGiven) await lockPayingWallets(unit, [payerOf(row)], 'PRE_PAID');
+  const transaction = isGiven ? await creditLines(unit, row, credits) : null;
   return isRefusal(transaction) ? transaction : sumOf(credits.map(({ amount }) => amount));
 }
 
@@ -261,11 +264,7 @@ async function store(
   const refusal = await unlive(unit, row, atMs);
   if (refusal !== null) return refusal;
   const unused = isCredited ? await findUnused(unit, pausedUntil(loaded, atMs), atMs) : [];
-  // Before the final invoice, which takes it off (docs/domain.md 24.6): the wallets that pay it are
-  // locked first, all together, as whoever pays from several does.
-  if (final !== null && unused.length > 0) {
-    await lockPayingWallets(unit, [payerOf(row)], 'PRE_PAID');
-  }
+  // Before the final invoice, which takes it off (docs/domain.md 24.6).
   const credited = await credit(unit, row, { unused, type });
   if (isRefusal(credited)) return credited;
   const stored = final === null || held === null ? null : await storeFinal(unit, final, held);

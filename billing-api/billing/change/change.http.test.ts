@@ -291,45 +291,6 @@ describe('a change of plan', () => {
     expect(await limitIn('2026-02-16T00:00:00.000Z')).toBe('12');
   });
 
-  test('warns of a quantity that falls, and keeps or sets it where that is asked for', async ({
-    api,
-    world,
-  }) => {
-    const named = (amount: string, display_name: string) => advance(amount, { display_name });
-    const plan = await world.plan('Old', named('10', 'Seats'), named('3', 'Desks'));
-    const prices = (await api.make('/v1/prices/search', { plan_ids: [plan.id] })).items;
-    const idOf = (of: readonly Answer[], name: string) =>
-      of.find(({ display_name: found }) => found === name)?.id;
-    const seats = { override_line_items: [{ price_id: idOf(prices, 'Seats'), quantity: '5' }] };
-    const old = await world.subscribe(plan, seats);
-    const target = await world.plan('New', named('20', 'Seats'), named('1', 'Rooms'));
-    const renamed = await world.plan('Other', named('20', 'Chairs'), named('1', 'Rooms'));
-    await world.at(HALF);
-    const fallen = await world.call(old, 'preview', changeTo(target));
-    expect(fallen.body.warnings).toContain(
-      'the quantity of "Seats" falls from 5 to 1; keep_quantities or override_line_items keep it',
-    );
-    const lost = await world.call(old, 'preview', changeTo(renamed));
-    expect(lost.body.warnings).toContain(
-      '"Seats" of 5 ends, and no line of the new plan has its name',
-    );
-    const keep = { keep_quantities: true };
-    await expectRefused(
-      (body) => world.call(old, 'preview', body),
-      [[changeTo(renamed, keep), /"Seats" of 5 has no line/]],
-    );
-    const targets = (await api.make('/v1/prices/search', { plan_ids: [target.id] })).items;
-    const set = [{ price_id: idOf(targets, 'Seats'), quantity: '7' }];
-    const given = await world.call(old, 'preview', changeTo(target, { override_line_items: set }));
-    // 7 × 20.00 + 1.00.
-    expect(given.body.proration_details.charge_amount).toBe('141.00');
-    const kept = await world.call(old, 'preview', changeTo(target, keep));
-    expect(kept.body.warnings.join()).not.toMatch('quantity');
-    const { preview_token } = kept.body;
-    const done = await world.call(old, 'execute', changeTo(target, { ...keep, preview_token }));
-    expect(done.body.proration_applied.charge_amount).toBe('101.00');
-  });
-
   test('without prorations credits nothing and charges a whole period', async ({ world }) => {
     const old = await world.subscribe(await world.plan('Old', advance('100')));
     const target = await world.plan('New', advance('200'));

@@ -52,7 +52,7 @@ function successorsOf<Old extends Named, New extends Named>(
 
 const isSeveral = ({ quantity }: LineItemRow): boolean => decimalOf(quantity).greaterThan(1);
 
-/** What the new lines have instead of their own quantities, so that they keep those of the old ones. */
+/** What new lines have instead of their own quantities, to keep those of the old ones. */
 export function keptQuantities(
   lineItems: readonly LineItemRow[],
   { prices, atMs }: { readonly prices: readonly PriceRow[]; readonly atMs: InstantMs },

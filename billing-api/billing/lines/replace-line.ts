@@ -140,6 +140,15 @@ async function settlementOf(
   return { ...known, exact, amount: roundToMinorDigits(exact, currency) };
 }
 
+/** What a change settles at once: nothing of what is charged in arrear. */
+async function settlementOfChange(
+  unit: Unit,
+  held: HeldLine,
+  { change, line }: { readonly change: LineChange; readonly line: NewLine },
+): Promise<Settlement | null> {
+  return isAdvance(held.row) ? settlementOf(unit, held, newTermsOf(change, line)) : null;
+}
+
 async function chargeMore(
   unit: Unit,
   { row, loaded }: HeldLine,
@@ -312,9 +321,7 @@ export async function replaceLine(
   if (isRefusal(made)) return made;
   const { row, loaded } = held;
   const { atMs } = change;
-  const settlement = isAdvance(row)
-    ? await settlementOf(unit, held, newTermsOf(change, made.line))
-    : null;
+  const settlement = await settlementOfChange(unit, held, { change, line: made.line });
   const before = await updateRecord(unit, LINE_ITEMS, { row, patch: { end_date: atMs } });
   if (isRefusal(before)) return before;
   const after = await storeSuccessor(unit, held, {

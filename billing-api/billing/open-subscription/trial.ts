@@ -47,7 +47,7 @@ export function findTrialEnd(
   return days === 0 ? null : daysAfter(startMs, days, timezone);
 }
 
-/** Where the trial of a draft ends that begins at another instant: it is as long wherever that is. */
+/** Where the trial of a draft ends that begins at another instant: it has as many days there. */
 export function movedTrialEnd(
   { startMs, endMs }: Interval,
   { toMs, timezone }: { readonly toMs: InstantMs; readonly timezone: string },
