@@ -50,6 +50,9 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
   '0080_kept_charges.sql': {
     addedColumns: { subscription_line_items: { charged_until: null } },
   },
+  '0091_allowances_of_first_periods.sql': {
+    addedColumns: { entitlements: { is_of_first_period: 'false' } },
+  },
   '0082_held_events.sql': {
     addedRows: {
       counted_events: [{ is_only: 'true', received_before: null }],
