@@ -1,5 +1,6 @@
 import { sql } from 'slonik';
-import { rowIsOfEnvironment } from '../records/conditions.js';
+import { rowIsOfEnvironment, rowIsIn } from '../records/conditions.js';
+import { INVOICE } from '../domain/lifecycle/invoice-lifecycle.js';
 
 /** What still counts of a credit for unused time: not what voiding an invoice took off again. */
 const countedCredit = sql.fragment`credit.amount - credit.absorbed`;
@@ -32,7 +33,7 @@ export const CHARGED_LINEAGES = sql.fragment`
     FROM invoice_line_items AS line
     JOIN invoices AS invoice ON invoice.id = line.invoice_id AND ${rowIsOfEnvironment('invoice')}
     WHERE line.kind = 'credit' AND ${countedSetOff} > 0 AND ${rowIsOfEnvironment('line')}
-      AND (invoice.invoice_status IN ('DRAFT', 'FINALIZED') OR invoice.finalized_at IS NOT NULL)
+      AND (${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'counted')} OR invoice.finalized_at IS NOT NULL)
   ), above AS (
     SELECT item.id, item.predecessor_id FROM subscription_line_items AS item
     WHERE ${rowIsOfEnvironment('item')} AND item.id IN (
@@ -63,7 +64,7 @@ export const CHARGED_LINEAGES = sql.fragment`
     LEFT JOIN noted ON noted.line_id = line.id
     LEFT JOIN taxed ON taxed.invoice_id = line.invoice_id
     WHERE line.kind <> 'credit' AND (lineage.id IS NOT NULL OR noted.line_id IS NOT NULL)
-      AND (invoice.invoice_status = 'FINALIZED' OR (invoice.invoice_status = 'DRAFT' AND invoice.is_manually_edited))
+      AND (${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')} OR (invoice.invoice_status = 'DRAFT' AND invoice.is_manually_edited))
       AND ${rowIsOfEnvironment('line')}
   ), parts AS MATERIALIZED (
     SELECT lineage.root_id, unused.id, unused.amount, charges.invoice_id

@@ -1,9 +1,10 @@
 import { sql, type FragmentSqlToken } from 'slonik';
 import { z } from 'zod';
 import { numericColumn } from '../../sql/columns.js';
-import { rowIsOfEnvironment } from '../records/conditions.js';
+import { rowIsOfEnvironment, rowIsIn } from '../records/conditions.js';
 import type { ReadUnit } from '../records/unit.js';
 import { problemOf, type BooksProblemDto } from './books-dto.js';
+import { INVOICE } from '../domain/lifecycle/invoice-lifecycle.js';
 
 /**
  * Customers whose records are compared at once, by their ids: behind one, up to and with another;
@@ -55,7 +56,7 @@ export async function findDifferences(
       UNION ALL
       SELECT 'customer', open.customer_id, 'amount_remaining less overpaid_amount in ' || open.currency, open.amount,
         coalesce(found.amount, 0)
-      FROM (SELECT invoice.customer_id, invoice.currency, sum(CASE WHEN invoice.invoice_status = 'FINALIZED'
+      FROM (SELECT invoice.customer_id, invoice.currency, sum(CASE WHEN ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')}
           THEN invoice.amount_due - invoice.amount_paid ELSE 0 END) AS amount
         FROM invoices AS invoice WHERE ${isOf('invoice', range)} AND ${rowIsOfEnvironment('invoice')}
         GROUP BY invoice.customer_id, invoice.currency) AS open

@@ -14,11 +14,12 @@ import {
   type WalletRow,
 } from '../declarations/money/wallet.resource.js';
 import type { CreditUse } from '../domain/wallet/consumption.js';
-import { isOfEnvironment, rowIsOfEnvironment } from '../records/conditions.js';
+import { isOfEnvironment, rowIsOfEnvironment, rowIsIn } from '../records/conditions.js';
 import { createRecord } from '../records/create-record.js';
 import { announce } from '../records/recorded-change.js';
 import { isRefusal, Refusal } from '../records/refusal.js';
 import type { StatementUnit, Unit } from '../records/unit.js';
+import { INVOICE } from '../domain/lifecycle/invoice-lifecycle.js';
 
 /** What a new wallet has where nothing else is said. */
 export const NEW_WALLET = {
@@ -161,7 +162,7 @@ export function isPostponed(at: string) {
       WHERE invoice.customer_id = credit.customer_id AND ${rowIsOfEnvironment('invoice')}
         AND invoice.period_start <= credit.expiry_date AND invoice.period_end >= credit.expiry_date
         AND (invoice.invoice_status = 'DRAFT'
-          OR (invoice.invoice_status = 'FINALIZED' AND invoice.amount_remaining > 0)))
+          OR (${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')} AND invoice.amount_remaining > 0)))
     OR EXISTS (
       SELECT FROM subscriptions AS subscription
       WHERE ((subscription.customer_id = credit.customer_id

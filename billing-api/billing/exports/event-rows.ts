@@ -10,7 +10,7 @@ import { storedEventRow, type StoredEvent } from '../../events/events-store.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { readUnit } from '../../records/unit.js';
-import { ROWS_AT_ONCE, type ExportNeeds, type Row } from './export-needs.js';
+import { ROWS_AT_ONCE, rowOf, type ExportNeeds, type Row } from './export-needs.js';
 
 /** The columns of a file of events (docs/domain.md 33.6). */
 export const EVENT_COLUMNS = [
@@ -42,14 +42,22 @@ function rowsOf(
 ): readonly Row[] {
   const isExternal = event.customerKey.startsWith('e:');
   const counting = known.meters.filter(({ meter }) => countsEvent(meter, event));
-  const row = (meterId: string | null, quantity: string | null): Row => [
-    ...[event.eventId, tenantId, environmentId],
-    ...[isExternal ? event.customerKey.slice(2) : null, event.customerId, meterId],
-    meterId === null ? null : (known.featureOf.get(meterId) ?? null),
-    ...[event.eventName, event.source === '' ? null : event.source],
-    ...[formatInstant(event.timestampMs), formatInstant(event.receivedAtMs), quantity],
-    JSON.stringify(event.properties),
-  ];
+  const row = (meterId: string | null, quantity: string | null): Row =>
+    rowOf(EVENT_COLUMNS, {
+      id: event.eventId,
+      tenant_id: tenantId,
+      environment_id: environmentId,
+      external_customer_id: isExternal ? event.customerKey.slice(2) : null,
+      customer_id: event.customerId,
+      meter_id: meterId,
+      feature_id: meterId === null ? null : (known.featureOf.get(meterId) ?? null),
+      event_name: event.eventName,
+      source: event.source === '' ? null : event.source,
+      timestamp: formatInstant(event.timestampMs),
+      ingested_at: formatInstant(event.receivedAtMs),
+      qty_total: quantity,
+      properties: JSON.stringify(event.properties),
+    });
   if (counting.length === 0) return [row(null, null)];
   return counting.map((one) => row(one.meter.meterId, quantityOf(one, event)));
 }

@@ -15,6 +15,14 @@ export type ExportNeeds = BillingDependencies & {
 /** The cells of a row; null is an empty one. */
 export type Row = readonly (string | null)[];
 
+/** The cells of a row in the order of the columns of its file. */
+export function rowOf<Name extends string>(
+  columns: readonly Name[],
+  cells: Readonly<Record<NoInfer<Name>, string | null>>,
+): Row {
+  return columns.map((name) => cells[name]);
+}
+
 /** A file: its header, and its rows page by page. */
 export type ExportedFile = {
   readonly header: readonly string[];

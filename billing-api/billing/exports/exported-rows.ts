@@ -13,7 +13,8 @@ import {
   topUpPages,
   TOP_UP_COLUMNS,
 } from './money-rows.js';
-import { usagePages, USAGE_COLUMNS } from './usage-rows.js';
+import { USAGE_COLUMNS } from './usage-row.js';
+import { usagePages } from './usage-rows.js';
 
 /** What a scheduled task exports of a window (docs/domain.md 33.6). */
 export function exportedFile(

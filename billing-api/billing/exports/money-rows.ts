@@ -4,13 +4,14 @@ import { decimalOf, plain, sumOf } from '../../../contract/decimal.js';
 import { formatInstant } from '../../../contract/instant.js';
 import { instantColumn, numericColumn } from '../../../sql/columns.js';
 import type { ExportMetadataFieldDto } from '../../declarations/exports/scheduled-task.resource.js';
+import type { INVOICES, InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit } from '../../records/unit.js';
 import { readRealTimeBalance } from '../wallets/real-time-balance.js';
 import { isInWindow, type FixedWindow } from './fixed-window.js';
-import { ROWS_AT_ONCE, type ExportNeeds, type Row } from './export-needs.js';
+import { ROWS_AT_ONCE, rowOf, type ExportNeeds, type Row } from './export-needs.js';
 import { cellOf, metadataCell } from './metadata-cell.js';
 
 type At = Occasion<JobActor>;
@@ -32,6 +33,18 @@ async function* pagesById<Item extends { readonly id: string }>(
   }
 }
 
+/** A column of invoices that the audit trail keeps: a file of invoices is read from it. */
+type AuditedName = keyof {
+  [
+    Name in keyof InvoiceRow as Name extends keyof InvoiceColumns
+      ? InvoiceColumns[Name] extends { readonly isUnaudited: true }
+        ? never
+        : Name
+      : Name
+  ]: true;
+};
+type InvoiceColumns = (typeof INVOICES)['columns'];
+
 /** The columns of a file of invoices (docs/domain.md 33.6). */
 export const INVOICE_COLUMNS = [
   ...['id', 'tenant_id', 'environment_id', 'customer_id', 'subscription_id', 'invoice_number'],
@@ -41,7 +54,7 @@ export const INVOICE_COLUMNS = [
   ...['finalized_at', 'billing_period', 'period_start', 'period_end', 'invoice_pdf_url'],
   ...['billing_reason', 'metadata', 'idempotency_key', 'version', 'status', 'created_by'],
   ...['updated_by', 'created_at', 'updated_at'],
-] as const;
+] as const satisfies readonly AuditedName[];
 
 /** The columns that a manifest adds up. */
 export const INVOICE_SUMS = [
@@ -127,11 +140,9 @@ export async function* topUpPages(
       ORDER BY credit.id`),
   );
   for await (const page of pages) {
-    yield page.map((row) => [
-      ...[row.id, row.external_id, row.name, row.wallet_id, row.amount],
-      ...[row.credit_balance_before, row.credit_balance_after, row.reference_id],
-      ...[row.transaction_reason, formatInstant(row.created_at)],
-    ]);
+    yield page.map(({ id, created_at: at, ...row }) =>
+      rowOf(TOP_UP_COLUMNS, { ...row, topup_id: id, created_at: formatInstant(at) }),
+    );
   }
 }
 
@@ -189,11 +200,16 @@ export async function* creditUsagePages(
     for (const holder of page) {
       const balances = await balancesOf(needs, occasion, holder);
       const sum = (texts: readonly string[]) => plain(sumOf(texts.map(decimalOf)));
+      const cells = {
+        name: holder.name,
+        customer_external_id: holder.external_id,
+        customer_id: holder.id,
+        current_balance: sum(balances.map(({ balance }) => balance)),
+        real_time_balance: sum(balances.map(({ real_time_balance: balance }) => balance)),
+        number_of_wallets: String(balances.length),
+      };
       rows.push([
-        ...[holder.name, holder.external_id, holder.id],
-        sum(balances.map(({ balance }) => balance)),
-        sum(balances.map(({ real_time_balance: balance }) => balance)),
-        String(balances.length),
+        ...rowOf(CREDIT_USAGE_COLUMNS, cells),
         ...fields.map((field) => fieldCell(holder, field)),
       ]);
     }

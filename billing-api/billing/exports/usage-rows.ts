@@ -1,12 +1,11 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { queryFile } from '../../../clickhouse/query-file.js';
-import { addAt, plain, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { addAt, ZERO, type Decimal } from '../../../contract/decimal.js';
 import { formatInstant, type InstantMs, type Interval } from '../../../contract/instant.js';
 import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
 import { findFeaturesOfMeters } from '../../catalog/features/features-store.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
-import type { FeatureRow } from '../../declarations/catalog/feature.resource.js';
 import { GROUPS } from '../../declarations/catalog/group.resource.js';
 import { CUSTOMERS, type CustomerRow } from '../../declarations/customers/customer.resource.js';
 import type { ExportMetadataFieldDto } from '../../declarations/exports/scheduled-task.resource.js';
@@ -21,7 +20,7 @@ import type { JobActor, Occasion } from '../../records/occasion.js';
 import { readUnit, type ReadUnit } from '../../records/unit.js';
 import { cellQueriesOf } from '../../usage/read-usage.js';
 import type { ExportNeeds, Row } from './export-needs.js';
-import { metadataCell } from './metadata-cell.js';
+import { usageRow, type Catalog, type Cells } from './usage-row.js';
 import {
   readUsageCharges,
   type ChargedCustomer,
@@ -35,13 +34,6 @@ import {
   type FiguresQuery,
   type SourceFigures,
 } from './usage-figures.js';
-
-/** The columns of a file of usage (docs/domain.md 33.6). */
-export const USAGE_COLUMNS = [
-  ...['customer_name', 'customer_id', 'customer_external_id', 'start_time', 'end_time'],
-  ...['feature_name', 'feature_id', 'feature_group_name', 'event_name', 'event_count'],
-  ...['aggregation_type', 'total_usage', 'total_cost', 'currency', 'source'],
-] as const;
 
 const DAY_MS = 86_400_000;
 
@@ -131,14 +123,6 @@ async function findCustomers(
   });
 }
 
-/** What rows are made with, for all customers of the file. */
-type Catalog = {
-  readonly meters: ReadonlyMap<string, EffectiveMeter>;
-  /** The oldest published feature of each meter that has one. */
-  readonly features: ReadonlyMap<string, FeatureRow>;
-  readonly groups: ReadonlyMap<string, { readonly name: string }>;
-};
-
 async function findCatalog(needs: ExportNeeds, occasion: At): Promise<Catalog> {
   const all = await findCountingMeters(needs.database, occasion.environment, null);
   return readUnit(needs, occasion, async ({ tx }) => {
@@ -155,9 +139,6 @@ async function findCatalog(needs: ExportNeeds, occasion: At): Promise<Catalog> {
     return { meters: new Map(all.map((one) => [one.meterId, one])), features, groups };
   });
 }
-
-/** What a row says beside its customer, interval and meter. */
-type Cells = SourceFigures & { readonly cost: string | null; readonly currency: string | null };
 
 /** The costs of one currency by source; what no source can have is under the empty one. */
 function costsOf(
@@ -203,37 +184,6 @@ function cellsOf(
   return [...rows, ...more].filter(
     ({ eventCount, usage, cost }) => eventCount !== 0 || !usage.isZero() || Number(cost) !== 0,
   );
-}
-
-type Named = {
-  readonly customer: CustomerRow;
-  readonly interval: Interval;
-  readonly fields: readonly ExportMetadataFieldDto[];
-  readonly catalog: Catalog;
-};
-
-/** Name, id and group of the feature of a meter; empty where it has none. */
-function featureCells({ features, groups }: Catalog, meterId: string): Row {
-  const feature = features.get(meterId);
-  if (feature === undefined) return [null, null, null];
-  const { id, name, group_id: group } = feature;
-  const known = group === null ? null : mustGet(groups, group, 'the group of a feature');
-  return [name, id, known === null ? null : known.name];
-}
-
-function rowOf({ customer, interval, fields, catalog }: Named, meterId: string, cells: Cells): Row {
-  const meter = catalog.meters.get(meterId) ?? null;
-  return [
-    ...[customer.name, customer.id, customer.external_id],
-    ...[formatInstant(interval.startMs), formatInstant(interval.endMs)],
-    ...featureCells(catalog, meterId),
-    meter === null ? null : meter.eventName,
-    String(cells.eventCount),
-    meter === null ? null : meter.aggregation.type,
-    plain(cells.usage),
-    ...[cells.cost, cells.currency, cells.source === '' ? null : cells.source],
-    ...fields.map(({ field_key: key }) => metadataCell([customer.metadata], key)),
-  ];
 }
 
 /** Of customers without a subscription. */
@@ -283,11 +233,11 @@ async function rowsOf(
         const { meterId } = query.meter;
         const found = mustGet(figures, query, 'the usage of a meter');
         const charged = costs.filter((charge) => charge.meterId === meterId);
-        return cellsOf(found, charged).map((cells) => rowOf(named, meterId, cells));
+        return cellsOf(found, charged).map((cells) => usageRow(named, meterId, cells));
       });
       const ofPlans = costs.filter(({ meterId }) => meterId === '');
       const beyond = ofPlans.flatMap((charge) => cellsOf([], [charge]));
-      return [...rows, ...beyond.map((cells) => rowOf(named, '', cells))];
+      return [...rows, ...beyond.map((cells) => usageRow(named, '', cells))];
     });
   });
 }

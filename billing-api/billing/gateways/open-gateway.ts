@@ -12,6 +12,7 @@ import {
 } from '../../declarations/exports/connection.resource.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { BillingDatabase, StatementUnit } from '../../records/unit.js';
+import { GATEWAY } from '../payments/gateway-work.js';
 import type { InvoiceProvider } from './invoice-provider.js';
 import type { PaymentGateway } from './payment-gateway.js';
 import type { StripeAccess } from './stripe-client.js';
@@ -29,7 +30,7 @@ export type GatewayAccess = {
 export function findGatewayConnection({ tx }: StatementUnit): Promise<ConnectionRow | null> {
   return tx.maybeOne(sql.type(CONNECTIONS.row)`
     SELECT * FROM connections
-    WHERE provider_type = 'stripe' AND status = 'published' AND ${isOfEnvironment}`);
+    WHERE provider_type = ${GATEWAY} AND status = 'published' AND ${isOfEnvironment}`);
 }
 
 const environmentRow = z.object({ tenant_id: z.string(), environment_id: z.string() });
@@ -67,7 +68,9 @@ export async function secretsOf(
 ): Promise<StripeSecrets> {
   const box = assertPresent(secretBox, 'the key of secrets, MINUTEBOOK_SECRETS_KEY');
   // Sealed by an operation that had it as this type.
-  return JSON.parse(await box.open(connection.secrets, placeOfSecrets(connection))) as StripeSecrets;
+  return JSON.parse(
+    await box.open(connection.secrets, placeOfSecrets(connection)),
+  ) as StripeSecrets;
 }
 
 async function stripeAccess(

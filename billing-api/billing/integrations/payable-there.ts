@@ -11,6 +11,8 @@ import type { ProviderAnswer, ProviderInvoice } from '../gateways/invoice-provid
 import { GatewayUnavailable } from '../gateways/payment-gateway.js';
 import { GATEWAY } from '../payments/gateway-work.js';
 import { findLink } from './start-sync.js';
+import { isIn } from '../../domain/lifecycle/lifecycle.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
 const provider = GATEWAY;
 
@@ -22,7 +24,10 @@ async function findAsked(
   { entity_id: id, provider_entity_id: theirs }: UnlinkBody,
 ): Promise<ConnectionRow | null> {
   const invoice = await findRecord(unit, INVOICES, id);
-  const isUnpaid = invoice?.invoice_status === 'FINALIZED' && !invoice.amount_remaining.isZero();
+  const isUnpaid =
+    invoice !== null &&
+    isIn(INVOICE, 'claimed', invoice.invoice_status) &&
+    !invoice.amount_remaining.isZero();
   const link = await findLink(unit, { type: 'invoice', id, provider });
   if (!isUnpaid || link?.provider_entity_id !== theirs) return null;
   return findGatewayConnection(unit);

@@ -12,12 +12,14 @@ import {
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { WORKFLOWS, type WorkflowRow } from '../../declarations/platform/workflow.resource.js';
 import { beginWorkflow } from '../../platform/workflows/begin-workflow.js';
-import { isEqual, isOfEnvironment } from '../../records/conditions.js';
+import { isEqual, isOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { findPublished, lockRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import { writeUnit, type ReadUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { findGatewayConnection } from '../gateways/open-gateway.js';
+import { isIn } from '../../domain/lifecycle/lifecycle.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
 /** Which way an invoice is synced, and with whom. */
 export type SyncRequest = {
@@ -60,7 +62,8 @@ async function pushProblem(
     const link = await findLink(unit, { type: 'invoice', id: invoice.id, provider });
     return link === null ? 'the invoice is VOIDED and was never sent' : null;
   }
-  if (status !== 'FINALIZED') return `the invoice is ${status}; finalize it before it is sent`;
+  if (!isIn(INVOICE, 'claimed', status))
+    return `the invoice is ${status}; finalize it before it is sent`;
   if (invoice.total.isNegative()) return 'the invoice gives money back; it cannot be sent';
   const payer = await findLink(unit, { type: 'customer', id: customerId, provider });
   if (payer !== null) return null;
@@ -73,7 +76,8 @@ async function pullProblem(
   provider: string,
 ): Promise<string | null> {
   const { invoice_status: status } = invoice;
-  if (status !== 'FINALIZED') return `the invoice is ${status}; only a FINALIZED one is paid`;
+  if (!isIn(INVOICE, 'claimed', status))
+    return `the invoice is ${status}; only a FINALIZED one is paid`;
   const link = await findLink(unit, { type: 'invoice', id: invoice.id, provider });
   if (link !== null) return null;
   return `the invoice is not linked to one of ${provider}; push it, or link it with POST /integrations/link`;
@@ -146,7 +150,7 @@ export async function syncPending(unit: Unit, subscriptionId: string): Promise<R
   if (connection === null) return null;
   const pending = await unit.tx.any(sql.type(INVOICES.row)`
     SELECT * FROM invoices
-    WHERE subscription_id = ${subscriptionId} AND invoice_status = 'FINALIZED'
+    WHERE subscription_id = ${subscriptionId} AND ${rowIsIn(['invoice_status'], INVOICE, 'claimed')}
       AND payment_status IN ('PENDING', 'PROCESSING', 'FAILED') AND ${isOfEnvironment}
     ORDER BY id FOR UPDATE`);
   for (const invoice of pending) {

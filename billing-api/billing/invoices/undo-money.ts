@@ -14,6 +14,8 @@ import { withdrawPages } from '../payments/payment-pages.js';
 import { absorbCredits, findCreditShares } from '../proration/credited-lines.js';
 import { returnPaid, takeBack } from './return-credits.js';
 import { failPurchase, findPurchases } from '../payments/complete-purchase.js';
+import { isIn } from '../../domain/lifecycle/lifecycle.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
 /** Whether money went back to the customer when an invoice was voided. */
 export type Undone = { readonly isReturned: boolean };
@@ -75,7 +77,7 @@ async function undoRefusal(
  */
 export async function undoMoney(unit: Unit, row: InvoiceRow): Promise<Undone | Refusal> {
   if (row.invoice_status === 'DRAFT') return undoDraft(unit, row);
-  if (row.invoice_status !== 'FINALIZED') return { isReturned: false };
+  if (!isIn(INVOICE, 'claimed', row.invoice_status)) return { isReturned: false };
   const purchases = await findPurchases(unit, row.id);
   const refusal = await undoRefusal(unit, row, purchases);
   if (refusal !== null) return refusal;

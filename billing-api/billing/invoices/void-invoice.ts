@@ -4,7 +4,7 @@ import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import type { ChangeTarget } from '../../records/change-record.js';
-import { isOfEnvironment } from '../../records/conditions.js';
+import { isOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { moveRecord } from '../../records/move-record.js';
 import type { Occasion } from '../../records/occasion.js';
@@ -98,7 +98,7 @@ export async function voidDraftsFrom(
 export async function voidUnpaidFirst(unit: Unit, subscriptionId: string): Promise<Refusal | null> {
   const rows = await unit.tx.any(sql.type(INVOICES.row)`
     SELECT * FROM invoices
-    WHERE subscription_id = ${subscriptionId} AND invoice_status = 'FINALIZED'
+    WHERE subscription_id = ${subscriptionId} AND ${rowIsIn(['invoice_status'], INVOICE, 'claimed')}
       AND billing_reason = ANY (${sql.array(FIRST_REASONS, 'text')}) AND amount_remaining > 0
       AND ${isOfEnvironment}
     ORDER BY id FOR NO KEY UPDATE`);

@@ -1,10 +1,11 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
-import { isOfEnvironment } from '../../records/conditions.js';
+import { isOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { activateIncomplete } from '../../subscriptions/activate-incomplete.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
 /** Reasons of the invoice with which what a subscription charges begins. */
 export const FIRST_REASONS = [
@@ -25,7 +26,7 @@ export async function activatePaid(unit: Unit, invoice: InvoiceRow): Promise<Ref
   if (subscriptionId === null || !isPaid(invoice) || !FIRST_REASONS.includes(reason)) return null;
   const isLater = await unit.tx.exists(sql.type(z.unknown())`
     SELECT FROM invoices
-    WHERE subscription_id = ${subscriptionId} AND id <> ${id} AND invoice_status = 'FINALIZED'
+    WHERE subscription_id = ${subscriptionId} AND id <> ${id} AND ${rowIsIn(['invoice_status'], INVOICE, 'claimed')}
       AND billing_reason = ANY (${sql.array(FIRST_REASONS, 'text')})
       AND billing_sequence < ${invoice.billing_sequence} AND ${isOfEnvironment}`);
   if (isLater) return null;

@@ -9,6 +9,8 @@ import { isOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit, Unit } from '../../records/unit.js';
 import type { PageAddresses } from '../gateways/payment-gateway.js';
 import { TAKE_PAYMENT } from './gateway-work.js';
+import { isIn } from '../../domain/lifecycle/lifecycle.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
 /** Keeps where the payer goes from the page of a payment. */
 export async function storeAddresses(
@@ -80,7 +82,7 @@ export function pageProblem(
   { amount }: PaymentRow,
   { invoice_status: status, amount_remaining: left }: InvoiceRow,
 ): string | null {
-  if (status !== 'FINALIZED') return `the invoice is ${status}`;
+  if (!isIn(INVOICE, 'claimed', status)) return `the invoice is ${status}`;
   if (amount.lessThanOrEqualTo(left)) return null;
   return `${plain(left)} of the invoice is left, less than the ${plain(amount)} of the page`;
 }

@@ -1,13 +1,14 @@
 import { sql } from 'slonik';
 import { formatInstant } from '../../../contract/instant.js';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
-import { isOfEnvironment } from '../../records/conditions.js';
+import { isOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { isWanted, type DueQuery } from '../run/due-items.js';
 import { dueStep, oneByOne } from '../run/due-step.js';
 import { collect } from './attempt-payment.js';
 import { endRetries } from './plan-retry.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
 /** The job of a single invoice that could not be charged again with the others. */
 const RETRY_CHARGE = 'retry-charge';
@@ -18,7 +19,7 @@ function takeDeclined({ tx, now }: Unit, due: DueQuery): Promise<readonly Invoic
     UPDATE invoices SET next_attempt_at = NULL
     WHERE id IN (
         SELECT id FROM invoices
-        WHERE invoice_status = 'FINALIZED' AND payment_status = 'FAILED'
+        WHERE ${rowIsIn(['invoice_status'], INVOICE, 'claimed')} AND payment_status = 'FAILED'
           AND next_attempt_at IS NOT NULL AND next_attempt_at <= ${formatInstant(now)}::timestamptz
           AND ${isOfEnvironment} AND ${isWanted(RETRY_CHARGE, sql.fragment`invoices.id`, due)}
         ORDER BY next_attempt_at, id LIMIT ${due.limit} FOR NO KEY UPDATE SKIP LOCKED)

@@ -1,10 +1,11 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { decimalOf, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { assertThat } from '../../../runtime/failure.js';
 import { numericColumn } from '../../../sql/columns.js';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
-import { INVOICE_PAYMENT } from '../../domain/lifecycle/invoice-lifecycle.js';
-import { problemOfMove } from '../../domain/lifecycle/lifecycle.js';
+import { INVOICE_PAYMENT, INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
+import { leadsTo, problemOfMove, isIn } from '../../domain/lifecycle/lifecycle.js';
 import { paymentState, refundedStatus } from '../../domain/payment/payment-state.js';
 import { undoneRefund, type PaidSums, type Refundable } from '../../domain/payment/refundable.js';
 import { updateRecord } from '../../records/change-record.js';
@@ -47,19 +48,14 @@ export type SettledStatus = keyof typeof MOVES;
 export async function lockFinalized(unit: Unit, id: string): Promise<InvoiceRow | Refusal> {
   const row = await lockRecord(unit, INVOICES, id);
   if (row === null) return notFound(INVOICES.name, id);
-  if (row.invoice_status === 'FINALIZED') return row;
+  if (isIn(INVOICE, 'claimed', row.invoice_status)) return row;
   const problem = `the invoice is ${row.invoice_status}; only a FINALIZED one is paid or credited`;
   return new Refusal('invalid_operation', problem);
 }
 
 /** Why the payment of an invoice cannot become this; null when it can. */
 export function moveRefusal(row: InvoiceRow, status: SettledStatus): Refusal | null {
-  const state = INVOICE_PAYMENT.states.find((one) => one === row.payment_status);
-  if (state === undefined) {
-    const problem = `the payment of the invoice is ${row.payment_status}, so it cannot become ${status}`;
-    return new Refusal('invalid_operation', problem);
-  }
-  const problem = problemOfMove(INVOICE_PAYMENT, MOVES[status], state);
+  const problem = problemOfMove(INVOICE_PAYMENT, MOVES[status], row.payment_status);
   return problem === null ? null : new Refusal('invalid_operation', problem);
 }
 
@@ -72,6 +68,9 @@ export async function writePayment(
   row: InvoiceRow,
   patch: InvoicePatch,
 ): Promise<InvoiceRow | Refusal> {
+  const { payment_status: before } = row;
+  const { payment_status: next = before } = patch;
+  assertThat(next === before || leadsTo(INVOICE_PAYMENT, before, next), `${before} to ${next}`);
   const after = await updateRecord(unit, INVOICES, { row, patch });
   if (isRefusal(after)) return after;
   if (after.amount_remaining.lessThan(row.amount_remaining)) await withdrawPages(unit, after.id);

@@ -8,11 +8,12 @@ import type { LineItemRow } from '../../declarations/subscriptions/line-item.res
 import type { CouponAssociation } from '../../domain/adjustments/adjustments.js';
 import { DISCOUNTS_UNUSED_TIME } from '../../domain/adjustments/percentage-left.js';
 import { movedEnd } from '../../domain/proration/unused-charge.js';
-import { rowIsOfEnvironment } from '../../records/conditions.js';
+import { rowIsOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import type { ReadUnit } from '../../records/unit.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { couponFrom } from '../compute/adjustment-inputs.js';
 import { chargedPeriod } from './find-unused.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
 /** Coupons that discount a charge of the rest of a period. */
 export type CouponsOfRest = {
@@ -56,7 +57,7 @@ async function findDiscounting(
     JOIN invoice_line_items AS line
       ON line.invoice_id = invoice.id AND ${rowIsOfEnvironment('line')}
     WHERE coupon.subscription_id = ${subscription.id} AND coupon.coupon_association_id IS NOT NULL
-      AND ${isOfCharged} AND invoice.invoice_status IN ('DRAFT', 'FINALIZED')
+      AND ${isOfCharged} AND ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'counted')}
       AND line.kind = 'charge' AND line.price_type = 'FIXED'
       AND line.period_start <= ${formatInstant(atMs)}::timestamptz
       AND line.period_end > ${formatInstant(atMs - paused)}::timestamptz

@@ -9,8 +9,9 @@ import {
   type CreditShare,
 } from '../../domain/proration/share-credits.js';
 import { notedWithoutTaxes } from '../../domain/proration/unused-charge.js';
-import { rowIsOfEnvironment } from '../../records/conditions.js';
+import { rowIsOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import type { StatementUnit, Unit } from '../../records/unit.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
 const creditedRow = z.object({
   /** The invoice line that was charged; null for a credit. */
@@ -69,7 +70,7 @@ function findCharged({ tx }: StatementUnit, id: string): Promise<readonly Credit
       AND line.kind = 'charge' AND line.price_type = 'FIXED' AND line.period_end > line.period_start
       AND ${rowIsOfEnvironment('line')}
     JOIN invoices AS invoice ON invoice.id = line.invoice_id AND ${rowIsOfEnvironment('invoice')}
-    WHERE invoice.invoice_status = 'FINALIZED'
+    WHERE ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')}
       OR (invoice.invoice_status = 'DRAFT' AND invoice.is_manually_edited)
     UNION ALL
     SELECT NULL, NULL, credit.wallet_transaction_id, lineage.id, lineage.root_id,
@@ -83,7 +84,7 @@ function findCharged({ tx }: StatementUnit, id: string): Promise<readonly Credit
       AND line.kind = 'credit' AND coalesce(line.absorbed, 0) < -line.amount AND ${rowIsOfEnvironment('line')}
     JOIN invoices AS invoice ON invoice.id = line.invoice_id AND ${rowIsOfEnvironment('invoice')}
     -- What a voided invoice had set off went to a wallet.
-    WHERE invoice.invoice_status IN ('DRAFT', 'FINALIZED')
+    WHERE ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'counted')}
       OR (invoice.invoice_status = 'VOIDED' AND invoice.finalized_at IS NOT NULL)
     ORDER BY root_id, period_start, line_id, credit_id, line_item_id`);
 }

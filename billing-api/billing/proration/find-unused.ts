@@ -14,11 +14,12 @@ import {
   unusedShare,
   type AdvanceCharge,
 } from '../../domain/proration/unused-charge.js';
-import { rowIsOfEnvironment } from '../../records/conditions.js';
+import { rowIsOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { lineItemFromRow } from '../../subscriptions/lines/line-item-from-row.js';
 import { findRefundedLines } from './refunded-lines.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
 /** A line item of which something that was charged in advance is unused. */
 export type UnusedItem = UnusedCharge & {
@@ -109,7 +110,7 @@ export async function findCharges(
     JOIN invoices AS invoice ON invoice.id = line.invoice_id AND ${rowIsOfEnvironment('invoice')}
     WHERE line.subscription_line_item_id = ANY (${sql.array(ids, 'text')})
       AND line.kind = 'charge' AND line.period_end > ${formatInstant(afterMs)}::timestamptz
-      AND (invoice.invoice_status = 'FINALIZED'
+      AND (${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')}
         OR (invoice.invoice_status = 'DRAFT' AND invoice.is_manually_edited))
       AND ${rowIsOfEnvironment('line')}
     UNION ALL

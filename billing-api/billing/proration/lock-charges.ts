@@ -2,10 +2,11 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
-import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
+import { isOfEnvironment, rowIsOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import type { Unit } from '../../records/unit.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { reachOf } from './find-unused.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
 /**
  * Locks the invoices that charge line items beyond an instant, in the order of their ids. Whoever
@@ -25,7 +26,7 @@ export async function lockCharges(
         WHERE line.subscription_line_item_id = ANY (${sql.array(ids, 'text')})
           AND line.kind = 'charge' AND line.period_end > ${formatInstant(afterMs)}::timestamptz
           AND ${rowIsOfEnvironment('line')})
-      AND invoice_status IN ('DRAFT', 'FINALIZED') AND ${isOfEnvironment}
+      AND ${rowIsIn(['invoice_status'], INVOICE, 'counted')} AND ${isOfEnvironment}
     ORDER BY id FOR NO KEY UPDATE`);
 }
 

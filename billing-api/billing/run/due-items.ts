@@ -1,6 +1,7 @@
 import { sql, type FragmentSqlToken } from 'slonik';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
 /** Which due items are taken. */
 export type DueQuery = {
@@ -25,7 +26,7 @@ export const isRenewalUntold = sql.fragment`status = 'published' AND subscriptio
   AND (end_date IS NULL OR end_date > current_period_end)`;
 
 /** An `invoice` that is final and not paid, of a `subscription` that may be cancelled for that. */
-export const isUnpaid = sql.fragment`invoice.invoice_status = 'FINALIZED'
+export const isUnpaid = sql.fragment`${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')}
   AND invoice.amount_remaining > 0 AND invoice.payment_status IN ('PENDING', 'FAILED')
   AND ${rowIsIn(['subscription', 'subscription_status'], SUBSCRIPTION, 'collected')}
   AND subscription.status = 'published'`;

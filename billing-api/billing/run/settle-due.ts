@@ -14,7 +14,7 @@ import {
 } from '../../declarations/subscriptions/subscription.resource.js';
 import { postingsOfLoss } from '../../domain/ledger/postings.js';
 import { postGroups, type NewGroup } from '../../ledger/post-groups.js';
-import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
+import { isOfEnvironment, rowIsOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { lockRecordsForChange } from '../../records/find-record.js';
 import { announce } from '../../records/recorded-change.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
@@ -34,6 +34,7 @@ import { isRenewalUntold, isWanted, type DueQuery } from './due-items.js';
 import { dueStep, oneByOne, type DueStep } from './due-step.js';
 import { CHILDREN_DUE } from './renew-children.js';
 import { EDITED_DUE } from './run-billing.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
 /** Jobs of single records that could not be done with the others. */
 const EXPIRE_CREDITS = 'expire-credits';
@@ -97,7 +98,7 @@ function takeOverdue({ tx, now }: Unit, due: DueQuery): Promise<readonly Invoice
       UPDATE invoices SET overdue_at = ${at}::timestamptz
       WHERE id IN (
           SELECT id FROM invoices
-          WHERE invoice_status = 'FINALIZED' AND amount_remaining > 0 AND overdue_at IS NULL
+          WHERE ${rowIsIn(['invoice_status'], INVOICE, 'claimed')} AND amount_remaining > 0 AND overdue_at IS NULL
             AND due_date < ${at}::timestamptz AND ${isOfEnvironment}
             AND ${isWanted(TELL_OVERDUE, sql.fragment`invoices.id`, due)}
           ORDER BY due_date, id LIMIT ${due.limit} FOR NO KEY UPDATE SKIP LOCKED)

@@ -16,6 +16,7 @@ import {
 } from '../../records/unit.js';
 import { topUpPauses } from '../wallets/auto-top-up.js';
 import { isRenewalUntold, isUnpaid } from './due-items.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
 /** A clock on its way. */
 export type Advance = {
@@ -76,11 +77,11 @@ async function findNextDue(unit: ReadUnit, to: InstantMs): Promise<InstantMs | n
       WHERE invoice_status = 'DRAFT' AND finalize_at > ${after} AND ${isOfEnvironment}
       UNION ALL
       SELECT min(due_date) + interval '1 millisecond' FROM invoices
-      WHERE invoice_status = 'FINALIZED' AND amount_remaining > 0 AND overdue_at IS NULL
+      WHERE ${rowIsIn(['invoice_status'], INVOICE, 'claimed')} AND amount_remaining > 0 AND overdue_at IS NULL
         AND due_date >= ${after} AND ${isOfEnvironment}
       UNION ALL
       SELECT min(next_attempt_at) FROM invoices
-      WHERE invoice_status = 'FINALIZED' AND payment_status = 'FAILED'
+      WHERE ${rowIsIn(['invoice_status'], INVOICE, 'claimed')} AND payment_status = 'FAILED'
         AND next_attempt_at > ${after} AND ${isOfEnvironment}
       UNION ALL
       SELECT min(invoice.due_date) + ${grace} FROM invoices AS invoice

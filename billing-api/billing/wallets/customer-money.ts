@@ -6,7 +6,7 @@ import { integerColumn, numericColumn } from '../../../sql/columns.js';
 import { CUSTOMERS } from '../../declarations/customers/customer.resource.js';
 import { WALLETS } from '../../declarations/money/wallet.resource.js';
 import { formatMoney, Money, roundMoney } from '../../domain/money/money.js';
-import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
+import { isOfEnvironment, rowIsOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { Currency, DecimalText } from '../../records/record-dto.js';
@@ -14,6 +14,7 @@ import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadDependencies } from '../../records/unit.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 import { readRealTimeBalance, type RealTimeWalletDto } from './real-time-balance.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
 /** The invoices of a customer in one currency. */
 export interface InvoiceSummaryDto {
@@ -120,7 +121,7 @@ export function summarizeInvoices(
     if (isRefusal(customer)) return customer;
     const rows = await unit.tx.any(sql.type(summaryRow)`
       WITH own AS (
-        SELECT * FROM invoices WHERE customer_id = ${id} AND invoice_status = 'FINALIZED'
+        SELECT * FROM invoices WHERE customer_id = ${id} AND ${rowIsIn(['invoice_status'], INVOICE, 'claimed')}
           AND ${isOfEnvironment}
       ), net AS (
         SELECT line.invoice_id, line.price_type = 'USAGE' AS is_usage, greatest(0, line.amount

@@ -11,7 +11,7 @@ import {
 } from '../../declarations/money/wallet.resource.js';
 import { moneyOfCredits } from '../../domain/wallet/credits.js';
 import { formatMoney, roundMoney } from '../../domain/money/money.js';
-import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
+import { isOfEnvironment, rowIsOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { DateTime, DecimalText } from '../../records/record-dto.js';
@@ -21,6 +21,7 @@ import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 import { computeInvoices } from '../compute/compute-invoice.js';
 import { documentOfComputed } from '../compute/document-of-computed.js';
 import { findPreviewQueries } from '../preview/preview-invoice.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
 /** Credits that can be used, by where they came from. */
 export interface CreditsAvailableDto {
@@ -61,7 +62,7 @@ async function findUnpaid({ tx, now }: ReadUnit, wallet: WalletRow): Promise<Dec
     WHERE invoice.customer_id = ${wallet.customer_id} AND invoice.currency = ${wallet.currency}
       AND line.price_type = 'USAGE' AND ${rowIsOfEnvironment('invoice')}
       AND ((invoice.invoice_status = 'DRAFT' AND invoice.period_end <= ${formatInstant(now)}::timestamptz)
-        OR (invoice.invoice_status = 'FINALIZED' AND invoice.amount_remaining > 0))`);
+        OR (${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')} AND invoice.amount_remaining > 0))`);
   return roundMoney(amount, wallet.currency).value;
 }
 

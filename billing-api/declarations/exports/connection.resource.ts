@@ -6,6 +6,20 @@ import { defineResource, recordToDto, type RecordOf } from '../../records/resour
 
 const PROVIDERS = ['s3', 'stripe'] as const;
 
+/** What each provider does: it keeps files, or it takes payments. */
+export const PROVIDER_ROLES = {
+  s3: 'store',
+  stripe: 'gateway',
+} as const satisfies Readonly<Record<(typeof PROVIDERS)[number], 'store' | 'gateway'>>;
+
+type ProviderOf<Role, Name = keyof typeof PROVIDER_ROLES> = Name extends keyof typeof PROVIDER_ROLES
+  ? (typeof PROVIDER_ROLES)[Name] extends Role
+    ? Name
+    : never
+  : never;
+/** As payments name the gateway that takes them. */
+export type GatewayName = ProviderOf<'gateway'>;
+
 /** Which way an invoice goes: to the provider, or what the provider says of it to here. */
 const DIRECTIONS = ['push', 'pull'] as const;
 export type SyncDirection = (typeof DIRECTIONS)[number];

@@ -1,6 +1,6 @@
 import type { CustomerDto } from '../customers/customer.resource.js';
 import type { SubscriptionDto } from '../subscriptions/subscription.resource.js';
-import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
+import { INVOICE, INVOICE_PAYMENT } from '../../domain/lifecycle/invoice-lifecycle.js';
 import {
   flag,
   hidden,
@@ -17,18 +17,6 @@ import { defineResource, type NewRecord, type RecordOf } from '../../records/res
 import { kept } from './value-columns.js';
 
 const INVOICE_TYPES = ['SUBSCRIPTION', 'ONE_OFF', 'CREDIT'] as const;
-
-const PAYMENT_STATUSES = [
-  'INITIATED',
-  'PENDING',
-  'PROCESSING',
-  'SUCCEEDED',
-  'OVERPAID',
-  'FAILED',
-  'REFUNDED',
-  'PARTIALLY_REFUNDED',
-  'VOIDED',
-] as const;
 
 /** Why an invoice is made (docs/domain.md 2.3). */
 export const BILLING_REASONS = [
@@ -56,7 +44,7 @@ export const INVOICES = defineResource({
     number_series: hidden(nullable(text)),
     invoice_type: oneOf(INVOICE_TYPES),
     invoice_status: oneOf(INVOICE.states),
-    payment_status: oneOf(PAYMENT_STATUSES),
+    payment_status: oneOf(INVOICE_PAYMENT.states),
     billing_reason: oneOf(BILLING_REASONS),
     billing_period: nullable(text),
     billing_sequence: nullable(integer),

@@ -38,7 +38,10 @@ export const INVOICE = defineLifecycle({
 /** The payment status of an invoice (docs/domain.md 5.3). */
 export const INVOICE_PAYMENT = defineLifecycle({
   subject: 'payment of the invoice',
-  states: ['INITIATED', 'PENDING', 'PROCESSING', 'SUCCEEDED', 'OVERPAID', 'FAILED'],
+  states: [
+    ...(['INITIATED', 'PENDING', 'PROCESSING', 'SUCCEEDED', 'OVERPAID', 'FAILED'] as const),
+    ...(['PARTIALLY_REFUNDED', 'REFUNDED', 'VOIDED'] as const),
+  ],
   initial: ['INITIATED'],
   moves: {
     expect: {
@@ -71,6 +74,41 @@ export const INVOICE_PAYMENT = defineLifecycle({
       done: 'recorded as failed',
       announces: 'invoice.update.payment',
     },
+    /** It is paid less again: a payment or a note that had lowered what is open was voided. */
+    reopen: {
+      from: ['SUCCEEDED', 'OVERPAID'],
+      to: ['PENDING', 'SUCCEEDED', 'OVERPAID'],
+      done: 'open again',
+      announces: 'invoice.update.payment',
+    },
+    /** Some of what was paid was given back. */
+    refund: {
+      from: ['PENDING', 'PROCESSING', 'SUCCEEDED', 'OVERPAID', 'FAILED', 'PARTIALLY_REFUNDED'],
+      to: ['PARTIALLY_REFUNDED', 'REFUNDED'],
+      done: 'refunded',
+      announces: 'invoice.update.payment',
+    },
+    /** Money came in, or a payment was voided, after some was given back (docs/domain.md 17.6). */
+    settle_again: {
+      from: ['PARTIALLY_REFUNDED', 'REFUNDED'],
+      to: ['PENDING', 'SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED'],
+      done: 'settled again',
+      announces: 'invoice.update.payment',
+    },
+    /** With the invoice; REFUNDED where something went back. */
+    void: {
+      from: [
+        'INITIATED',
+        'PENDING',
+        'SUCCEEDED',
+        'OVERPAID',
+        'FAILED',
+        'PARTIALLY_REFUNDED',
+        'REFUNDED',
+      ],
+      to: ['VOIDED', 'REFUNDED'],
+      done: 'voided',
+    },
   },
   changeable: {
     INITIATED: [],
@@ -79,6 +117,9 @@ export const INVOICE_PAYMENT = defineLifecycle({
     SUCCEEDED: [],
     OVERPAID: [],
     FAILED: [],
+    PARTIALLY_REFUNDED: [],
+    REFUNDED: [],
+    VOIDED: [],
   },
 });
 

@@ -113,6 +113,16 @@ export function problemOfMove<State extends string, MoveName extends string>(
   return `the ${subject} is ${state}; only one that is ${listed(from)} can be ${done}`;
 }
 
+/** Whether some move leads from a state to another. */
+export function leadsTo<State extends string>(
+  { moves }: Lifecycle<State>,
+  from: State,
+  to: State,
+): boolean {
+  const all = Object.values<Move<State>>(moves);
+  return all.some((move) => move.from.includes(from) && move.to.includes(to));
+}
+
 /**
  * Why members of a record cannot be changed in its state, naming the first such member; null when
  * all can.
