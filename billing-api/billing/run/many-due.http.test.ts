@@ -248,7 +248,7 @@ describe('a subscription that cannot be billed', () => {
       });
       const old = await subscribe({ start_date: '2026-09-01T00:00:00Z' });
       await bill('2026-10-01T00:30:00Z');
-      const drafts = { subscription_id: old.id, invoice_status: 'DRAFT' };
+      const drafts = { subscription_id: old.id, invoice_status: ['DRAFT'] };
       const { items } = await api.make('/v1/invoices/search', drafts);
       const [edited] = items;
       await spoil(sql.fragment`UPDATE invoices SET is_manually_edited = true
@@ -260,7 +260,9 @@ describe('a subscription that cannot be billed', () => {
     await spoil(sql.fragment`UPDATE subscription_periods
       SET pauses = '[{"start": "never", "end": "never"}]'::jsonb
       WHERE subscription_id IN (${broken.paused.id}, ${broken.waiting.id})`);
-    await spoil(sql.fragment`UPDATE credit_grants SET period = NULL WHERE id = ${broken.grant.id}`);
+    await spoil(sql.fragment`UPDATE credit_grants SET expiration_type = 'DURATION',
+      expiration_duration = 100000000, expiration_duration_unit = 'YEAR'
+      WHERE id = ${broken.grant.id}`);
     await spoil(sql.fragment`UPDATE wallets SET credit_balance = 0 WHERE id = ${broken.wallet.id}`);
     await spoil(sql.fragment`UPDATE wallets SET auto_topup = auto_topup || '{"amount": "many"}'
       WHERE id = ${broken.low.id}`);
@@ -269,25 +271,30 @@ describe('a subscription that cannot be billed', () => {
       WHERE invoice_id = ${broken.edited.id}`,
     );
     await bill('2026-10-10T00:00:00Z');
-    const outcomeOf = async ({ paused, waiting, grant, wallet, low, edited }: Answer) => {
+    const outcomeOf = async ({ paused, waiting, wallet, low, edited }: Answer) => {
       const read = async (path: string) => (await api.call('GET', `/v1/${path}`)).body;
-      const { items: given } = await api.make('/v1/wallets/search', of);
-      return {
-        given,
-        grant,
-        paused: (await read(`subscriptions/${paused.id}`)).subscription_status,
-        waiting: (await read(`subscriptions/${waiting.id}`)).subscription_status,
-        left: (await read(`wallets/${wallet.id}`)).credit_balance,
-        low: (await read(`wallets/${low.id}`)).credit_balance,
-        edited: (await read(`invoices/${edited.id}`)).invoice_status,
-      };
+      return [
+        (await read(`subscriptions/${paused.id}`)).subscription_status,
+        (await read(`subscriptions/${waiting.id}`)).subscription_status,
+        (await read(`wallets/${wallet.id}/transactions`)).items.length,
+        (await read(`wallets/${low.id}`)).credit_balance,
+        (await read(`invoices/${edited.id}`)).invoice_status,
+      ];
     };
+    expect(await outcomeOf(sound)).toEqual(['paused', 'cancelled', 2, '4', 'FINALIZED']);
+    expect(await outcomeOf(broken)).toEqual(['active', 'draft', 1, '0', 'DRAFT']);
+    const { items: granted } = await api.make('/v1/wallets/search', of);
+    expect(granted.map((one: Answer) => one.credit_balance)).toContain('5');
     const { body } = await api.call('GET', '/v1/jobs?limit=100');
-    console.log(JSON.stringify([await outcomeOf(sound), await outcomeOf(broken)], null, 1));
-    console.log(
-      body.items.map((one: Answer) => [one.job, one.key, one.status, one.error]),
-      JSON.stringify(broken),
-    );
-    expect(await outcomeOf(sound)).toEqual({});
+    const aside = body.items
+      .filter((one: Answer) => one.error !== null)
+      .map((one: Answer) => `${one.job} ${one.key}`);
+    const [credit] = (await api.call('GET', `/v1/wallets/${broken.wallet.id}/transactions`)).body
+      .items;
+    expect(aside.sort()).toEqual([
+      ...[`apply-credit-grant ${broken.grant.id}`, `end-waiting-subscription ${broken.waiting.id}`],
+      ...[`expire-credits ${credit.id}`, `finalize-edited-invoice ${broken.edited.id}`],
+      ...[`settle-pause ${broken.paused.id}`, `top-up-wallet ${broken.low.id}`],
+    ]);
   });
 });
