@@ -190,8 +190,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   const tokens = createTokens(dependencies.tokenSecret, clock);
   const signingIn = { ...signingInOf(dependencies), tokens, forgetCallers: () => apiKeys.forget() };
   const own = { database, dataUntil, clock, createId, billEndedPeriods, recomputeDraftsOf };
-  const outward = outwardOf(dependencies);
-  provideDependencies(app, { ...own, ...outward, ...stores, ...signingIn });
+  provideDependencies(app, { ...own, ...outwardOf(dependencies), ...stores, ...signingIn });
   app.use(giveRequestId, createObserver(metrics, log), securityHeaders, forbidStoring);
   app.use(createOperationFinder(createOperationTable(OPERATIONS)));
   app.use(createOperationalRoutes(dependencies));

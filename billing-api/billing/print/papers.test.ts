@@ -25,7 +25,7 @@ const FILE = pathToFileURL(join(folder, 'thread.mjs'));
 await writeFile(
   FILE,
   `let made = 0;
-  export default (bytes) => {
+  export const makePaper = (bytes) => {
     const { title } = JSON.parse(Buffer.from(bytes).toString());
     if (title === 'broken') throw new Error('broken');
     if (title === 'endless') for (;;);

@@ -48,6 +48,7 @@ export type Papers = (
 function createThreads(thread: URL, { msMax, heapMbMax }: PaperLimits) {
   const threads = new Piscina<Uint8Array, Uint8Array>({
     filename: thread.href,
+    name: 'makePaper',
     minThreads: 0,
     maxThreads: THREADS_MAX,
     idleTimeout: IDLE_MS,
