@@ -285,7 +285,7 @@ module.exports = {
       from: {
         path: '^load-tests/',
         pathNot:
-          '^load-tests/(proofs/simulation(-conformance)?/|proofs/data-until/|proofs/faults/crashing-aggregator\\.ts$|speed/(pure-pricing|id-store|questions/(stored-ids|ledger-postings|verify-stored))\\.ts$|proofs/pricing-oracle/agreement/|proofs/usage-oracle/agreement/core-usage\\.ts$|proofs/golden-invoices/|proofs/(subscription-walk|whole-lives|killed-year)/|proofs/interface-fuzzer/fuzz-run\\.ts$)',
+          '^load-tests/(proofs/simulation(-conformance)?/|proofs/data-until/|proofs/faults/crashing-aggregator\\.ts$|speed/(pure-pricing|id-store|questions/(stored-ids|ledger-postings|verify-books|verify-stored))\\.ts$|proofs/pricing-oracle/agreement/|proofs/usage-oracle/agreement/core-usage\\.ts$|proofs/golden-invoices/|proofs/(subscription-walk|whole-lives|killed-year)/|proofs/interface-fuzzer/fuzz-run\\.ts$)',
       },
       to: { path: '^(ingest|aggregator|billing-api)/' },
     },

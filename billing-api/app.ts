@@ -26,6 +26,7 @@ import { takeForeignMembers } from './edge/validation/foreign-members.js';
 import { createKeyResolver } from './edge/lookup-keys.js';
 import { KEYED_RESOURCES } from './keyed-resources.js';
 import { createLargePreviews } from './billing/preview/large-previews.js';
+import { createPapers } from './billing/print/papers.js';
 import { billEndedPeriods } from './billing/run/bill-ended-periods.js';
 import { recomputeDraftsOf } from './billing/run/recompute-drafts.js';
 import { createTurns } from './edge/limits/take-turns.js';
@@ -96,6 +97,8 @@ export type BillingAppDependencies = {
   readonly publicLimits: PublicLimits;
   /** The compiled `preview-thread.js`. */
   readonly previewThread: URL;
+  /** The compiled `paper-thread.js`. */
+  readonly paperThread: URL;
   /** The memory for bodies; tests set less. */
   readonly bodyLimits?: BodyBudgetLimits;
   /** What /readyz says. */
@@ -178,6 +181,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     eventLog: dependencies.eventLog,
     pendingLog: createPendingLog(dependencies.eventLog),
     knownCustomers: new KnownCustomers(),
+    papers: createPapers(dependencies.paperThread),
     largePreviews: createLargePreviews(dependencies.previewThread, {
       databaseUrl: database.url,
       clickHouseUrl: dependencies.clickHouse.url,
@@ -186,8 +190,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   const tokens = createTokens(dependencies.tokenSecret, clock);
   const signingIn = { ...signingInOf(dependencies), tokens, forgetCallers: () => apiKeys.forget() };
   const own = { database, dataUntil, clock, createId, billEndedPeriods, recomputeDraftsOf };
-  const outward = outwardOf(dependencies);
-  provideDependencies(app, { ...own, ...outward, ...stores, ...signingIn });
+  provideDependencies(app, { ...own, ...outwardOf(dependencies), ...stores, ...signingIn });
   app.use(giveRequestId, createObserver(metrics, log), securityHeaders, forbidStoring);
   app.use(createOperationFinder(createOperationTable(OPERATIONS)));
   app.use(createOperationalRoutes(dependencies));

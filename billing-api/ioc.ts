@@ -8,6 +8,7 @@ import type { SecretBox } from '../runtime/secret-box.js';
 import type { KnownCustomers } from './customers/known-customers.js';
 import type { BillingDatabase } from './records/unit.js';
 import type { LargePreviews } from './billing/preview/large-previews.js';
+import type { Papers } from './billing/print/papers.js';
 import type { RunningDependencies } from './billing/stored/bill-ended-first.js';
 import type { UsageReader } from './usage/store/usage-reader.js';
 import type { Tokens } from './edge/access/tokens.js';
@@ -32,6 +33,7 @@ export type ControllerDependencies = {
   readonly database: BillingDatabase;
   readonly usage: UsageReader;
   readonly largePreviews: LargePreviews;
+  readonly papers: Papers;
   readonly billEndedPeriods: RunningDependencies['billEndedPeriods'];
   readonly recomputeDraftsOf: RunningDependencies['recomputeDraftsOf'];
   readonly events: EventStore;

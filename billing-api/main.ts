@@ -34,6 +34,7 @@ setHeapGrowth(200);
 const POOL_SIZE = 16;
 
 const PREVIEW_THREAD = new URL('./preview-thread.js', import.meta.url);
+const PAPER_THREAD = new URL('./paper-thread.js', import.meta.url);
 
 /** Beside ingest, whose ports are 8080 and 9080, on one machine. */
 const DEFAULTS = { MINUTEBOOK_PORT: '8081', MINUTEBOOK_METRICS_PORT: '9081' };
@@ -118,6 +119,7 @@ async function createApp({ databaseUrl, database, metrics }: Opened): Promise<Ap
       defaultPerSecond: config.MINUTEBOOK_DEFAULT_RATE,
     },
     previewThread: PREVIEW_THREAD,
+    paperThread: PAPER_THREAD,
     publicLimits: config,
     readiness,
   });

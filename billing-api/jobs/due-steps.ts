@@ -60,12 +60,16 @@ export function isGeneral(error: unknown, { signal }: Doing): boolean {
   return error instanceof DependencyError || signal.aborted;
 }
 
+/** What was thrown, as an error. */
+const failureOf = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error(messageOf(thrown));
+
 /** Does one record of a step until it is not due any more. @throws when it cannot be done. */
 async function doAlone(step: DueStep, only: string, { occasion, signal, needs }: Doing) {
   for (;;) {
     signal.throwIfAborted();
     const { seen, error } = await takeStep(needs, occasion, { step, due: { limit: 1, only } });
-    if (error !== null) throw error;
+    if (error !== null) throw failureOf(error);
     if (seen.length === 0 || !step.isRepeated) return;
   }
 }
@@ -82,7 +86,7 @@ async function takeSingly(step: DueStep, ids: readonly string[], doing: Doing): 
     const due = { limit: 1, only };
     const { error } = await takeStep(doing.needs, doing.occasion, { step, due });
     if (error === null) continue;
-    if (isGeneral(error, doing)) throw error;
+    if (isGeneral(error, doing)) throw failureOf(error);
     await setAside(job, { id: only, error }, doing);
   }
 }
@@ -98,7 +102,7 @@ export async function settleStep(step: DueStep, limit: number, doing: Doing): Pr
     doing.signal.throwIfAborted();
     const due = { limit: limit - count, only: null };
     const { seen, error } = await takeStep(doing.needs, doing.occasion, { step, due });
-    if (error !== null && (isGeneral(error, doing) || seen.length === 0)) throw error;
+    if (error !== null && (isGeneral(error, doing) || seen.length === 0)) throw failureOf(error);
     if (error !== null) await takeSingly(step, seen, doing);
     count += seen.length;
     if (!step.isRepeated || seen.length === 0 || count >= limit) return count;

@@ -22,23 +22,22 @@ const anchorRow = z
   .object({
     number: integerColumn,
     anchored_at: instantColumn,
-    customers: integerColumn,
-    movements: integerColumn,
+    customer_count: integerColumn,
+    movement_count: integerColumn,
     root: z.string(),
     previous: z.string(),
     public_key: z.string(),
     signature: z.string(),
   })
-  .transform(({ anchored_at: anchoredAt, public_key: publicKey, ...others }) => ({
-    ...others,
-    anchoredAt,
-    publicKey,
+  .transform(({ number, root, previous, signature, ...row }) => ({
+    ...{ number, anchoredAt: row.anchored_at, customers: row.customer_count },
+    ...{ movements: row.movement_count, root, previous, publicKey: row.public_key, signature },
   }));
 
 /** The last anchor of the environment; null before the first. */
 export function findLastAnchor({ tx }: StatementUnit): Promise<SignedAnchor | null> {
   return tx.maybeOne(sql.type(anchorRow)`
-    SELECT number, anchored_at, customers, movements, root, previous, public_key, signature
+    SELECT number, anchored_at, customer_count, movement_count, root, previous, public_key, signature
     FROM ledger_anchors WHERE ${isOfEnvironment} ORDER BY number DESC LIMIT 1`);
 }
 
@@ -50,8 +49,8 @@ export function hasAnchor({ tx }: StatementUnit, signature: string): Promise<boo
 
 export async function storeAnchor({ tx }: StatementUnit, anchor: SignedAnchor): Promise<void> {
   await tx.query(sql.type(noRows)`
-    INSERT INTO ledger_anchors (tenant_id, environment_id, number, anchored_at, customers, movements,
-      root, previous, public_key, signature)
+    INSERT INTO ledger_anchors (tenant_id, environment_id, number, anchored_at, customer_count,
+      movement_count, root, previous, public_key, signature)
     SELECT ${CURRENT_ENVIRONMENT}, ${anchor.number}::bigint,
       ${formatInstant(anchor.anchoredAt)}::timestamptz, ${anchor.customers}::bigint,
       ${anchor.movements}::bigint, ${anchor.root}, ${anchor.previous}, ${anchor.publicKey},

@@ -27,6 +27,7 @@ export const LOG_PARTITIONS = 2;
 
 /** Threads read no TypeScript; the tests compile the product first. */
 const PREVIEW_THREAD = new URL('../../dist/billing-api/preview-thread.js', import.meta.url);
+const PAPER_THREAD = new URL('../../dist/billing-api/paper-thread.js', import.meta.url);
 
 export const TOKEN_SECRET = 'only for tests, and at least 32 characters';
 
@@ -181,6 +182,7 @@ function createApp(
     log,
     metrics,
     previewThread: PREVIEW_THREAD,
+    paperThread: PAPER_THREAD,
     ...(engines.bodyLimits === undefined ? {} : { bodyLimits: engines.bodyLimits }),
     failedAuthentication: new FailedAuthentication({ perSecond: engines.failedAuthRate ?? 0 }),
     rateLimits: {

@@ -6,8 +6,8 @@ CREATE TABLE ledger_anchors (
   -- 1, 2, 3 … of an environment.
   number bigint NOT NULL CHECK (number >= 1),
   anchored_at timestamptz(3) NOT NULL,
-  customers bigint NOT NULL CHECK (customers >= 0),
-  movements bigint NOT NULL CHECK (movements >= 0),
+  customer_count bigint NOT NULL CHECK (customer_count >= 0),
+  movement_count bigint NOT NULL CHECK (movement_count >= 0),
   -- SHA-256 of the list of all heads, as it is written to a store (billing-api/domain/ledger/anchor-text.ts).
   root text NOT NULL,
   -- The signature of the anchor before; empty for the first.

@@ -1,5 +1,6 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import { formatInstant } from '../../../contract/instant.js';
+import { mapInTurns } from '../../../runtime/loop-turns.js';
 import { formatMoney, Money } from '../../domain/money/money.js';
 import { instantToDto } from '../../records/record-dto.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
@@ -62,4 +63,14 @@ export function invoiceToDto(document: InvoiceDocument, page: WindowsPage | null
     coupon_applications: coupons.map((coupon) => couponApplicationToDto(coupon, header)),
     taxes: taxes.map((tax) => appliedTaxToDto(tax, header)),
   };
+}
+
+/** As `invoiceToDto`, with the lines in slices: an invoice may have a thousand of them. */
+export async function invoiceToDtoInTurns(
+  document: InvoiceDocument,
+  page: WindowsPage | null,
+): Promise<InvoiceDto> {
+  const { header, lines } = document;
+  const items = await mapInTurns(lines, (line) => invoiceLineToDto(line, header, page));
+  return { ...invoiceToDto({ ...document, lines: [] }, page), line_items: items };
 }

@@ -36,11 +36,19 @@ async function endParts(unit: Unit, id: string, atMs: InstantMs): Promise<void> 
     WHERE subscription_id = ${id} AND addon_status <> 'cancelled' AND ${isOfEnvironment}`);
 }
 
-/** Ends the grants of a subscription that never began: none of them is ever applied. */
-async function endGrants({ tx }: Unit, id: string): Promise<void> {
-  await tx.query(sql.type(noRows)`
+/**
+ * Ends what a subscription was to begin with that nobody has activated or paid for: its grants,
+ * none of which was ever applied, and its unpaid first invoice.
+ */
+async function endUnbegun(
+  unit: Unit,
+  { subscription: { id, subscription_status: status } }: BilledSubscription,
+): Promise<Refusal | null> {
+  if (status !== 'draft' && status !== 'incomplete') return null;
+  await unit.tx.query(sql.type(noRows)`
     UPDATE credit_grants SET has_ended = true, next_application_at = NULL
     WHERE subscription_id = ${id} AND NOT has_ended AND ${isOfEnvironment}`);
+  return status === 'incomplete' ? voidUnpaidFirst(unit, id) : null;
 }
 
 /**
@@ -69,13 +77,11 @@ export async function endSubscription(
   loaded: BilledSubscription,
   { atMs, metadataOf, endedAs, keepsGroup = false }: SubscriptionEnd,
 ): Promise<SubscriptionRow | Refusal> {
-  const { id, subscription_status: status } = loaded.subscription;
-  const kept = status === 'incomplete' ? await voidUnpaidFirst(unit, id) : null;
-  if (kept !== null) return kept;
-  if (status === 'draft' || status === 'incomplete') await endGrants(unit, id);
+  const { id } = loaded.subscription;
   const last = await endPeriod(unit, loaded, atMs);
   await endParts(unit, id, atMs);
   const refusal =
+    (await endUnbegun(unit, loaded)) ??
     (await closePause(unit, id, atMs)) ??
     (await closeSchedule(unit, id, endedAs ?? null)) ??
     (await endPhases(unit, id, atMs));

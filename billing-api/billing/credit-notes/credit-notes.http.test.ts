@@ -395,8 +395,18 @@ describe('credit notes and credits for unused time', () => {
     expect(last.status).toBe(201);
     expect(found).toEqual([
       ['0.00', 400, expect.stringMatching(/REFUNDED/)],
-      ['20.00', '20', 400, expect.stringMatching(/at most 0: .* refunds of payments 80/)],
-      ['51.61', '51.61', 400, expect.stringMatching(/at most 8.39: .* refunds of payments 40/)],
+      [
+        '20.00',
+        '20',
+        400,
+        expect.stringMatching(/at most 0 .* 80 was given back.* unused time have 20/),
+      ],
+      [
+        '51.61',
+        '51.61',
+        400,
+        expect.stringMatching(/at most 8.39 .* 40 was given back.* unused time have 51.61/),
+      ],
     ]);
   });
 

@@ -4,6 +4,7 @@ import {
   addAt,
   decimalOf,
   maxOf,
+  minOf,
   plain,
   sumOf,
   ZERO,
@@ -118,13 +119,10 @@ function creditedLines(
 
 /** The refusal of lines that would give back more than the lines of the invoice cost; else null. */
 function lineRefusal(
-  row: InvoiceRow,
+  { currency, total_tax: tax }: InvoiceRow,
   lines: readonly NotedLine[],
   { invoiceLines, noted, credited }: Pick<LimitedNote, 'invoiceLines' | 'noted' | 'credited'>,
 ): Refusal | null {
-  const { currency, total_tax: tax, refunded_amount: back, overpaid_amount: over } = row;
-  // What was paid too much is of no line.
-  const refunded = maxOf(ZERO, back.minus(noted.refunds).minus(over));
   const before = new Map(noted.ofLine);
   for (const [id, amount] of credited) addAt(before, id, amount);
   const after = new Map(before);
@@ -140,38 +138,60 @@ function lineRefusal(
       return invalid({ [`${member}.invoice_line_item_id`]: 'is not a line of the invoice' });
     }
     const all = [...linesAfter].map(([other, one]) => (other === id ? line : one));
-    const { most, cost } = creditableOf({ tax, currency, refunded }, all, line);
+    const { most, cost } = creditableOf({ tax, currency }, all, line);
     if (amount.greaterThan(most)) {
       // Absent means zero: no note names the line, and nothing was credited for unused time.
       const [notes, unused] = [noted.ofLine.get(id) ?? ZERO, credited.get(id) ?? ZERO];
-      const others = [
-        ...(unused.isZero() ? [] : [`, and credits for unused time ${plain(unused)}`]),
-        ...(refunded.isZero() ? [] : [`; refunds of payments ${plain(refunded)} of the invoice`]),
-      ];
-      const used = `the line costs ${plain(cost)} with discounts and taxes, and other notes have ${plain(notes)} of it${others.join('')}`;
+      const credits = unused.isZero() ? '' : `, and credits for unused time ${plain(unused)}`;
+      const used = `the line costs ${plain(cost)} with discounts and taxes, and other notes have ${plain(notes)} of it${credits}`;
       return invalid({ [`${member}.amount`]: `must be at most ${plain(most)}: ${used}` });
     }
   }
   return null;
 }
 
+/**
+ * What the lines of an invoice cost in all, less what notes, credits for unused time and refunds of
+ * its payments, which name no line, have given back; null where nothing was refunded so.
+ */
+function leftByRefunds(
+  { total_tax: tax, refunded_amount: back, overpaid_amount: over }: InvoiceRow,
+  { invoiceLines, noted, credited }: LimitedNote,
+): Decimal | null {
+  // What was paid too much is of no line.
+  const refunded = back.minus(noted.refunds).minus(over);
+  if (!refunded.greaterThan(ZERO)) return null;
+  const lines = [...creditedLines(invoiceLines, noted.ofLine).values()];
+  const cost = sumOf(lines.map(({ net }) => maxOf(ZERO, net))).plus(tax);
+  const taken = sumOf(lines.map((line) => line.taken));
+  return maxOf(
+    ZERO,
+    cost
+      .minus(taken)
+      .minus(sumOf([...credited.values()]))
+      .minus(refunded),
+  );
+}
+
 /** The refusal of a note that is more than its invoice has left for one; null when it is not. */
-function totalRefusal(
-  row: InvoiceRow,
-  { type, total, noted, credited }: Pick<LimitedNote, 'type' | 'total' | 'noted' | 'credited'>,
-): Refusal | null {
+function totalRefusal(row: InvoiceRow, note: LimitedNote): Refusal | null {
+  const { type, total, noted, credited } = note;
   const isRefund = type === 'REFUND';
   const { ofInvoice } = refundableOf(paidSumsOf(row, credited));
-  const limit = isRefund
+  const ofPayments = isRefund
     ? ofInvoice.minus(noted.openRefunds)
     : row.total.minus(row.adjustment_amount).minus(row.amount_paid).minus(noted.openAdjustments);
+  const left = leftByRefunds(row, note);
+  const limit = left === null ? ofPayments : minOf(ofPayments, left);
   if (total.lessThanOrEqualTo(limit)) return null;
+  const unused = sumOf([...credited.values()]);
+  const credits = unused.isZero() ? '' : `, and credits for unused time have ${plain(unused)}`;
   const used = isRefund
     ? `${plain(row.amount_paid)} was paid, ${plain(row.refunded_amount)} was given back, and drafts have ${plain(noted.openRefunds)}`
     : `the invoice is ${plain(row.total)}, of which ${plain(row.amount_paid)} was paid, ${plain(row.adjustment_amount)} adjusted, and drafts have ${plain(noted.openAdjustments)}`;
   return new Refusal(
     'invalid_operation',
-    `the note is ${plain(total)}, and at most ${plain(limit)} can be credited: ${used}`,
+    `the note is ${plain(total)}, and at most ${plain(limit)} can be credited: ${used}${credits}`,
   );
 }
 

@@ -284,7 +284,7 @@ async function applyNext(unit: Unit, due: readonly DueGrant[]): Promise<Refusal 
   return null;
 }
 
-/** Applies the credit grants that are due, each application once; one that is far behind catches up. */
+/** Applies credit grants that are due, each application once; one that is behind catches up. */
 export const GRANTS_DUE = dueStep({
   job: APPLY_GRANT,
   find: lockDueGrants,

@@ -1,6 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { decimalOf, minOf, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { addAt, decimalOf, minOf, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
 import { instantColumn } from '../../../sql/columns.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { PAYMENTS } from '../../declarations/money/payment.resource.js';
@@ -139,6 +139,13 @@ async function addReturned(
 
 const NO_TERMS: CreditTerms = { priority: null, expiryMs: null };
 
+/** What each wallet gets in all. */
+function byWallet(shares: readonly WalletShare[]): readonly WalletShare[] {
+  const worths = new Map<string, Decimal>();
+  for (const { walletId, worth } of shares) addAt(worths, walletId, worth);
+  return [...worths].map(([walletId, worth]) => ({ walletId, worth }));
+}
+
 /**
  * Gives what paid a voided invoice back: credits to the wallets that had them, with their terms;
  * everything else, and credits of a wallet that was closed meanwhile, to the wallet that money goes
@@ -184,7 +191,7 @@ export async function returnPaid(
     shares.push(added);
   }
   const settled = await settleRefundWallet(unit, row, { credits: toRefundWallet, missing });
-  return isRefusal(settled) ? settled : [...shares, ...settled];
+  return isRefusal(settled) ? settled : byWallet([...shares, ...settled]);
 }
 
 /** What the wallet that money goes back to gets, or has to give again. */

@@ -14,7 +14,12 @@ import { modifyInheritance, type ChangedMember } from '../hierarchies/modify-inh
 import { replaceLine, type ReplacedLine } from '../lines/replace-line.js';
 import { holdLine } from '../lines/held-line.js';
 import type { ModifySubscriptionBody, QuantityOfLineBody } from './modify-dto.js';
-import { modifyCoupons, modifyTaxes, touch, type ModifiedAdjustments } from './modify-adjustments.js';
+import {
+  modifyCoupons,
+  modifyTaxes,
+  touch,
+  type ModifiedAdjustments,
+} from './modify-adjustments.js';
 import { moveTrialEnd, type MovedTrial } from './move-trial-end.js';
 
 /** What a modification has done, or would do. */
@@ -106,6 +111,21 @@ async function modifyMembers(
   return grouped === undefined ? null : modifyGroup(unit, id, grouped);
 }
 
+/** Changes the quantities of lines, and with them the version of their subscription. */
+async function modifyQuantities(
+  unit: Unit,
+  id: string,
+  { target, body }: Wanted,
+): Promise<Done | Refusal> {
+  const { line_items: lines } = assertPresent(body.quantity_change_params, 'new quantities');
+  const held = await lockForChange(unit, SUBSCRIPTIONS, target);
+  if (isRefusal(held)) return held;
+  const quantities = await changeQuantities(unit, id, lines);
+  if (isRefusal(quantities)) return quantities;
+  const ofLines = await touch(unit, held);
+  return isRefusal(ofLines) ? ofLines : { ...NOTHING, quantities, ofLines };
+}
+
 /** Does what the type of a request says, whose member is there. */
 async function carryOut(
   unit: Unit,
@@ -128,13 +148,7 @@ async function carryOut(
   const members = await modifyMembers(unit, row.id, body);
   if (isRefusal(members)) return members;
   if (members !== null) return { ...NOTHING, members };
-  const { line_items: lines } = assertPresent(body.quantity_change_params, 'new quantities');
-  const held = await lockForChange(unit, SUBSCRIPTIONS, target);
-  if (isRefusal(held)) return held;
-  const quantities = await changeQuantities(unit, row.id, lines);
-  if (isRefusal(quantities)) return quantities;
-  const ofLines = await touch(unit, held);
-  return isRefusal(ofLines) ? ofLines : { ...NOTHING, quantities, ofLines };
+  return modifyQuantities(unit, row.id, { target, body });
 }
 
 /** The subscription as it is now. */

@@ -187,12 +187,13 @@ describe('a pause (26)', () => {
       api.call('POST', `/v1/subscriptions/${of}/cancel`, { body: { ...body, ...members } });
     const { body: now } = await cancel(other.id, { cancellation_type: 'immediate' });
     expect(now.total_credit_amount).toBe('50.00');
-    // Nothing is left where the period ends, and the 50.00 have paid 31.00 in arrear.
+    // Nothing is left where the period ends. The 50.00 have paid 31.00 × 14 ÷ 28 in arrear of the
+    // other one, and 31.00.
     await cancel(id, { cancellation_type: 'end_of_period' });
     await bill('2026-03-12T00:00:00Z');
     expect((await world.read(id)).subscription_status).toBe('cancelled');
     const { items } = await api.make('/v1/wallets/search', {});
-    expect(items.map((wallet: Answer) => wallet.credit_balance)).toEqual(['19']);
+    expect(items.map((wallet: Answer) => wallet.credit_balance)).toEqual(['3.5']);
   });
 
   test('that was asked for in advance begins and ends on its days, also when caught up with', async ({

@@ -1,5 +1,6 @@
 import type { InvoiceDto } from '../answer/invoice-dto.js';
-import { csvText } from '../line-events/csv.js';
+import { mapInTurns } from '../../../runtime/loop-turns.js';
+import { csvLines } from '../line-events/csv.js';
 import { unitAmountText } from './invoice-rows.js';
 
 const COLUMNS = [
@@ -8,12 +9,17 @@ const COLUMNS = [
   ...(['invoice_level_discount', 'prepaid_credits_applied', 'currency'] as const),
 ] as const;
 
-/** The lines of an explained invoice as CSV, with the number of the invoice in each. */
-export function invoiceCsv(invoice: InvoiceDto): string {
-  const rows = invoice.line_items.map((line) => [
-    ...[invoice.id, invoice.invoice_number],
-    ...COLUMNS.map((column) => line[column]),
-    unitAmountText(line),
-  ]);
-  return csvText(['invoice_id', 'invoice_number', ...COLUMNS, 'unit_amount'], rows);
+/** The lines of an explained invoice as CSV, with the number of the invoice in each; in slices. */
+export async function invoiceCsv(invoice: InvoiceDto): Promise<string> {
+  const lines = await mapInTurns(invoice.line_items, (line) =>
+    csvLines([
+      [
+        ...[invoice.id, invoice.invoice_number],
+        ...COLUMNS.map((column) => line[column]),
+        unitAmountText(line),
+      ],
+    ]),
+  );
+  const head = csvLines([['invoice_id', 'invoice_number', ...COLUMNS, 'unit_amount']]);
+  return [head, ...lines].join('');
 }

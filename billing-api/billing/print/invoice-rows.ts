@@ -159,7 +159,8 @@ export function unitAmountText({ explanation }: PrintedLine): string {
   return priceRows(explanation?.pricing ?? null)[0];
 }
 
-function lineRows(line: PrintedLine, period: string | null): readonly InvoiceRow[] {
+/** The rows of a line; `period` says in words what time it is for, where that is not clear. */
+export function lineRows(line: PrintedLine, period: string | null): readonly InvoiceRow[] {
   const [unit, tiers] = priceRows(line.explanation?.pricing ?? null);
   const { display_name: name, quantity, amount, line_item_discount: discount } = line;
   return [
@@ -191,7 +192,8 @@ function taxRow({
   return detail(`${rate.name}${share}`, amount);
 }
 
-function totalRows(invoice: PrintedInvoice): readonly InvoiceRow[] {
+/** The rows below the lines. */
+export function totalRows(invoice: PrintedInvoice): readonly InvoiceRow[] {
   // Absent means none, or that the caller shows the sums alone.
   const { coupon_applications: coupons = [], taxes = [] } = invoice;
   const { total_prepaid_credits_applied: credits = '0' } = invoice;

@@ -4,12 +4,11 @@ import type { Request as HttpRequest } from 'express';
 import { assertPresent } from '../../../runtime/failure.js';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
-import type { ReadDependencies } from '../../records/unit.js';
-import { invoiceToDto } from '../answer/invoice-answer.js';
+import { invoiceToDtoInTurns } from '../answer/invoice-answer.js';
 import { readInvoice } from '../invoices/read-invoice.js';
 import { invoiceCsv } from './invoice-csv.js';
 import { NO_WINDOWS } from './printed-invoice.js';
-import { printCreditNote, printInvoice } from './print-invoice.js';
+import { printCreditNote, printInvoice, type PrintDependencies } from './print-invoice.js';
 
 /** Sends a file here: the generated routes would make JSON of it. */
 function sent(request: HttpRequest, name: string, bytes: Buffer): Readable {
@@ -20,7 +19,7 @@ function sent(request: HttpRequest, name: string, bytes: Buffer): Readable {
 
 @Route('v1')
 export class PrintController extends Controller {
-  constructor(private readonly dependencies: ReadDependencies) {
+  constructor(private readonly dependencies: PrintDependencies) {
     super();
   }
 
@@ -70,7 +69,7 @@ export class PrintController extends Controller {
     @Path() id: string,
   ): Promise<string> {
     const document = accepted(await readInvoice(this.dependencies, occasionOf(request), id));
-    const text = invoiceCsv(invoiceToDto(document, NO_WINDOWS));
+    const text = await invoiceCsv(await invoiceToDtoInTurns(document, NO_WINDOWS));
     const response = assertPresent(request.res, 'the response of a request');
     response.attachment(`${id}.csv`).status(200).type('text/csv').send(text);
     return text;

@@ -7,8 +7,9 @@ import { readOwnTenant } from '../../platform/tenants/tenants-store.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadDependencies, type ReadUnit } from '../../records/unit.js';
+import { currentScope } from '../../edge/request-scope.js';
 import { readDocument } from '../stored/read-documents.js';
-import { invoicePdf } from './invoice-pdf.js';
+import type { Papers } from './papers.js';
 import { printedPage, type PrintedPage, type Seller } from './printed-invoice.js';
 import { printedNote } from './printed-note.js';
 
@@ -17,18 +18,21 @@ async function sellerOf(unit: ReadUnit): Promise<Seller> {
   return { tenant: await readOwnTenant(unit), timezone };
 }
 
+export type PrintDependencies = ReadDependencies & { readonly papers: Papers };
+
 async function print(
-  dependencies: ReadDependencies,
+  dependencies: PrintDependencies,
   occasion: Occasion,
   pageOf: (unit: ReadUnit) => Promise<PrintedPage | Refusal>,
 ): Promise<Buffer | Refusal> {
   const page = await readUnit(dependencies, occasion, pageOf);
-  return isRefusal(page) ? page : invoicePdf(page);
+  if (isRefusal(page)) return page;
+  return dependencies.papers(occasion.environment.tenantId, page, currentScope().signal);
 }
 
 /** GET /invoices/{id}/pdf: a stored invoice on paper. */
 export function printInvoice(
-  dependencies: ReadDependencies,
+  dependencies: PrintDependencies,
   occasion: Occasion,
   id: string,
 ): Promise<Buffer | Refusal> {
@@ -40,7 +44,7 @@ export function printInvoice(
 
 /** GET /creditnotes/{id}/pdf: a credit note on paper. */
 export function printCreditNote(
-  dependencies: ReadDependencies,
+  dependencies: PrintDependencies,
   occasion: Occasion,
   id: string,
 ): Promise<Buffer | Refusal> {

@@ -1,10 +1,11 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { localDateText } from '../../domain/calendar/local-time.js';
+import { mapInTurns } from '../../../runtime/loop-turns.js';
 import type { TenantRow } from '../../declarations/platform/tenant.js';
-import { invoiceToDto } from '../answer/invoice-answer.js';
+import { invoiceToDtoInTurns } from '../answer/invoice-answer.js';
 import type { InvoiceDto } from '../answer/invoice-dto.js';
 import type { InvoiceDocument, InvoiceHeader } from '../document/invoice-document.js';
-import { invoiceRows, type InvoiceRow, type PrintedLine } from './invoice-rows.js';
+import { lineRows, totalRows, type InvoiceRow, type PrintedLine } from './invoice-rows.js';
 
 /** A commitment's windows are summed up on paper; the interface lists them. */
 export const NO_WINDOWS = { limit: 1, offset: 0 };
@@ -117,11 +118,13 @@ export function partiesOf(
   };
 }
 
-/** What is printed of an invoice. */
-export function printedPage(document: InvoiceDocument, seller: Seller): PrintedPage {
+/** What is printed of an invoice; its lines are made ready in slices. */
+export async function printedPage(document: InvoiceDocument, seller: Seller): Promise<PrintedPage> {
   const { header } = document;
-  const invoice = invoiceToDto(document, NO_WINDOWS);
+  const invoice = await invoiceToDtoInTurns(document, NO_WINDOWS);
   const zone = zoneOf(header, seller);
+  const periodOf = periodOfLine(invoice, zone);
+  const rows = await mapInTurns(invoice.line_items, (line) => lineRows(line, periodOf(line)));
   const title = TITLES[header.invoice_type];
   return {
     title,
@@ -130,7 +133,7 @@ export function printedPage(document: InvoiceDocument, seller: Seller): PrintedP
     ...partiesOf(header, seller),
     facts: factsOf(header, zone),
     amountTitle: `Amount ${header.currency.toUpperCase()}`,
-    rows: invoiceRows(invoice, periodOfLine(invoice, zone)),
+    rows: [...rows.flat(), ...totalRows(invoice)],
     notes: notesOf(invoice, zone, header),
     madeAt: header.finalized_at ?? header.last_computed_at,
   };

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** A text in a font: its letters with their places. Whoever draws or measures it changes nothing. */
+/** A text in a font: its letters with their places. Drawing and measuring change nothing in it. */
 type Shape = { readonly glyphs: readonly unknown[] };
 
 type Features = readonly PDFKit.Mixins.OpenTypeFeatures[];

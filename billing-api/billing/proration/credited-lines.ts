@@ -137,19 +137,20 @@ export async function absorbCredits(
   shares: readonly CreditShare<KeptCredit>[],
 ): Promise<void> {
   if (shares.length === 0) return;
-  const rows = shares.map(({ credit: { id, lineItemId }, amount }) => ({
-    ...{ id, line_item_id: lineItemId, amount: plain(amount) },
-  }));
-  const given = sql.fragment`(SELECT id, line_item_id, sum(amount) AS amount
-    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS one (id text, line_item_id text, amount numeric)
-    GROUP BY id, line_item_id)`;
+  const sums = new Map<KeptCredit, Decimal>();
+  for (const { credit, amount } of shares) addAt(sums, credit, amount);
+  const rows = JSON.stringify(
+    [...sums].map(([{ id, lineItemId }, amount]) => ({
+      ...{ id, line_item_id: lineItemId, amount: plain(amount) },
+    })),
+  );
   await tx.query(sql.type(noRows)`
     UPDATE line_credits AS credit SET absorbed = credit.absorbed + given.amount
-    FROM ${given} AS given
+    FROM jsonb_to_recordset(${rows}::jsonb) AS given (id text, line_item_id text, amount numeric)
     WHERE credit.wallet_transaction_id = given.id
       AND credit.subscription_line_item_id = given.line_item_id AND ${rowIsOfEnvironment('credit')}`);
   await tx.query(sql.type(noRows)`
     UPDATE invoice_line_items AS line SET absorbed = coalesce(line.absorbed, 0) + given.amount
-    FROM ${given} AS given
+    FROM jsonb_to_recordset(${rows}::jsonb) AS given (id text, amount numeric)
     WHERE line.id = given.id AND line.kind = 'credit' AND ${rowIsOfEnvironment('line')}`);
 }

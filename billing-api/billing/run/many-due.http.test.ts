@@ -229,7 +229,7 @@ describe('a subscription that cannot be billed', () => {
           ...{ ...of, plan_id: plan.id, billing_period: 'MONTHLY', start_date: START, ...members },
         });
       const paused = await subscribe({});
-      const pause = { pause_start: '2026-10-05T00:00:00Z', pause_mode: 'scheduled' };
+      const pause = { pause_start: '2026-10-05T00:00:00Z', pause_mode: 'scheduled', pause_days: 2 };
       await api.make(`/v1/subscriptions/${paused.id}/pause`, pause);
       const waiting = await subscribe({
         ...{ subscription_status: 'draft', end_date: '2026-10-06T00:00:00Z' },
@@ -239,29 +239,37 @@ describe('a subscription that cannot be billed', () => {
         ...{ cadence: 'RECURRING', period: 'MONTHLY', period_count: 1 },
         start_date: '2026-10-03T00:00:00.000Z',
       });
-      const wallet = await makeWallet(api, { conversion_rate: name === 'sound' ? '2' : '3' });
+      // Of a customer without invoices, for which they would stay.
+      const wallet = await makeWallet(api, {
+        ...{ external_customer_id: 'saver', conversion_rate: name === 'sound' ? '2' : '3' },
+      });
       const credit = { credits_to_add: '10', expiry_date_utc: '2026-10-04T00:00:00Z' };
       await api.make(`/v1/wallets/${wallet.id}/top-up`, { ...credit, ...FREE });
-      const auto_topup = { enabled: true, threshold: '1', amount: '4', cooldown: DAY };
-      const low = await makeWallet(api, {
-        ...{ conversion_rate: name === 'sound' ? '5' : '6', auto_topup },
-      });
       const old = await subscribe({ start_date: '2026-09-01T00:00:00Z' });
       await bill('2026-10-01T00:30:00Z');
-      const drafts = { subscription_id: old.id, invoice_status: 'DRAFT' };
+      const drafts = { subscription_id: old.id, invoice_status: ['DRAFT'] };
       const { items } = await api.make('/v1/invoices/search', drafts);
       const [edited] = items;
       await spoil(sql.fragment`UPDATE invoices SET is_manually_edited = true
         WHERE id = ${edited.id}`);
+      const auto_topup = { enabled: true, threshold: '1', amount: '4', cooldown: DAY };
+      const low = await makeWallet(api, {
+        ...{ conversion_rate: name === 'sound' ? '5' : '6', auto_topup },
+      });
       return { paused, waiting, grant, wallet, low, edited };
     };
+    await api.make('/v1/customers', { external_id: 'saver' });
     const sound = await dueOf('sound');
     const broken = await dueOf('broken');
     await spoil(sql.fragment`UPDATE subscription_periods
       SET pauses = '[{"start": "never", "end": "never"}]'::jsonb
       WHERE subscription_id IN (${broken.paused.id}, ${broken.waiting.id})`);
-    await spoil(sql.fragment`UPDATE credit_grants SET period = NULL WHERE id = ${broken.grant.id}`);
-    await spoil(sql.fragment`UPDATE wallets SET credit_balance = 0 WHERE id = ${broken.wallet.id}`);
+    await spoil(sql.fragment`UPDATE credit_grants SET expiration_type = 'DURATION',
+      expiration_duration = 100000000, expiration_duration_unit = 'YEAR'
+      WHERE id = ${broken.grant.id}`);
+    await spoil(
+      sql.fragment`UPDATE wallets SET version = 2147483647 WHERE id = ${broken.wallet.id}`,
+    );
     await spoil(sql.fragment`UPDATE wallets SET auto_topup = auto_topup || '{"amount": "many"}'
       WHERE id = ${broken.low.id}`);
     await spoil(
@@ -269,25 +277,36 @@ describe('a subscription that cannot be billed', () => {
       WHERE invoice_id = ${broken.edited.id}`,
     );
     await bill('2026-10-10T00:00:00Z');
-    const outcomeOf = async ({ paused, waiting, grant, wallet, low, edited }: Answer) => {
+    const outcomeOf = async ({ paused, waiting, wallet, low, edited }: Answer) => {
       const read = async (path: string) => (await api.call('GET', `/v1/${path}`)).body;
-      const { items: given } = await api.make('/v1/wallets/search', of);
-      return {
-        given,
-        grant,
-        paused: (await read(`subscriptions/${paused.id}`)).subscription_status,
-        waiting: (await read(`subscriptions/${waiting.id}`)).subscription_status,
-        left: (await read(`wallets/${wallet.id}`)).credit_balance,
-        low: (await read(`wallets/${low.id}`)).credit_balance,
-        edited: (await read(`invoices/${edited.id}`)).invoice_status,
-      };
+      return [
+        (await read(`subscriptions/${paused.id}`)).subscription_status,
+        (await read(`subscriptions/${waiting.id}`)).subscription_status,
+        (await read(`wallets/${wallet.id}/transactions`)).items.length,
+        (await read(`wallets/${low.id}/transactions`)).items.length,
+        (
+          await owner.one(sql.type(z.object({ status: z.string() }))`
+          SELECT invoice_status AS status FROM invoices WHERE id = ${edited.id}`)
+        ).status,
+      ];
     };
+    expect(await outcomeOf(sound)).toEqual(['active', 'cancelled', 2, 1, 'FINALIZED']);
+    expect(await outcomeOf(broken)).toEqual(['paused', 'draft', 1, 0, 'DRAFT']);
+    const { credits } = await owner.one(sql.type(z.object({ credits: z.string() }))`
+      SELECT sum(credit_amount)::text AS credits FROM wallet_transactions
+      WHERE transaction_reason = 'SUBSCRIPTION_CREDIT_GRANT'
+        AND environment_id = ${api.environment.environmentId}`);
+    expect(credits).toBe('5');
     const { body } = await api.call('GET', '/v1/jobs?limit=100');
-    console.log(JSON.stringify([await outcomeOf(sound), await outcomeOf(broken)], null, 1));
-    console.log(
-      body.items.map((one: Answer) => [one.job, one.key, one.status, one.error]),
-      JSON.stringify(broken),
-    );
-    expect(await outcomeOf(sound)).toEqual({});
+    const aside = body.items
+      .filter((one: Answer) => one.error !== null)
+      .map((one: Answer) => `${one.job} ${one.key}`);
+    const [credit] = (await api.call('GET', `/v1/wallets/${broken.wallet.id}/transactions`)).body
+      .items;
+    expect(aside.sort()).toEqual([
+      ...[`apply-credit-grant ${broken.grant.id}`, `end-waiting-subscription ${broken.waiting.id}`],
+      ...[`expire-credits ${credit.id}`, `finalize-edited-invoice ${broken.edited.id}`],
+      ...[`settle-pause ${broken.paused.id}`, `top-up-wallet ${broken.low.id}`],
+    ]);
   });
 });

@@ -30,9 +30,9 @@ const OF_CHANGE = {
 };
 
 /**
- * Changes of plan whose period has ended, the least tried and earliest first. One whose final invoice would wait for a
- * meter waits with it; that of a parent waits for those of its grouped children, whose next periods
- * begin with it.
+ * Changes of plan whose period has ended, the least tried first. One whose final invoice would wait
+ * for a meter waits with it; that of a parent waits for those of its grouped children, whose next
+ * periods begin with it.
  */
 function findDue({ tx, now }: ReadUnit, limit: number): Promise<readonly DueChange[]> {
   return tx.any(sql.type(dueRow)`

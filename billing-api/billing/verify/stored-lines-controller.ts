@@ -2,7 +2,7 @@ import { Controller, Extension, Get, Path, Query, Request, Route, Tags } from '@
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { tagReadVersion } from '../../edge/versions.js';
-import { invoiceToDto } from '../answer/invoice-answer.js';
+import { invoiceToDtoInTurns } from '../answer/invoice-answer.js';
 import type { InvoiceDto } from '../answer/invoice-dto.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { explanationToDto } from '../explain/explanation-answer.js';
@@ -58,7 +58,7 @@ export class StoredLinesController extends Controller {
       await readInvoiceWithGroups(this.dependencies, occasionOf(request), asked),
     );
     tagReadVersion(this, request, document.header.version);
-    return invoiceToDto(document, explain === true ? FIRST_PAGE : null);
+    return invoiceToDtoInTurns(document, explain === true ? FIRST_PAGE : null);
   }
 
   /* eslint-enable max-params */

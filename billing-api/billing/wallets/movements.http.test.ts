@@ -274,7 +274,7 @@ describe('movements of money', () => {
     expect(posted).toEqual(['wallet 7', 'write_off -7']);
   });
 
-  test('unused advance charges go to a wallet: 51.61 of January', async ({
+  test('unused advance charges go to a wallet, 51.61 of January, and are taken again', async ({
     api,
     bill,
     money: _,
@@ -284,7 +284,7 @@ describe('movements of money', () => {
     const plan = await api.make('/v1/plans', { name: 'Pro' });
     const price = { entity_id: plan.id, currency: 'usd', amount: '100' };
     await api.make('/v1/prices', { ...price, invoice_cadence: 'ADVANCE' });
-    const { id } = await api.make('/v1/subscriptions', {
+    const { id, latest_invoice: opening } = await api.make('/v1/subscriptions', {
       ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
       billing_period: 'MONTHLY',
     });
@@ -294,6 +294,9 @@ describe('movements of money', () => {
       api.call('POST', `/v1/subscriptions/${id}/cancel`, { body }),
     );
     expect(posted).toEqual(['refunds 51.61', 'wallet -51.61']);
+    // Nobody paid them: they go again with the invoice.
+    const voided = await postedBy(api, () => api.make(`/v1/invoices/${opening.id}/void`, {}));
+    expect(voided).toEqual(['receivable -100', 'refunds -51.61', 'revenue 100', 'wallet 51.61']);
   });
 });
 

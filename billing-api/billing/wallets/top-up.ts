@@ -227,12 +227,7 @@ function storeCreditInvoice(
     metadata: {},
   };
   const request = {
-    ...{
-      customerId: wallet.customer_id,
-      currency,
-      type: 'ONE_OFF' as const,
-      lines: [line],
-    },
+    ...{ customerId: wallet.customer_id, currency, type: 'ONE_OFF' as const, lines: [line] },
     ...{
       number: null,
       dueDate: unit.now,

@@ -9,14 +9,6 @@ export type CreditedLine = {
   readonly taken: Decimal;
 };
 
-/** What the notes on all lines of an invoice depend on. */
-export type CreditedInvoice = {
-  readonly tax: Decimal;
-  readonly currency: string;
-  /** What refunds of its payments have given back, of whatever line; absent for nothing. */
-  readonly refunded?: Decimal;
-};
-
 /** What notes may still take of a line, and what the line costs. */
 export type Creditable = { readonly most: Decimal; readonly cost: Decimal };
 
@@ -39,7 +31,7 @@ function taxShare(
  * line that is left takes all of that, so that notes of any order and size add up to the invoice.
  */
 export function creditableOf(
-  { tax, currency, refunded = ZERO }: CreditedInvoice,
+  { tax, currency }: { readonly tax: Decimal; readonly currency: string },
   lines: readonly CreditedLine[],
   line: CreditedLine,
 ): Creditable {
@@ -49,8 +41,7 @@ export function creditableOf(
     netOf(one).plus(taxShare(tax, { net: netOf(one), nets, currency })[rounded]);
   const cost = costOf(line, 'up');
   if (!cost.greaterThan(ZERO)) return { most: ZERO, cost };
-  const taken = sumOf(lines.map((one) => one.taken)).plus(refunded);
-  const left = nets.plus(tax).minus(taken);
+  const left = nets.plus(tax).minus(sumOf(lines.map(({ taken }) => taken)));
   const isLast = lines.every(
     (one) => one === line || one.taken.greaterThanOrEqualTo(costOf(one, 'down')),
   );

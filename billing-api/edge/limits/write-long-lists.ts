@@ -2,28 +2,35 @@ import type { RequestHandler, Response } from 'express';
 import { mapInTurns } from '../../../runtime/loop-turns.js';
 import { UnwrittenPage } from '../unwritten-page.js';
 
+const COMMA = Buffer.from(',');
+
 /**
  * Made bytes one by one: a text of all would be joined and encoded in one go, which takes as long
  * as a slice.
  */
 async function bytesOfItems({ page, complete }: UnwrittenPage): Promise<readonly Buffer[]> {
-  let separator = '';
-  return mapInTurns(page.items, (item) => {
-    const bytes = Buffer.from(`${separator}${JSON.stringify(complete(item))}`);
-    separator = ',';
-    return bytes;
+  const written = await mapInTurns(page.items, (item) => {
+    const whole = complete(item);
+    return whole instanceof UnwrittenPage ? whole : Buffer.from(JSON.stringify(whole));
   });
+  const pieces: Buffer[] = [];
+  for (const [place, item] of written.entries()) {
+    if (place > 0) pieces.push(COMMA);
+    pieces.push(item instanceof UnwrittenPage ? await bytesOfPage(item) : item);
+  }
+  return pieces;
 }
 
 /** As `JSON.stringify` writes it. */
 async function bytesOfPage(unwritten: UnwrittenPage): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let separator = '{';
-  for (const [name, value] of Object.entries(unwritten.page)) {
-    const text = name === 'items' ? '[' : JSON.stringify(value);
+  const { page, list } = unwritten.page;
+  for (const [name, value] of Object.entries(page)) {
+    const text = name === list ? '[' : JSON.stringify(value);
     if (text === undefined) continue;
     pieces.push(Buffer.from(`${separator}${JSON.stringify(name)}:${text}`));
-    if (name === 'items') pieces.push(...(await bytesOfItems(unwritten)), Buffer.from(']'));
+    if (name === list) pieces.push(...(await bytesOfItems(unwritten)), Buffer.from(']'));
     separator = ',';
   }
   return Buffer.concat([...pieces, Buffer.from('}')]);

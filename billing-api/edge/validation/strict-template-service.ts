@@ -1,11 +1,11 @@
 import { ExpressTemplateService, type TsoaRoute } from '@tsoa/runtime';
 import type { Response } from 'express';
 import { ABSENT_MEMBERS } from '../../generated/absent-members.js';
-import { answerSchemas, createCompleter } from '../complete-answer.js';
+import { answerSchemas, createCompleter, type AnswerSchema } from '../complete-answer.js';
 import { operationIfDeclared } from '../operations.js';
 import { contextOf } from '../request-context.js';
 import { StrictValidationService, type Settings } from './strict-validation-service.js';
-import { isLongPage, UnwrittenPage } from '../unwritten-page.js';
+import { longPageOf, UnwrittenPage, type LongPage } from '../unwritten-page.js';
 
 const SCHEMAS = answerSchemas(ABSENT_MEMBERS);
 
@@ -16,11 +16,16 @@ function completed({ req }: Response, answer: unknown): unknown {
   const schema = operation === null || caller === null ? undefined : SCHEMAS.get(operation.id);
   const { tenantId = '', environmentId = '' } = caller?.environment ?? {};
   const complete = createCompleter({ tenant_id: tenantId, environment_id: environmentId });
-  if (!isLongPage(answer)) return complete(schema, answer);
-  const { items, ...page } = answer;
-  const itemSchema = schema?.inner.get('items');
-  const whole = { ...(complete(schema, page) as object), items };
-  return new UnwrittenPage(whole, (item) => complete(itemSchema, item));
+  const whole = (of: AnswerSchema | undefined, part: unknown): unknown => {
+    const long = longPageOf(part);
+    if (long === null) return complete(of, part);
+    const { page, list, items } = long;
+    const itemSchema = of?.inner.get(list);
+    // The list keeps its place among the members.
+    const around = complete(of, { ...page, [list]: [] }) as LongPage['page'];
+    return new UnwrittenPage({ page: around, list, items }, (item) => whole(itemSchema, item));
+  };
+  return whole(schema, answer);
 }
 
 type Answer = Parameters<ExpressTemplateService['returnHandler']>[0];
