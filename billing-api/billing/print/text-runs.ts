@@ -21,7 +21,6 @@ const NEUTRAL = /^[\s.,:!]$/u;
 
 /** Letters that run from right to left, numbers of theirs, and marks that turn the direction. */
 const TURNS =
-  // eslint-disable-next-line max-len
   /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /** The parts of a line in the order of reading. */
