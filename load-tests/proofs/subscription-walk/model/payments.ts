@@ -51,7 +51,8 @@ export function isWhole(life: Life, { lines, setOff }: ModelInvoice): boolean {
 }
 
 /**
- * Voids an invoice: it charges nothing any more, and what was paid and not refunded comes back (18).
+ * Voids an invoice: it charges nothing any more, and what was paid and not refunded comes back
+ * (18).
  */
 export function voidInvoice(life: Life, invoice: ModelInvoice, bill: Bill): void {
   life.invoices.splice(life.invoices.indexOf(invoice), 1);
