@@ -34,11 +34,16 @@ function checkDuration(reader: MemberReader, coupon: ReadCoupon): void {
   }
 }
 
+/** The rules of each kind of coupon. */
+const RULES_OF_TYPE: Readonly<
+  Record<NonNullable<ReadCoupon['type']>, (reader: MemberReader, coupon: ReadCoupon) => void>
+> = { fixed: checkFixed, percentage: checkPercentage };
+
 /** Notes what breaks a rule between the members of a new coupon (docs/domain.md 3.2). */
 export function checkCoupon(reader: MemberReader, coupon: ReadCoupon): void {
   checkDuration(reader, coupon);
   const { redeem_after: from, redeem_before: before } = coupon;
   reader.note('redeem_before', endProblem('redeem_after', from, before));
-  if (coupon.type === 'fixed') checkFixed(reader, coupon);
-  else checkPercentage(reader, coupon);
+  // A type that could not be read is refused already; its percentage is checked beside it.
+  RULES_OF_TYPE[coupon.type ?? 'percentage'](reader, coupon);
 }

@@ -1,3 +1,8 @@
+import { assertPresent } from '../../runtime/failure.js';
+import {
+  SYSTEM_EVENT_NAMES,
+  type SystemEventName,
+} from '../domain/lifecycle/system-event-names.js';
 import { recordToAudit, recordToDto, type Resource, type RowOf } from './resource.js';
 import type { Columns } from './columns.js';
 import type { Unit } from './unit.js';
@@ -21,7 +26,7 @@ export type RecordedChange = {
 /** A system event that becomes visible with the change that caused it (docs/http.md 11.3). */
 export type NewSystemEvent = {
   /** `feature.created`. */
-  readonly name: string;
+  readonly name: SystemEventName;
   readonly entityType: string;
   readonly entityId: string;
   /** What stands beside `event_type` in the payload. */
@@ -79,7 +84,7 @@ export function recordAudit<C extends Columns>(
 export function announce(
   unit: Unit,
   resource: Pick<Resource, 'name'>,
-  event: { readonly id: string; readonly name: string; readonly told: unknown } & Pick<
+  event: { readonly id: string; readonly name: SystemEventName; readonly told: unknown } & Pick<
     NewSystemEvent,
     'more'
   >,
@@ -89,6 +94,13 @@ export function announce(
   const payload = { [entityType]: event.told };
   const { name, more = null } = event;
   unit.events.push({ name, entityType, entityId: event.id, payload, more });
+}
+
+/** The event that tells of an action on a record, such as `feature.created`. */
+function eventNameOf(resource: Pick<Resource, 'name'>, action: PlainAction): SystemEventName {
+  const wanted = `${entityTypeOf(resource)}.${EVENT_ENDINGS[action]}`;
+  const name = SYSTEM_EVENT_NAMES.find((one) => one === wanted);
+  return assertPresent(name, `${wanted} among the names of system events`);
 }
 
 /**
@@ -106,6 +118,6 @@ export function recordChange<C extends Columns>(
   const answer = recordToDto(resource, after);
   const { announces } = resource;
   const told = announces === 'all' ? answer : payloadOf(announces, answer);
-  const name = `${entityTypeOf(resource)}.${EVENT_ENDINGS[action]}`;
+  const name = eventNameOf(resource, action);
   announce(unit, resource, { id: after.id, name, told, more: resource.alsoTells });
 }

@@ -1,4 +1,5 @@
 import { ALERT_LOGS, type AlertLogRow } from '../declarations/alerts/alert-log.resource.js';
+import type { SystemEventName } from '../domain/lifecycle/system-event-names.js';
 import { createRecord } from '../records/create-record.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
@@ -8,7 +9,7 @@ export type AlertChange = Pick<
   AlertLogRow,
   'entity_type' | 'entity_id' | 'alert_type' | 'alert_status' | 'alert_info'
 > & {
-  readonly event: string;
+  readonly event: SystemEventName;
   /** What stands beside `alert` in the payload. */
   readonly beside?: Readonly<Record<string, unknown>>;
 };

@@ -12,7 +12,7 @@ import type { ChangeType } from '../../domain/proration/change-type.js';
 import { updateRecord } from '../../records/change-record.js';
 import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { computeThenStore } from '../../records/compute-then-store.js';
-import { lockRecord, lockRecordsForChange, readRecord } from '../../records/find-record.js';
+import { lockRecordsForChange, readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { announce } from '../../records/recorded-change.js';
 import { resultOf, undone } from '../../records/dry-run.js';
@@ -29,16 +29,16 @@ import { storeSubscription } from '../open-subscription/open-subscription.js';
 import { settleOpening } from '../open-subscription/settle-opening.js';
 import { creditLines, type LineCredit } from '../proration/credit-lines.js';
 import { findUnused } from '../proration/find-unused.js';
-import { lockUnused } from '../proration/lock-charges.js';
 import type { BillingDependencies, ComputedTask } from '../stored/compute-tasks.js';
 import { cutCommitments } from '../stored/cut-commitments.js';
 import { storeDrafts, type StoredInvoice } from '../stored/draft-invoices.js';
-import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
+import type { HeldSubscription } from '../stored/revisions.js';
 import { changeTypeOfLines } from './change-type-of-lines.js';
 import { findLeftAllowances } from './left-allowances.js';
 import { keepAdjustments } from './keep-adjustments.js';
 import { differenceFrom, figuresOf, readToken, type ShownChange } from './preview-token.js';
-import { lockGroup, regroup } from './regroup.js';
+import { holdChange, type ComputedChange, type HeldChange } from './hold-change.js';
+import { regroup } from './regroup.js';
 import { readChange, type ChangeRequest, type PlanChange } from './read-change.js';
 
 /** What a change of plan has done, or would do. */
@@ -58,29 +58,6 @@ export type ChangedPlan = {
   /** What of the credit went to a wallet; null when nothing did. */
   readonly walletCredit: WalletTransactionRow | null;
 };
-
-type Computed = { readonly change: PlanChange; readonly final: ComputedTask | null };
-type Held = { readonly row: SubscriptionRow; readonly held: HeldSubscription | null };
-
-/** Locks the subscription; null when it, or an invoice of it, has changed since it was read. */
-async function holdSame(unit: Unit, { change, final }: Computed): Promise<Held | null> {
-  await lockGroup(unit, change);
-  const { subscription } = change.loaded;
-  if (final === null) {
-    const row = await lockRecord(unit, SUBSCRIPTIONS, subscription.id);
-    return row?.version === subscription.version ? { row, held: null } : null;
-  }
-  const held = (await holdUnchanged(unit, [final.query])).get(subscription.id);
-  return held === undefined ? null : { row: held.subscription, held };
-}
-
-/** Locks the subscription, and the invoices that it may give back in part. */
-async function hold(unit: Unit, computed: Computed): Promise<Held | null> {
-  const held = await holdSame(unit, computed);
-  const { request, loaded, atMs } = computed.change;
-  if (request.prorationBehavior === 'create_prorations') await lockUnused(unit, loaded, atMs);
-  return held;
-}
 
 /**
  * Ends the old subscription, whose record is archived: the new one is what counts from now on. So
@@ -230,8 +207,8 @@ async function storeLast(
 /** Carries a change of plan out inside one unit (docs/domain.md 25.3). */
 async function carryOut(
   unit: Unit,
-  { change, final: computed }: Computed,
-  { row, held }: Held,
+  { change, final: computed }: ComputedChange,
+  { row, held }: HeldChange,
 ): Promise<ChangedPlan | Refusal> {
   const final = await storeLast(unit, { change, computed, held });
   if (isRefusal(final)) return final;
@@ -285,7 +262,7 @@ async function run(
   { shown, atMs: at, isPreview, ...request }: Wanted,
 ): Promise<ChangedPlan | Refusal> {
   const occasion = await atOneInstant(dependencies, given, shown?.atMs ?? at);
-  return computeThenStore<Computed, Held, ChangedPlan>(dependencies, occasion, {
+  return computeThenStore<ComputedChange, HeldChange, ChangedPlan>(dependencies, occasion, {
     what: 'the change of plan',
     compute: async () => {
       const change = await readUnit(dependencies, occasion, (unit) => readChange(unit, request));
@@ -297,7 +274,7 @@ async function run(
       const final = await computeFinal(dependencies, occasion, ending);
       return isRefusal(final) ? final : { change, final };
     },
-    lockAndCompare: hold,
+    lockAndCompare: holdChange,
     store: async (unit, computed, held) => {
       const changed = await carryOut(unit, computed, held);
       if (isRefusal(changed)) return changed;

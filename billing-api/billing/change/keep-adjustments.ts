@@ -41,7 +41,7 @@ function isLeft({ association, coupon }: AttachedCoupon, applied: number, now: n
       return applied === 0;
     case 'repeated':
       return applied < assertPresent(coupon.duration_in_periods, 'the duration of a coupon');
-    default:
+    case 'forever':
       return true;
   }
 }

@@ -15,12 +15,16 @@ import type { TaxRateRow } from '../../declarations/taxes/tax-rate.resource.js';
 /** The terms of a coupon as invoices are computed with it. */
 export function couponTermsFrom(row: CouponRow): CouponTerms {
   const terms = { id: row.id, cadence: row.cadence, durationInPeriods: row.duration_in_periods };
-  if (row.type === 'fixed') {
-    const amountOff = new Decimal(assertPresent(row.amount_off, 'the amount of a coupon'));
-    return { ...terms, type: 'fixed', amountOff };
+  switch (row.type) {
+    case 'fixed': {
+      const amountOff = new Decimal(assertPresent(row.amount_off, 'the amount of a coupon'));
+      return { ...terms, type: row.type, amountOff };
+    }
+    case 'percentage': {
+      const percentage = assertPresent(row.percentage_off, 'the percentage of a coupon');
+      return { ...terms, type: row.type, percentageOff: new Decimal(percentage) };
+    }
   }
-  const percentage = assertPresent(row.percentage_off, 'the percentage of a coupon');
-  return { ...terms, type: 'percentage', percentageOff: new Decimal(percentage) };
 }
 
 /** The line items that continue this one and begin before an instant, in their order. */
@@ -61,12 +65,16 @@ export function couponFrom(
 export function rateTermsFrom(row: TaxRateRow): TaxRateTerms {
   const isActive = row.tax_rate_status === 'ACTIVE' && row.status === 'published';
   const terms = { id: row.id, isActive };
-  if (row.tax_rate_type === 'fixed') {
-    const fixedValue = new Decimal(assertPresent(row.fixed_value, 'the amount of a tax rate'));
-    return { ...terms, type: 'fixed', fixedValue };
+  switch (row.tax_rate_type) {
+    case 'fixed': {
+      const fixedValue = new Decimal(assertPresent(row.fixed_value, 'the amount of a tax rate'));
+      return { ...terms, type: row.tax_rate_type, fixedValue };
+    }
+    case 'percentage': {
+      const percentage = assertPresent(row.percentage_value, 'the percentage of a tax rate');
+      return { ...terms, type: row.tax_rate_type, percentage: new Decimal(percentage) };
+    }
   }
-  const percentage = assertPresent(row.percentage_value, 'the percentage of a tax rate');
-  return { ...terms, type: 'percentage', percentage: new Decimal(percentage) };
 }
 
 /** A tax association as invoices are computed with it. */

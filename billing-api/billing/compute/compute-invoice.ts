@@ -1,6 +1,6 @@
 import type { InstantMs } from '../../../contract/instant.js';
-import { priceInvoice } from '../../domain/invoice/build/build-invoice.js';
 import type { GroupedInputs, InvoiceInputs, InvoiceResult } from '../../domain/invoice/invoice.js';
+import { currentRules } from '../../domain/invoice/rules.js';
 import { AssertionFailed, assertThat, mustGet, zip } from '../../../runtime/failure.js';
 import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import type { MeterRow } from '../../declarations/catalog/meter.resource.js';
@@ -190,7 +190,7 @@ function pricedOf<Query extends InvoiceQuery>(
   if (isRefusal(usage)) return usage;
   const { payer, usageOf, metering, watermark, taxes } = records;
   const inputs = invoiceInputsOf({ plan, usage, query, records, children });
-  const invoice = priceInvoice(plan.lines, inputs);
+  const invoice = currentRules().priceInvoice(plan.lines, inputs);
   const meters = partsOf(planned).flatMap(metersOf);
   return { query, payer, usageOf, metering, inputs, invoice, meters, watermark, taxes, dataUntil };
 }

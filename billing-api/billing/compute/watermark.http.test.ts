@@ -175,6 +175,6 @@ test('a snapshot keeps the watermark', () => {
   };
   // Nothing here looks into the inputs.
   const inputs = {} as Parameters<typeof encodeSnapshot>[0]['inputs'];
-  const stored = { inputs, timeZoneData: '2026a', watermark };
-  expect(decodeSnapshot(encodeSnapshot(stored))).toEqual({ ...stored, rulesVersion: 1 });
+  const stored = { rulesVersion: 1, inputs, timeZoneData: '2026a', watermark };
+  expect(decodeSnapshot(encodeSnapshot(stored))).toEqual(stored);
 });

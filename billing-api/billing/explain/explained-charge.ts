@@ -1,11 +1,13 @@
 import { plain } from '../../../contract/decimal.js';
 import type { Proration } from '../../domain/calendar/proration.js';
 import type { CommitmentTrace } from '../../domain/commitment/commitment-trace.js';
+import type { MaximumTrace } from '../../domain/invoice/charge/cap-charge.js';
 import type { Rounding } from '../../domain/invoice/line-trace.js';
 import type { PricingTrace } from '../../domain/rating/pricing-trace.js';
 import { coefficientOf } from './explained-windows.js';
 import type {
   ExplainedCommitmentDto,
+  ExplainedMaximumDto,
   ExplainedPricingDto,
   ExplainedProrationDto,
   ExplainedRoundingDto,
@@ -46,6 +48,15 @@ export function commitmentToDto(trace: CommitmentTrace): ExplainedCommitmentDto 
     overage: plain(trace.overage),
     true_up: plain(trace.trueUp),
     split_of: trace.splitOf === null ? null : plain(trace.splitOf),
+  };
+}
+
+/** What the maximum of the price changed about the amount. */
+export function maximumToDto(trace: MaximumTrace): ExplainedMaximumDto {
+  return {
+    maximum: plain(trace.maximum),
+    charged_before: plain(trace.chargedBefore),
+    uncapped: plain(trace.uncapped),
   };
 }
 

@@ -4,6 +4,7 @@ import { instantToDto } from '../../records/record-dto.js';
 import type { DocumentLine, InvoiceHeader } from '../document/invoice-document.js';
 import {
   commitmentToDto,
+  maximumToDto,
   pricingToDto,
   prorationToDto,
   roundingToDto,
@@ -37,6 +38,7 @@ export function explanationToDto(
     pricing: pricing === null ? null : pricingToDto(pricing),
     windows: windows === null ? null : windowsToDto(windows, timezone, page),
     commitment: commitment === null ? null : commitmentToDto(commitment),
+    maximum: trace.maximum === undefined ? null : maximumToDto(trace.maximum),
     proration: proration === null ? null : prorationToDto(proration),
     rounding: roundingToDto(trace.rounding),
     charged_before: trace.chargedBefore === undefined ? null : formatMoney(trace.chargedBefore),

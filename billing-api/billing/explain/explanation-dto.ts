@@ -111,6 +111,16 @@ export interface ExplainedCommitmentDto {
   split_of: DecimalText | null;
 }
 
+/** What the maximum of the price made of the charge. */
+export interface ExplainedMaximumDto {
+  /** Of the price, for a billing period. */
+  maximum: DecimalText;
+  /** What the lines that this one continues were charged of it in the period. */
+  charged_before: DecimalText;
+  /** The charge without the maximum, exact. */
+  uncapped: DecimalText;
+}
+
 export interface ExplainedProrationDto {
   /** covered ÷ full, half-up to 18 digits. */
   coefficient: DecimalText;
@@ -151,6 +161,7 @@ export interface ExplanationDto {
   pricing: ExplainedPricingDto | null;
   windows: ExplainedWindowsDto | null;
   commitment: ExplainedCommitmentDto | null;
+  maximum: ExplainedMaximumDto | null;
   proration: ExplainedProrationDto | null;
   rounding: ExplainedRoundingDto;
   /** By threshold invoices of the same period; the amount is what is left. Null without any. */

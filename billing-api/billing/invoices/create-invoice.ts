@@ -11,6 +11,7 @@ import {
 import { INVOICES, type NewInvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import type { SubscriptionDto } from '../../declarations/subscriptions/subscription.resource.js';
 import { netDaysOf } from '../../domain/invoice/build/due-date.js';
+import { currentRules } from '../../domain/invoice/rules.js';
 import { findInvoiceConfig, type InvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { findRecords } from '../../records/find-record.js';
 import { createRecord } from '../../records/create-record.js';
@@ -61,7 +62,8 @@ async function givenOf(
   });
   if (isRefusal(adjustments)) return adjustments;
   const { coupons, taxes, parties } = adjustments;
-  const given = { currency, period, coupons, taxes, atMs: unit.now };
+  const { version: rulesVersion } = currentRules();
+  const given = { rulesVersion, currency, period, coupons, taxes, atMs: unit.now };
   return { given: { ...given, lines: lines.map((line) => givenLine(line, invoice)) }, parties };
 }
 

@@ -1,3 +1,4 @@
+import { decimalOf, plain } from '../../../contract/decimal.js';
 import type { AppliedTaxDto, CouponApplicationDto } from '../answer/adjustment-dto.js';
 import type { InvoiceDto, InvoiceLineItemDto } from '../answer/invoice-dto.js';
 import type {
@@ -18,7 +19,7 @@ export type PrintedLine = Pick<
 > &
   Partial<Pick<InvoiceLineItemDto, 'period_start' | 'period_end' | 'commitment_info'>> & {
     readonly explanation?: Pick<ExplanationDto, 'pricing' | 'commitment'> &
-      Partial<Pick<ExplanationDto, 'charged_before'>>;
+      Partial<Pick<ExplanationDto, 'charged_before' | 'maximum' | 'rounding'>>;
   };
 
 /** The members of an invoice that its rows show. */
@@ -127,11 +128,24 @@ function priceRows(pricing: ExplainedPricingDto | null): readonly [string, reado
   const steps = pricing?.steps ?? [];
   const [first] = steps;
   if (pricing === null || first === undefined) return ['', []];
-  if (pricing.billing_model === 'TIERED') {
-    return ['', tierRows(pricing)];
-  }
   const unit = unitAmountOf(first);
-  return [pricing.packages === null ? unit : `${unit} × ${pricing.packages} packages`, []];
+  switch (pricing.billing_model) {
+    case 'TIERED':
+      return ['', tierRows(pricing)];
+    case 'PACKAGE':
+      return [pricing.packages === null ? unit : `${unit} × ${pricing.packages} packages`, []];
+    case 'FLAT_FEE':
+      return [unit, []];
+  }
+}
+
+/** What the maximum of the price has taken off, where it changed the amount. */
+function maximumRows({ explanation }: PrintedLine): readonly InvoiceRow[] {
+  const maximum = explanation?.maximum ?? null;
+  const exact = explanation?.rounding?.exact;
+  if (maximum === null || exact === undefined || maximum.uncapped === exact) return [];
+  const cut = decimalOf(maximum.uncapped).minus(decimalOf(exact));
+  return [detail(`at most ${maximum.maximum} a period`, lessOf(plain(cut)))];
 }
 
 /** What threshold invoices of the same period have charged, which the line leaves out. */
@@ -153,6 +167,7 @@ function lineRows(line: PrintedLine, period: string | null): readonly InvoiceRow
     ...(period === null ? [] : [detail(period, '')]),
     ...tiers,
     ...commitmentRows(line),
+    ...maximumRows(line),
     ...earlierRows(line),
     ...splitRows(line),
     ...(isZero(discount) ? [] : [detail('discount', lessOf(discount))]),

@@ -6,6 +6,7 @@ import { INVOICE_LINES } from '../../declarations/invoices/invoice-line.resource
 import type { AttachedCoupon } from '../../declarations/coupons/coupon-association.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import type { CouponAssociation } from '../../domain/adjustments/adjustments.js';
+import { DISCOUNTS_UNUSED_TIME } from '../../domain/adjustments/percentage-left.js';
 import { movedEnd } from '../../domain/proration/unused-charge.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { ReadUnit } from '../../records/unit.js';
@@ -88,7 +89,7 @@ export async function findCouponsOfRest(
   { atMs, charged, added = [] }: Rest,
 ): Promise<CouponsOfRest> {
   const { related } = loaded;
-  const percentages = related.coupons.filter(({ coupon }) => coupon.type === 'percentage');
+  const percentages = related.coupons.filter(({ coupon }) => DISCOUNTS_UNUSED_TIME[coupon.type]);
   if (percentages.length === 0) return NO_COUPONS;
   const known = charged === undefined ? { atMs } : { atMs, charged };
   const discounting = await findDiscounting(unit, loaded, known);

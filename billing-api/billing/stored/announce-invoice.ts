@@ -1,4 +1,5 @@
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import type { SystemEventName } from '../../domain/lifecycle/system-event-names.js';
 import { announce } from '../../records/recorded-change.js';
 import type { Unit } from '../../records/unit.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
@@ -10,7 +11,7 @@ import { findDocumentParts } from './read-documents.js';
 export async function announceInvoice(
   unit: Unit,
   row: InvoiceRow,
-  name: string,
+  name: SystemEventName,
 ): Promise<InvoiceDocument> {
   const document = documentOf(row, (await findDocumentParts(unit, [row.id]))(row.id));
   announce(unit, INVOICES, { id: row.id, name, told: invoiceToDto(document, null) });

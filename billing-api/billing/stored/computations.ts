@@ -7,15 +7,11 @@ import type { PrepaidDebit, PrepaidWallet } from '../../domain/adjustments/adjus
 import type { AdjustedLine } from '../../domain/adjustments/adjusted-line.js';
 import { paidLines, type PaidLine } from '../../domain/adjustments/apply-prepaid-credits.js';
 import { zip } from '../../../runtime/failure.js';
-import { buildInvoice } from '../../domain/invoice/build/build-invoice.js';
 import type { InvoiceInputs, InvoiceResult, InvoiceTotals } from '../../domain/invoice/invoice.js';
 import type { Money } from '../../domain/money/money.js';
 import { encodeValue } from '../../domain/invoice/snapshot/encode-value.js';
-import {
-  decodeSnapshot,
-  encodeSnapshot,
-  RULES_VERSION,
-} from '../../domain/invoice/snapshot/invoice-snapshot.js';
+import { currentRules, rulesOf } from '../../domain/invoice/rules.js';
+import { decodeSnapshot, encodeSnapshot } from '../../domain/invoice/snapshot/invoice-snapshot.js';
 import { adjustGiven, decodeGiven, encodeGiven, type GivenInvoice } from './given-document.js';
 import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import { CURRENT_ENVIRONMENT, isOfEnvironment } from '../../records/conditions.js';
@@ -51,10 +47,11 @@ export function computationOf(
 ): StoredComputation {
   const { inputs, invoice, watermark } = computed;
   const timeZoneData = process.versions['tz'] ?? 'unknown';
-  const text = encodeSnapshot({ inputs, watermark, timeZoneData });
+  const { version: rulesVersion } = currentRules();
+  const text = encodeSnapshot({ rulesVersion, inputs, watermark, timeZoneData });
   return {
     invoiceId,
-    rulesVersion: RULES_VERSION,
+    rulesVersion,
     inputs: text,
     inputsSha256: sha256(text),
     resultSha256: digestOfResult(invoice),
@@ -71,7 +68,7 @@ export function computationOfGiven(invoiceId: string, given: GivenInvoice): Stor
   const text = encodeGiven(given);
   return {
     invoiceId,
-    rulesVersion: RULES_VERSION,
+    rulesVersion: given.rulesVersion,
     inputs: text,
     inputsSha256: sha256(text),
     resultSha256: digestOfGiven(given),
@@ -137,13 +134,15 @@ export function withWallets(
     const applied = lines.map(({ prepaidCreditsApplied }) => prepaidCreditsApplied);
     return { computation: computationOfGiven(invoiceId, paid), totals, applied, debits };
   }
-  const { inputs, timeZoneData, watermark } = decodeSnapshot(text);
+  const { inputs, ...snapshot } = decodeSnapshot(text);
   const paid = { ...inputs, wallets };
-  const invoice = buildInvoice(paid);
-  const paidText = encodeSnapshot({ inputs: paid, timeZoneData, watermark });
+  // A draft is finished by the rules that computed it, also after newer ones have come.
+  const { rulesVersion } = snapshot;
+  const invoice = rulesOf(rulesVersion).buildInvoice(paid);
+  const paidText = encodeSnapshot({ ...snapshot, inputs: paid });
   return {
     computation: {
-      ...{ invoiceId, rulesVersion: RULES_VERSION, inputs: paidText },
+      ...{ invoiceId, rulesVersion, inputs: paidText },
       ...{ inputsSha256: sha256(paidText), resultSha256: digestOfResult(invoice) },
     },
     totals: invoice.totals,

@@ -7,7 +7,7 @@ import type {
 } from '../../domain/adjustments/adjustments.js';
 import { applyCoupons } from '../../domain/adjustments/apply-coupons.js';
 import type { AdjustedLine } from '../../domain/adjustments/adjusted-line.js';
-import { adjustLines, type AdjustedInvoice } from '../../domain/invoice/build/adjust-lines.js';
+import type { AdjustedInvoice } from '../../domain/invoice/build/adjust-lines.js';
 import type { InvoiceTotals } from '../../domain/invoice/invoice.js';
 import { decodeValue } from '../../domain/invoice/snapshot/decode-value.js';
 import {
@@ -15,7 +15,7 @@ import {
   isPlainObject,
   type JsonValue,
 } from '../../domain/invoice/snapshot/encode-value.js';
-import { RULES_VERSION } from '../../domain/invoice/snapshot/invoice-snapshot.js';
+import { rulesOf } from '../../domain/invoice/rules.js';
 import { Money, zeroMoney } from '../../domain/money/money.js';
 import {
   documentCoupons,
@@ -28,6 +28,8 @@ import type { DocumentParts } from './document-parts.js';
 
 /** Lines whose amounts were given, not computed, and what is done to them. */
 export type GivenInvoice = {
+  /** The version of the rules by which discounts, credits and taxes are taken (`rulesOf`). */
+  readonly rulesVersion: number;
   readonly currency: string;
   /** Of the invoice; coupons apply whose dates overlap it. */
   readonly period: Interval;
@@ -51,16 +53,23 @@ type GivenChild = {
 const GIVEN = 'given lines';
 
 /** Given lines, and what is done to them, as a text; `decodeGiven` returns an equal one. */
-export function encodeGiven(given: GivenInvoice): string {
-  return JSON.stringify({ kind: GIVEN, rules: RULES_VERSION, given: encodeValue(given) });
+export function encodeGiven({ rulesVersion, ...given }: GivenInvoice): string {
+  return JSON.stringify({ kind: GIVEN, rules: rulesVersion, given: encodeValue(given) });
 }
 
 /** What `encodeGiven` wrote; null for the inputs of a computed invoice. */
 export function decodeGiven(text: string): GivenInvoice | null {
   const read: unknown = JSON.parse(text);
   if (!isPlainObject(read) || read['kind'] !== GIVEN) return null;
+  const { rules: rulesVersion, given } = read;
+  if (typeof rulesVersion !== 'number') {
+    throw new TypeError('the given lines do not say by which rules they are computed');
+  }
   // Written by `encodeGiven` from the same type.
-  return decodeValue(read['given'] as JsonValue) as GivenInvoice;
+  return {
+    ...(decodeValue(given as JsonValue) as Omit<GivenInvoice, 'rulesVersion'>),
+    rulesVersion,
+  };
 }
 
 /** The records that the discounts and taxes of given lines name. */
@@ -123,12 +132,14 @@ export function adjustGiven({
   lines,
   currency,
   children = [],
+  rulesVersion,
   ...terms
 }: GivenInvoice): AdjustedInvoice<GivenLine> {
   const linesOf = (subscriptionId: string | null): readonly GivenLine[] =>
     lines
       .filter((line) => line.subscription_id === subscriptionId)
       .map((line) => adjustable(line, currency));
+  const { adjustLines } = rulesOf(rulesVersion);
   return adjustLines(linesOf(null), { wallets: [], ...terms, currency }, () => {
     const parts = children.map(({ subscriptionId, coupons }) => {
       return applyCoupons(linesOf(subscriptionId), { coupons, period: terms.period, currency });

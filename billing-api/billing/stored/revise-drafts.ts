@@ -2,6 +2,7 @@ import { assertPresent, zip } from '../../../runtime/failure.js';
 import { findAttachedCoupons } from '../../coupons/coupons-store.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import type { CouponAssociation } from '../../domain/adjustments/adjustments.js';
+import { currentRules } from '../../domain/invoice/rules.js';
 import type { ReadUnit, Unit } from '../../records/unit.js';
 import { findLineItems } from '../../subscriptions/subscriptions-store.js';
 import { findTaxesOf, type TaxedEntity } from '../../taxes/taxes-store.js';
@@ -75,7 +76,8 @@ export async function reviseDraft(
   };
   const children = childIds.map((id) => ({ subscriptionId: id, coupons: countedOf(id) }));
   const inputs = {
-    ...{ currency: row.currency, period, lines, atMs: unit.now },
+    ...{ rulesVersion: currentRules().version, currency: row.currency },
+    ...{ period, lines, atMs: unit.now },
     ...{ coupons: own.flatMap(countedOf), taxes: taxes.map(taxFrom) },
     ...(children.length === 0 ? {} : { children }),
   };

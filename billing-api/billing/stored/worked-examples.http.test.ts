@@ -52,6 +52,48 @@ describe('totals', () => {
 });
 
 describe('lines', () => {
+  test('of a price with a maximum of 50.00 cost no more, 30.00 where an override says so (8.8)', async ({
+    api,
+    peer,
+  }) => {
+    await peer.live('2026-01-01');
+    const calls = await peer.meter('call');
+    const plan = await peer.plan(usage(calls, '0.1', { max_amount: '50' }));
+    const subscription = await peer.subscribe(plan);
+    await calls.use('2026-01-10', '400');
+    await calls.use('2026-02-10', '1000');
+    await peer.live('2026-03-01T02:00:00Z');
+    const invoices = await peer.find(subscription);
+    expect(invoices.map(({ total }: Answer) => total)).toEqual(['40.00', '50.00']);
+    const [line] = invoices[1].line_items;
+    const path = `/v1/invoices/${invoices[1].id}`;
+    const { body } = await api.call('GET', `${path}/line_items/${line.id}/explain`);
+    expect(body.maximum).toEqual({ maximum: '50', charged_before: '0', uncapped: '100' });
+    expect((await api.call('GET', `${path}/verify`)).body).toMatchObject({
+      ...{ same_from_inputs: true, same_from_events: true },
+    });
+
+    const item = (await peer.read(subscription)).line_items[0];
+    const lower = { max_amount: '30', effective_from: '2026-03-16T12:00:00Z' };
+    await peer.turn('2026-03-16T12:00:00Z');
+    await calls.use('2026-03-05', '200');
+    await calls.use('2026-03-20', '1000');
+    const changed = await api.call('PUT', `/v1/subscriptions/lineitems/${item.id}`, {
+      body: lower,
+    });
+    expect([changed.status, changed.body.price.max_amount]).toEqual([200, '30']);
+    await peer.live('2026-04-01T02:00:00Z');
+    const shared = (await peer.find(subscription)).at(-1);
+    expect(linesOf(shared)).toEqual([
+      ['20.00', '2026-03-01', '2026-03-16'],
+      ['10.00', '2026-03-16', '2026-04-01'],
+    ]);
+    const fixed = { entity_id: plan.id, ...advance('10', { max_amount: '5' }) };
+    expect(await api.call('POST', '/v1/prices', { body: fixed })).toMatchObject({
+      ...{ status: 400, body: { details: { max_amount: expect.stringContaining('USAGE') } } },
+    });
+  });
+
   test('of a quarter that are added after a month cost 196.67, on the invoice that the first month closes (13.3)', async ({
     api,
     peer,

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import { isObject } from '../../../contract/is-object.js';
+import type { SystemEventName } from '../../domain/lifecycle/system-event-names.js';
 import { projectRoot } from '../../../runtime/project.js';
+import type { WebhookPayload } from './webhook-payloads.js';
 
 const readJson = (path: string): unknown =>
   JSON.parse(readFileSync(join(projectRoot, path), 'utf8'));
@@ -34,6 +36,11 @@ function membersOf(event: string): readonly string[] {
 }
 
 describe('the payload of a webhook', () => {
+  it('is declared for every event that the product can tell of, and for no other', () => {
+    // The compiler checks it.
+    expectTypeOf<WebhookPayload['event_type']>().toEqualTypeOf<SystemEventName>();
+  });
+
   // A receiver that was written for an older release reads these: add to the list, and take
   // nothing away.
   const released = readJson('billing-api/billing/system-events/payload-members.json') as Readonly<

@@ -2,7 +2,7 @@ import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
 import type { Environment } from '../../../contract/environment.js';
 import type { Interval } from '../../../contract/instant.js';
 import { findEffectiveMeters } from '../../catalog/meters/effective-meters.js';
-import { priceInvoice } from '../../domain/invoice/build/build-invoice.js';
+import { rulesOf } from '../../domain/invoice/rules.js';
 import type { InvoiceInputs, InvoiceResult } from '../../domain/invoice/invoice.js';
 import { requiredUsage } from '../../domain/invoice/required-usage.js';
 import { selectLines } from '../../domain/invoice/select-lines.js';
@@ -95,7 +95,7 @@ export async function measureAgain(
   const ungrouped = { grouping: NO_GROUPING, featureIds: new Map<string, string>() };
   const usages = await readUsageAgain(dependencies, environment, { ...invoice, ...ungrouped });
   if (isRefusal(usages)) return usages;
-  const { inputs } = invoice.snapshot;
+  const { inputs, rulesVersion } = invoice.snapshot;
   const [own, ...ofChildren] = usages;
   const { usage } = assertPresent(own, 'the usage of an invoice');
   const children = zip(inputs.children ?? NO_CHILDREN, ofChildren).map(([child, part]) => ({
@@ -103,5 +103,5 @@ export async function measureAgain(
     inputs: { ...child.inputs, usage: part.usage },
   }));
   const measured = { ...inputs, usage, ...(children.length === 0 ? {} : { children }) };
-  return priceInvoice(selectLines(inputs), measured);
+  return rulesOf(rulesVersion).priceInvoice(selectLines(inputs), measured);
 }

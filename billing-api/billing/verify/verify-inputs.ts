@@ -1,4 +1,4 @@
-import { buildInvoice } from '../../domain/invoice/build/build-invoice.js';
+import { rulesOf } from '../../domain/invoice/rules.js';
 import { decodeSnapshot } from '../../domain/invoice/snapshot/invoice-snapshot.js';
 import type { InvoiceResult } from '../../domain/invoice/invoice.js';
 import { documentLines } from '../document/document-lines.js';
@@ -35,7 +35,8 @@ function recompute(
     const recomputed = { ...adjusted, lines: linesOfGiven(adjusted) };
     return { recomputed, digest: digestOfGiven(given) };
   }
-  const result = buildInvoice(decodeSnapshot(inputs).inputs);
+  const snapshot = decodeSnapshot(inputs);
+  const result = rulesOf(snapshot.rulesVersion).buildInvoice(snapshot.inputs);
   return { recomputed: recomputedOf(document, result), digest: digestOfResult(result) };
 }
 

@@ -5,9 +5,22 @@ import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { test } from '../../testing/billed-test.js';
 import { makeSubscription } from '../../testing/billing-test.js';
 import { completeBackfills } from '../../testing/finish-partition.js';
+import { BILLING_RULES, type BillingRules } from '../../domain/invoice/rules.js';
 import { generationOf } from '../../testing/meter-generation.js';
+import { FREE, topUp } from '../../testing/wallet-calls.js';
 import { storeEvents } from '../../testing/write-usage-minutes.js';
 import { verifyBundle } from './invoice-bundle.js';
+
+const [FIRST] = BILLING_RULES;
+/** Charges what the first rules charge. */
+const SECOND: BillingRules = { ...FIRST, version: 2 };
+/** Charges nothing. */
+const THIRD: BillingRules = {
+  ...FIRST,
+  version: 3,
+  priceInvoice: (_, inputs) => FIRST.priceInvoice([], inputs),
+  buildInvoice: (inputs) => FIRST.priceInvoice([], inputs),
+};
 
 const OCTOBER = { billing_cycle: 'calendar', start_date: '2026-10-01T00:00:00.000Z' };
 const AT = ['2026-10-05T10:00:10Z', '2026-10-05T10:00:20Z', '2026-10-20T00:00:00Z'];
@@ -163,6 +176,46 @@ describe('GET /invoices/{id}/verify', () => {
       expect(verifyBundle(altered).map(({ member }) => member)).toEqual(
         expect.arrayContaining(['amount', 'total']),
       );
+    },
+  );
+
+  verifyTest(
+    'verifies and finishes by the first rules what they computed, when newer rules have come',
+    async ({ api, bill, world, onTestFinished }) => {
+      onTestFinished(() => {
+        BILLING_RULES.length = 1;
+      });
+      const { invoice, store, verify } = world;
+      const { subscription_id: id } = invoice;
+      const find = async (state: string) => {
+        const body = { subscription_id: id, invoice_status: [state] };
+        return (await api.call('POST', '/v1/invoices/search', { body })).body.items;
+      };
+      await store(['2026-11-03T00:00:00Z', '2026-12-03T00:00:00Z']);
+      await bill('2026-12-01T00:10:00.000Z');
+      const [draft] = await find('DRAFT');
+      BILLING_RULES.push(SECOND);
+      const { customer_id: customerId } = invoice;
+      const wallet = await api.make('/v1/wallets', { customer_id: customerId, currency: 'usd' });
+      await topUp(api, wallet, { ...FREE, credits_to_add: '0.1' });
+      await bill('2026-12-01T02:00:00.000Z');
+      expect(await verify()).toMatchObject({ ...SAME, rules_version: 1 });
+      const finished = (await api.call('GET', `/v1/invoices/${draft.id}`)).body;
+      expect(finished).toMatchObject({
+        ...{ invoice_status: 'FINALIZED', total_prepaid_credits_applied: '0.10' },
+        amount_due: '0.15',
+      });
+      expect(await verified(api, draft.id)).toMatchObject({ ...SAME, rules_version: 1 });
+
+      await bill('2027-01-01T00:10:00.000Z');
+      const [next] = await find('DRAFT');
+      expect(next).toMatchObject({ total: '0.25' });
+      BILLING_RULES.push(THIRD);
+      await bill('2027-01-01T02:00:00.000Z');
+      const free = (await api.call('GET', `/v1/invoices/${next.id}`)).body;
+      expect(free).toMatchObject({ invoice_status: 'SKIPPED', total: '0.00' });
+      expect(await verified(api, next.id)).toMatchObject({ rules_version: 3, differences: [] });
+      expect(await verify()).toMatchObject({ ...SAME, rules_version: 1 });
     },
   );
 });

@@ -19,7 +19,10 @@ function readChange(body: ChangePriceBody): PriceChange | Refusal {
   const fromMs = reader.instant('effective_from', from);
   if (from !== undefined && !isCritical) {
     const problem = 'goes with a change of amount, billing_model, tier_mode, tiers,';
-    reader.note('effective_from', `${problem} transform_quantity or price_unit_config only`);
+    reader.note(
+      'effective_from',
+      `${problem} transform_quantity, max_amount or price_unit_config only`,
+    );
   }
   const members = givenOf({
     ...{ lookup_key, display_name, description },

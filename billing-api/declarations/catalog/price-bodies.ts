@@ -32,7 +32,7 @@ export interface CreatePriceBody extends InlinePriceBody, PriceOwnerBody {}
 /**
  * Members that are present are changed. Those that say what is charged end the price at
  * `effective_from` and make a successor, which is answered: amount, billing_model, tier_mode,
- * tiers, transform_quantity, price_unit_config.
+ * tiers, transform_quantity, max_amount, price_unit_config.
  * @example {"amount": "0.003", "effective_from": "2027-01-01T00:00:00Z"}
  */
 export interface ChangePriceBody extends PriceChangeBody {

@@ -88,6 +88,8 @@ export interface PriceDto extends RecordDto {
   display_name: string | null;
   description: string | null;
   lookup_key: string | null;
+  /** The most that a line of the price is charged for a billing period; null without one. */
+  max_amount: DecimalText | null;
   min_quantity: DecimalText | null;
   /** @isInt */
   trial_period_days: number | null;
@@ -133,6 +135,7 @@ export const PRICES = defineResource({
     tier_mode: nullable(oneOf(TIER_MODES)),
     tiers: nullable(json(tierList)),
     transform_quantity: nullable(json(transformQuantity)),
+    max_amount: nullable(decimal),
     min_quantity: nullable(decimal),
     trial_period_days: nullable(integer),
     display_name: nullable(text),
@@ -203,6 +206,7 @@ export function priceFromRow(row: PriceRow): Price {
     tierMode: row.tier_mode ?? 'VOLUME',
     tiers: row.tiers?.map(tierFromColumn) ?? null,
     transformQuantity: transform && { divideBy: transform.divide_by, round: transform.round },
+    ...(row.max_amount === null ? {} : { maxAmount: decimalOf(row.max_amount) }),
     billingCadence: row.billing_cadence,
     billingPeriod: row.billing_period,
     billingPeriodCount: row.billing_period_count,
@@ -280,6 +284,7 @@ export function priceToColumns(terms: PriceTerms): TermColumns {
     tier_mode: terms.tierMode,
     tiers: terms.tiers?.map(tierToColumn) ?? null,
     transform_quantity: transform && { divide_by: transform.divideBy, round: transform.round },
+    max_amount: terms.maxAmount === undefined ? null : plain(terms.maxAmount),
     billing_cadence: terms.billingCadence,
     billing_period: terms.billingPeriod,
     billing_period_count: terms.billingPeriodCount,

@@ -142,7 +142,7 @@ function applicationOf<C extends string>(
     couponId: coupon.id,
     lineItemId,
     discountType: coupon.type,
-    discountPercentage: coupon.type === 'percentage' ? coupon.percentageOff : null,
+    discountPercentage: 'percentageOff' in coupon ? coupon.percentageOff : null,
     originalPrice: taken.base,
     discountedAmount: taken.discount,
     finalPrice: taken.base.minus(taken.discount),

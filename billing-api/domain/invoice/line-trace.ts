@@ -8,6 +8,7 @@ import type { WindowSize } from '../calendar/usage-windows.js';
 import type { MeterValue } from '../usage/line-meter.js';
 import type { Proration } from '../calendar/proration.js';
 import type { CommitmentTrace } from '../commitment/commitment-trace.js';
+import type { MaximumTrace } from './charge/cap-charge.js';
 import type { AllowanceTrace } from '../entitlement/allowance-trace.js';
 import type { PricedWindow } from '../rating/priced-window.js';
 import type { PricingTrace } from '../rating/pricing-trace.js';
@@ -24,6 +25,8 @@ export type LineTrace<C extends string = string> = {
   /** Every window that was priced, in the order of time; null without a bucketed meter. */
   readonly windows: readonly PricedWindow[] | null;
   readonly commitment: CommitmentTrace | null;
+  /** Absent unless the price has a maximum. */
+  readonly maximum?: MaximumTrace;
   readonly proration: Proration | null;
   readonly rounding: Rounding<C>;
   /**

@@ -28,11 +28,12 @@ function segments(
     from: string;
     until?: string;
     committed: LineCommitment | null;
+    price?: Partial<LineItem['price']>;
   }[]
 ): readonly LineItem[] {
-  return lines.map(({ id, from, until, committed }, index) =>
+  return lines.map(({ id, from, until, committed, price: own = {} }, index) =>
     usageLine(id, {
-      price,
+      price: { ...price, ...own },
       predecessorId: lines[index - 1]?.id ?? null,
       startMs: day(from),
       endMs: until === undefined ? null : day(until),
@@ -56,6 +57,41 @@ function charges(
     return `${lineItem?.id ?? ''} ${formatMoney(amount)} = ${parts.join(' + ')}`;
   });
 }
+
+describe('the maximum of a price (8.8)', () => {
+  const priced = (amount: string, maxAmount: string) => ({
+    price: { amount: decimalOf(amount), maxAmount: decimalOf(maxAmount) },
+    committed: null,
+  });
+
+  it.each([
+    ['400', '40.00'],
+    ['500', '50.00'],
+    ['1000', '50.00'],
+  ])('charges %s units at 0.10 with at most 50.00 as %s', (units, amount) => {
+    const lineItems = segments({ id: 'only', from: '2026-01-01', ...priced('0.1', '50') });
+    expect(charges(lineItems, { only: units })).toEqual([`only ${amount} =  +  + `]);
+  });
+
+  it('is shared by lines that continue one another, each with its own', () => {
+    const lineItems = segments(
+      { id: 'first', from: '2026-01-01', until: '2026-01-16', ...priced('0.1', '50') },
+      { id: 'second', from: '2026-01-16', ...priced('0.2', '60') },
+    );
+    const amounts = charges(lineItems, { first: '300', second: '400' });
+    expect(amounts).toEqual(['first 30.00 =  +  + ', 'second 30.00 =  +  + ']);
+  });
+
+  it('takes from the overage of a commitment first, then from its true-up', () => {
+    const committed = commitment('40', {});
+    const line = (maxAmount: string) =>
+      segments({ id: 'only', from: '2026-01-01', ...priced('1', maxAmount), committed });
+    // 40.00 + 20.00 x 1.5 without a maximum.
+    expect(charges(line('60'), { only: '60' })).toEqual(['only 60.00 = 40.00 + 20.00 + 0.00']);
+    expect(charges(line('35'), { only: '60' })).toEqual(['only 35.00 = 35.00 + 0.00 + 0.00']);
+    expect(charges(line('35'), { only: '10' })).toEqual(['only 35.00 = 10.00 + 0.00 + 25.00']);
+  });
+});
 
 describe('a commitment along a lineage (11.3)', () => {
   const changed = segments(

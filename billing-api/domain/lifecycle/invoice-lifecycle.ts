@@ -27,11 +27,11 @@ export const INVOICE = defineLifecycle({
   changeable: { DRAFT: 'all', FINALIZED: OF_ANY_INVOICE, SKIPPED: [], VOIDED: [] },
   groups: {
     /** It is computed anew when its usage or its records change. */
-    computed: ['DRAFT', 'SKIPPED'],
+    computed: { DRAFT: true, FINALIZED: false, SKIPPED: true, VOIDED: false },
     /** Its lines, coupons and commitments count for other invoices (docs/domain.md 13.5, 14.4). */
-    counted: ['DRAFT', 'FINALIZED'],
-    /** It stands for its period: no second invoice of the same period and reason is made. */
-    standing: ['DRAFT', 'FINALIZED', 'SKIPPED'],
+    counted: { DRAFT: true, FINALIZED: true, SKIPPED: false, VOIDED: false },
+    /** Its amount is claimed: it is paid, credited, refunded and chased (docs/domain.md 17). */
+    claimed: { DRAFT: false, FINALIZED: true, SKIPPED: false, VOIDED: false },
   },
 });
 

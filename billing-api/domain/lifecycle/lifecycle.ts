@@ -1,3 +1,5 @@
+import type { SystemEventName } from './system-event-names.js';
+
 /** One move of a life cycle: from which states it may be made, and where it leads. */
 export type Move<State extends string = string> = {
   readonly from: readonly State[];
@@ -6,7 +8,7 @@ export type Move<State extends string = string> = {
   /** How a refusal calls it, as in `can be cancelled`. */
   readonly done: string;
   /** The system event that tells of it (docs/http.md 11.3); null for none. */
-  readonly announces: string | null;
+  readonly announces: SystemEventName | null;
 };
 
 /** What a change, such as PUT, may touch while a record is in a state. */
@@ -42,17 +44,31 @@ type Declaration<State extends string, MoveName extends string, Group extends st
         readonly from: readonly NoInfer<State>[];
         readonly to: readonly NoInfer<State>[];
         readonly done: string;
-        readonly announces?: string;
+        readonly announces?: SystemEventName;
       }
     >
   >;
   readonly changeable: Readonly<Record<NoInfer<State>, Changeable>>;
-  readonly groups?: Readonly<Record<Group, readonly NoInfer<State>[]>>;
+  /** A group says of each state whether it belongs to it, so that a new state is decided on. */
+  readonly groups?: Readonly<Record<Group, Readonly<Record<NoInfer<State>, boolean>>>>;
 };
 
+/** The states of each group, in the order of the states. */
+function groupsOf<State extends string, MoveName extends string, Group extends string>({
+  states,
+  groups,
+}: Declaration<State, MoveName, Group>): Lifecycle<State, MoveName, Group>['groups'] {
+  const declared = Object.entries<Readonly<Record<State, boolean>>>(groups ?? {});
+  const lists = declared.map(
+    ([name, has]) => [name, states.filter((state) => has[state])] as const,
+  );
+  // The loop keeps the names, which TypeScript cannot see.
+  return Object.fromEntries(lists) as unknown as Lifecycle<State, MoveName, Group>['groups'];
+}
+
 /**
- * Declares a life cycle. Every state needs its entry in `changeable`, so a new state does not
- * compile until somebody has decided what may change in it.
+ * Declares a life cycle. Every state needs its entry in `changeable` and in each group, so a new
+ * state does not compile until somebody has decided what may change in it and where it belongs.
  */
 export function defineLifecycle<
   const State extends string,
@@ -66,7 +82,7 @@ export function defineLifecycle<
     ...declaration,
     // The loop keeps the names, which TypeScript cannot see.
     moves: Object.fromEntries(moves) as unknown as Lifecycle<State, MoveName, Group>['moves'],
-    groups: declaration.groups ?? ({} as Lifecycle<State, MoveName, Group>['groups']),
+    groups: groupsOf(declaration),
   };
 }
 

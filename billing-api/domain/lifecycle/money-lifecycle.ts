@@ -102,9 +102,9 @@ export const WALLET = defineLifecycle({
   changeable: { active: 'all', frozen: 'all', closed: [] },
   groups: {
     /** It takes top-ups and debits and pays invoices. */
-    usable: ['active'],
+    usable: { active: true, frozen: false, closed: false },
     /** It keeps its customer from being archived. */
-    open: ['active', 'frozen'],
+    open: { active: true, frozen: true, closed: false },
   },
 });
 

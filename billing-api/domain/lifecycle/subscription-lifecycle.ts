@@ -57,15 +57,50 @@ export const SUBSCRIPTION = defineLifecycle({
   },
   groups: {
     /** It may still be charged, so whatever it needs is kept. */
-    alive: ['draft', 'incomplete', 'trialing', 'active', 'paused'],
+    alive: {
+      draft: true,
+      incomplete: true,
+      trialing: true,
+      active: true,
+      paused: true,
+      cancelled: false,
+    },
     /** It is no draft any more. */
-    begun: ['incomplete', 'trialing', 'active', 'paused', 'cancelled'],
+    begun: {
+      draft: false,
+      incomplete: true,
+      trialing: true,
+      active: true,
+      paused: true,
+      cancelled: true,
+    },
     /** Its periods run, and its usage can be asked for and previewed. */
-    running: ['trialing', 'active'],
+    running: {
+      draft: false,
+      incomplete: false,
+      trialing: true,
+      active: true,
+      paused: false,
+      cancelled: false,
+    },
     /** Its running period is charged when it ends. */
-    billed: ['active', 'paused'],
+    billed: {
+      draft: false,
+      incomplete: false,
+      trialing: false,
+      active: true,
+      paused: true,
+      cancelled: false,
+    },
     /** It is cancelled when its invoices stay unpaid, where the environment wants that. */
-    collected: ['trialing', 'active', 'paused'],
+    collected: {
+      draft: false,
+      incomplete: false,
+      trialing: true,
+      active: true,
+      paused: true,
+      cancelled: false,
+    },
   },
 });
 
@@ -94,7 +129,7 @@ export const ADDON_ASSOCIATION = defineLifecycle({
   changeable: { pending: 'all', active: 'all', cancelled: [] },
   groups: {
     /** It has, or will have, lines that are charged. */
-    alive: ['pending', 'active'],
+    alive: { pending: true, active: true, cancelled: false },
   },
 });
 

@@ -216,6 +216,10 @@ describe('rules (3.2)', () => {
       'billing_period',
       { ...FLAT, billing_cadence: 'ONETIME', billing_period: 'MONTHLY' },
     ],
+    ['maximum_without_usage', 'max_amount', { ...FLAT, max_amount: '5' }],
+    ['maximum_zero', 'max_amount', { ...METERED, max_amount: '0' }],
+    ['maximum_too_fine', 'max_amount', { ...METERED, max_amount: '5.001' }],
+    ['amount_negative', 'max_amount', { ...METERED, max_amount: '-5' }],
     ['meter_missing', 'meter_id', { ...FLAT, type: 'USAGE' }],
     ['usage_in_advance', 'invoice_cadence', { ...METERED, invoice_cadence: 'ADVANCE' }],
     ['onetime_not_fixed_in_advance', 'type', { ...METERED, billing_period: 'ONETIME' }],
@@ -373,6 +377,7 @@ describe('overridePrice (9.5)', () => {
     tier_mode: [FLAT, { tier_mode: 'SLAB' }],
     tiers: [FLAT, { tiers: [OPEN] }],
     transform_quantity: [FLAT, { transform_quantity: { divide_by: 2 } }],
+    max_amount: [{ ...FLAT, meter_id: 'meter_1' }, { max_amount: '9' }],
     price_unit_amount: [custom({ price_unit_config: tok }), { price_unit_amount: '7' }],
     price_unit_tiers: [custom({ price_unit_config: tok }), { price_unit_tiers: [OPEN] }],
   };

@@ -1,6 +1,12 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { DecimalText } from '../../../contract/wire-types.js';
-import { figuresFrom, type Figures, type Tier, type TierBody } from './price-figures.js';
+import {
+  amountFrom,
+  figuresFrom,
+  type Figures,
+  type Tier,
+  type TierBody,
+} from './price-figures.js';
 import { isPriceRefusal, refuse, type PriceRefusal } from './price-refusal.js';
 import {
   overriddenUnitFigures,
@@ -37,6 +43,11 @@ export interface PriceModelBody {
   /** @maxItems 100 */
   readonly tiers?: readonly TierBody[];
   readonly transform_quantity?: TransformQuantityBody;
+  /**
+   * The most that a line of this USAGE price is charged for a billing period, in the currency of
+   * the price. It holds after tiers, allowance and commitment of the line.
+   */
+  readonly max_amount?: DecimalText;
 }
 
 export type TransformQuantity = {
@@ -58,6 +69,8 @@ export type PriceModel = {
   readonly tiers: readonly Tier[] | null;
   /** Present for PACKAGE. */
   readonly transformQuantity: TransformQuantity | null;
+  /** The most that a line is charged for a billing period; absent where there is no maximum. */
+  readonly maxAmount?: Decimal;
 };
 
 /** A model, with the figures of a CUSTOM price in its own unit; null for FIAT. */
@@ -72,9 +85,12 @@ export function modelFrom(
   if (custom !== null && isPriceRefusal(custom)) return custom;
   const figures = custom === null ? fiatFiguresFrom(body) : custom.inFiat;
   if (isPriceRefusal(figures)) return figures;
+  const maximum = maximumFrom(body);
+  if (isPriceRefusal(maximum)) return maximum;
   const transformQuantity = transformFrom(body);
   return {
     ...figures,
+    ...maximum,
     billingModel: body.billing_model ?? impliedModel(figures, transformQuantity),
     tierMode: body.tier_mode ?? 'VOLUME',
     transformQuantity,
@@ -85,6 +101,18 @@ export function modelFrom(
 function impliedModel(figures: Figures, transform: TransformQuantity | null): BillingModel {
   if (figures.tiers !== null) return 'TIERED';
   return transform === null ? 'FLAT_FEE' : 'PACKAGE';
+}
+
+/** The maximum that a body gives; without a member where it gives none. */
+function maximumFrom({
+  max_amount: text,
+}: PriceModelBody): Pick<PriceModel, 'maxAmount'> | PriceRefusal {
+  if (text === undefined) return {};
+  const maxAmount = amountFrom(text, 'max_amount');
+  if (isPriceRefusal(maxAmount)) return maxAmount;
+  return maxAmount.isZero()
+    ? refuse('maximum_zero', 'max_amount', 'give an amount above 0, or leave it out')
+    : { maxAmount };
 }
 
 function fiatFiguresFrom({ amount, tiers }: PriceModelBody): Figures | PriceRefusal {
@@ -111,6 +139,7 @@ const OVERRIDE_MEMBERS: Readonly<Record<keyof PriceOverrideBody, true>> = {
   tier_mode: true,
   tiers: true,
   transform_quantity: true,
+  max_amount: true,
   price_unit_amount: true,
   price_unit_tiers: true,
 };
@@ -131,16 +160,35 @@ export function overriddenModel(
 ): PriceModelTerms | PriceRefusal {
   const custom = overriddenUnitFigures(base.priceUnitFigures, override);
   if (custom !== null && isPriceRefusal(custom)) return custom;
-  const figures = custom === null ? overriddenFiatFigures(base, override) : custom.inFiat;
-  if (isPriceRefusal(figures)) return figures;
-  const { transform_quantity: transform } = override;
+  const amounts = overriddenAmounts(base, override, custom?.inFiat ?? null);
+  if (isPriceRefusal(amounts)) return amounts;
   return {
-    ...figures,
-    billingModel: override.billing_model ?? overriddenBillingModel(base, override),
+    ...amounts,
+    billingModel: overriddenBillingModel(base, override),
     tierMode: override.tier_mode ?? base.tierMode,
-    transformQuantity: transform === undefined ? base.transformQuantity : transformFrom(override),
+    transformQuantity: transformFrom(override) ?? base.transformQuantity,
     priceUnitFigures: custom?.figures ?? null,
   };
+}
+
+/** The figures in money, those of a price unit converted, and the maximum. */
+function overriddenAmounts(
+  base: PriceModel,
+  override: PriceModelBody,
+  ofUnit: Figures | null,
+): (Figures & Pick<PriceModel, 'maxAmount'>) | PriceRefusal {
+  const figures = ofUnit ?? overriddenFiatFigures(base, override);
+  if (isPriceRefusal(figures)) return figures;
+  const maximum = overriddenMaximum(base, override);
+  return isPriceRefusal(maximum) ? maximum : { ...figures, ...maximum };
+}
+
+function overriddenMaximum(
+  { maxAmount }: PriceModel,
+  override: PriceModelBody,
+): Pick<PriceModel, 'maxAmount'> | PriceRefusal {
+  const isKept = override.max_amount === undefined && maxAmount !== undefined;
+  return isKept ? { maxAmount } : maximumFrom(override);
 }
 
 function overriddenFiatFigures(base: PriceModel, override: PriceModelBody): Figures | PriceRefusal {
@@ -153,6 +201,7 @@ function overriddenFiatFigures(base: PriceModel, override: PriceModelBody): Figu
 }
 
 function overriddenBillingModel(base: PriceModel, override: PriceOverrideBody): BillingModel {
+  if (override.billing_model !== undefined) return override.billing_model;
   if (override.tiers !== undefined || override.price_unit_tiers !== undefined) return 'TIERED';
   return override.transform_quantity === undefined ? base.billingModel : 'PACKAGE';
 }

@@ -1,6 +1,7 @@
 import { hasOneCadence, hasPositiveCount } from './price-cadence.js';
 import { onetimeIsFixedInAdvance, trialIsRecurringFixed } from './price-cadence.js';
 import { hasWhatItsModelNeeds } from './price-model.js';
+import { minorDigitsOf } from '../money/minor-digits.js';
 import { refuse, type PriceRefusal } from './price-refusal.js';
 import type { PriceTerms } from './price.js';
 
@@ -9,6 +10,7 @@ type PriceRule = (price: PriceTerms) => PriceRefusal | null;
 
 const RULES: readonly PriceRule[] = [
   hasWhatItsModelNeeds,
+  maximumIsOfUsage,
   hasPositiveCount,
   hasOneCadence,
   usageIsMeteredInArrear,
@@ -35,6 +37,18 @@ function usageIsMeteredInArrear(price: PriceTerms): PriceRefusal | null {
     return refuse('usage_in_advance', 'invoice_cadence', 'usage is billed in ARREAR');
   }
   return null;
+}
+
+function maximumIsOfUsage({ type, maxAmount, currency }: PriceTerms): PriceRefusal | null {
+  if (maxAmount === undefined) return null;
+  if (type !== 'USAGE') {
+    const remedy = 'leave it out: only a USAGE price has a maximum';
+    return refuse('maximum_without_usage', 'max_amount', remedy);
+  }
+  const digits = minorDigitsOf(currency);
+  if (maxAmount.decimalPlaces() <= digits) return null;
+  const remedy = `give at most ${digits} fraction digits, as amounts in ${currency} have`;
+  return refuse('maximum_too_fine', 'max_amount', remedy);
 }
 
 function endsAfterItStarts(price: PriceTerms): PriceRefusal | null {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { buildInvoice } from '../../../billing-api/domain/invoice/build/build-invoice.js';
-import type { InvoiceInputs } from '../../../billing-api/domain/invoice/invoice.js';
+import { rulesOf } from '../../../billing-api/domain/invoice/rules.js';
+import type { InvoiceSnapshot } from '../../../billing-api/domain/invoice/snapshot/invoice-snapshot.js';
 import { resultBytes } from './result-bytes.js';
 
 /** A kept invoice: its inputs as they were stored, and every byte of what they made. */
@@ -12,7 +12,10 @@ export const goldenInvoice = z.object({
 });
 export type GoldenInvoice = z.infer<typeof goldenInvoice>;
 
-/** Every byte of an invoice: lines, totals and traces. */
-export function bytesOf(inputs: InvoiceInputs): string {
-  return resultBytes(buildInvoice(inputs));
+/** Every byte of an invoice by the rules of its version: lines, totals and traces. */
+export function bytesOf({
+  inputs,
+  rulesVersion,
+}: Pick<InvoiceSnapshot, 'inputs' | 'rulesVersion'>): string {
+  return resultBytes(rulesOf(rulesVersion).buildInvoice(inputs));
 }

@@ -2,10 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { InvoiceInputs } from '../../../billing-api/domain/invoice/invoice.js';
-import {
-  encodeSnapshot,
-  RULES_VERSION,
-} from '../../../billing-api/domain/invoice/snapshot/invoice-snapshot.js';
+import { currentRules } from '../../../billing-api/domain/invoice/rules.js';
+import { encodeSnapshot } from '../../../billing-api/domain/invoice/snapshot/invoice-snapshot.js';
 import { projectRoot } from '../../../runtime/project.js';
 import { invoiceChain } from '../pricing-oracle/agreement/invoice-chain.js';
 import { productInputs } from '../pricing-oracle/agreement/product-inputs.js';
@@ -22,7 +20,8 @@ const { values } = parseArgs({
 });
 /** Larger ones say nothing more. */
 const BYTES_MAX = 40_000;
-const FOLDER = join(projectRoot, `load-tests/proofs/golden-invoices/rules-${RULES_VERSION}`);
+const { version: rulesVersion } = currentRules();
+const FOLDER = join(projectRoot, `load-tests/proofs/golden-invoices/rules-${rulesVersion}`);
 
 /** What an invoice shows: every word that its inputs take from a fixed set. */
 function wordsOf({ subscription, lineItems, ...inputs }: InvoiceInputs): readonly string[] {
@@ -62,8 +61,8 @@ for (let seed = Number(values.seed); seed < Number(values.seed) + Number(values.
     const about = [...new Set(wordsOf(inputs))].filter((word) => !shown.has(word));
     const golden: GoldenInvoice = {
       about,
-      snapshot: encodeSnapshot({ inputs, timeZoneData, watermark: null }),
-      result: bytesOf(inputs),
+      snapshot: encodeSnapshot({ rulesVersion, inputs, timeZoneData, watermark: null }),
+      result: bytesOf({ inputs, rulesVersion }),
     };
     const text = `${JSON.stringify(golden, null, 1)}\n`;
     if (about.length < 2 || text.length > BYTES_MAX) continue;

@@ -13,6 +13,7 @@ import {
   invoicePeriodsOf,
   type ChosenLine,
 } from './line-selection.js';
+import { cappedCharges, cappedMoney, cappedParts } from './maximum.js';
 import { roundMoney } from './money.js';
 import { settleSubscription, type SettledLine } from './subscription-commitment.js';
 import type {
@@ -107,8 +108,12 @@ function usageLine(
 ): DraftLine {
   const { currency } = settlement.subscription;
   const { item, covered } = charge.line;
-  const parts = lineParts(charge, settlement, predecessors.map(sharedUse));
-  const amount = roundMoney(currency, parts === null ? charge.money : chargeOf(parts));
+  const whole = lineParts(charge, settlement, predecessors.map(sharedUse));
+  const money = whole === null ? charge.money : chargeOf(whole);
+  const before = predecessors.map(({ amount: charged }) => charged);
+  const capped = cappedMoney(item, money, before);
+  const amount = roundMoney(currency, capped);
+  const parts = whole === null ? null : cappedParts(whole, subtract(money, capped));
   return {
     itemId: item.id,
     kind: 'charge',
@@ -183,11 +188,11 @@ function withoutParts(
 
 function usageLines(lines: readonly ChosenLine<UsageItem>[], settlement: Settlement): UsageLines {
   const charges = usageCharges(settlement.subscription, lines);
-  const settled = settleSubscription(charges, settlement);
+  const { currency } = settlement.subscription;
+  const settled = settleSubscription(cappedCharges(charges, currency), settlement);
   if (settled === null) {
     return { lines: linesOf(charges, settlement), trueUp: [] };
   }
-  const { currency } = settlement.subscription;
   return {
     lines: settled.lines.map((line) => settledLine(currency, line)),
     trueUp: isPositive(settled.trueUp) ? [trueUpLine(settlement, settled.trueUp)] : [],

@@ -85,6 +85,8 @@ export type UsageItem = ItemBasis & {
   readonly commitment: LineCommitment | null;
   /** Items that this one continues: what they used of a commitment counts (docs/domain.md 11.3). */
   readonly predecessorIds: readonly string[];
+  /** The most that it is charged for a billing period (docs/domain.md 8.8). */
+  readonly maximum?: string;
 };
 
 export type LineItem = FixedItem | OnetimeItem | UsageItem;

@@ -1,7 +1,9 @@
+import { sumOf, ZERO, type Decimal } from '../../../../contract/decimal.js';
 import { mustGet } from '../../../../runtime/failure.js';
 import { roundMoney, zeroMoney, type Money } from '../../money/money.js';
 import type { BillableLine } from '../billable-line.js';
 import type { InvoiceInputs } from '../invoice.js';
+import { capCharge } from './cap-charge.js';
 import { commitmentInfoOf } from './commitment-info.js';
 import { lineagesOf } from './lineage.js';
 import { measureUsage } from './measure-usage.js';
@@ -16,6 +18,7 @@ export function rateLines<C extends string>(
 ): readonly RatedLine[] {
   const measured = measureUsage(selected, inputs);
   const used = new Map<string, Money<C>>();
+  const charged = new Map<string, Decimal>();
   const rated = new Map<BillableLine, RatedLine>();
   const lineages = lineagesOf(inputs);
   for (const line of lineages.predecessorsFirst(selected)) {
@@ -24,7 +27,11 @@ export function rateLines<C extends string>(
       continue;
     }
     const usage = mustGet(measured, line, 'the usage of a line');
-    const one = rateUsageLine(line, usage, { inputs, lineages, used });
+    // Absent means zero: a line that is not on this invoice was charged nothing on it.
+    const before = [...lineages.of(line.lineItem).ids].map((id) => charged.get(id) ?? ZERO);
+    const whole = rateUsageLine(line, usage, { inputs, lineages, used });
+    const one = capCharge(whole, sumOf(before));
+    charged.set(line.lineItem.id, roundMoney(one.charge, inputs.subscription.currency).value);
     used.set(line.lineItem.id, utilizedOf(one, inputs));
     rated.set(line, one);
   }

@@ -4,6 +4,7 @@ import type { PricedWindow } from '../../rating/priced-window.js';
 import type { PricingTrace } from '../../rating/pricing-trace.js';
 import type { LineUsage } from '../../usage/line-usage.js';
 import type { BillableLine } from '../billable-line.js';
+import type { MaximumTrace } from './cap-charge.js';
 import type { CommittedCharge } from './commit-line.js';
 
 /** The usage of a line, and the part of it that is billed after the allowance. */
@@ -26,4 +27,6 @@ export type RatedLine = {
   readonly windows: readonly PricedWindow[] | null;
   /** Null unless the line item has a commitment. */
   readonly committed: CommittedCharge | null;
+  /** Absent unless the price has a maximum. */
+  readonly maximum?: MaximumTrace;
 };

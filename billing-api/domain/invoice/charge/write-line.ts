@@ -68,7 +68,7 @@ function traceOf<C extends string>(
 ): LineTrace<C> {
   const { rated, exact, amount, mode, commitment, chargedBefore } = charged;
   const rounded = chargedBefore === undefined ? amount : amount.plus(chargedBefore);
-  const { billable, measured, pricing, windows } = rated;
+  const { billable, measured, pricing, windows, maximum } = rated;
   return {
     timezone: terms.timezone,
     window: billable.period,
@@ -76,6 +76,7 @@ function traceOf<C extends string>(
     pricing,
     windows,
     commitment,
+    ...(maximum === undefined ? {} : { maximum }),
     proration: billable.proration,
     rounding: { exact, rounded, digits: minorDigitsOf(terms.currency), mode },
     ...(chargedBefore === undefined ? {} : { chargedBefore }),

@@ -99,7 +99,7 @@ function lineOf(line: ProductLine, currency: string, money: Text): InvoiceLine {
  */
 function requireSameAgain(inputs: InvoiceInputs, result: InvoiceResult): void {
   const { inputs: stored } = decodeSnapshot(
-    encodeSnapshot({ inputs, timeZoneData: 'any', watermark: null }),
+    encodeSnapshot({ rulesVersion: 1, inputs, timeZoneData: 'any', watermark: null }),
   );
   if (resultBytes(buildInvoice(stored)) === resultBytes(result)) return;
   throw new ProductFinding('the invoice of the stored inputs is another');

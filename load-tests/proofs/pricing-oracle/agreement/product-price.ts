@@ -75,12 +75,18 @@ function filterValuesOf(item: LineItem): ProductPrice['filterValues'] {
   return Object.fromEntries(item.filterValues.map(({ key, values }) => [key, values]));
 }
 
+function maximumOf(item: LineItem): Pick<ProductPrice, 'maxAmount'> {
+  if (item.type !== 'USAGE' || item.maximum === undefined) return {};
+  return { maxAmount: decimalOf(item.maximum) };
+}
+
 export function productPrice({ currency }: Subscription, item: LineItem): ProductPrice {
   const { price } = item;
   const { amount, tiers } = figuresOf(price);
   return {
     ...productModel(price),
     ...recurrenceOf(item),
+    ...maximumOf(item),
     id: `price of ${item.id}`,
     status: 'published',
     currency,

@@ -127,6 +127,7 @@ function randomUsage(random: SeededRandom, outline: Outline, meterId: string): U
     filterValues: randomFilterValues(random),
     length: random.chance(0.1) ? randomLength(random, subscription) : subscription.length,
     commitment: null,
+    ...(random.chance(0.15) ? { maximum: random.pick(['1', '3', '10', '25', '100']) } : {}),
     predecessorIds: [],
   };
 }
