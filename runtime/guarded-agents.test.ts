@@ -1,7 +1,12 @@
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createOutboundAgents, isPublicAddress, type OutboundAgents } from './guarded-agents.js';
+import {
+  createOutboundAgents,
+  isPublicAddress,
+  isPublicHost,
+  type OutboundAgents,
+} from './guarded-agents.js';
 
 describe('isPublicAddress', () => {
   test.each([
@@ -26,10 +31,38 @@ describe('isPublicAddress', () => {
     ['fd00::1', false],
     ['fe80::1', false],
     ['64:ff9b::7f00:1', false],
+    ['64:ff9b:1::7f00:1', false],
+    ['::127.0.0.1', false],
+    ['::7f00:1', false],
     ['2002:7f00:1::', false],
     ['not an address', false],
   ])('%s: %s', (address, isPublic) => {
     expect(isPublicAddress(address)).toBe(isPublic);
+  });
+});
+
+describe('isPublicHost', () => {
+  test.each([
+    ['hooks.example.com', true],
+    ['Example.com.', true],
+    ['93.184.215.14', true],
+    ['[2606:2800:21f:cb07:6820:80da:af6b:8b2c]', true],
+    ['internal.example.com', true],
+    ['localhost', false],
+    ['localhost.', false],
+    ['LOCALHOST', false],
+    ['foo.localhost', false],
+    ['localhost.localdomain', false],
+    ['ip6-localhost', false],
+    ['metadata', false],
+    ['metadata.google.internal', false],
+    ['metadata.google.internal.', false],
+    ['store.local', false],
+    ['[::127.0.0.1]', false],
+    ['[::1]', false],
+    ['10.0.0.1', false],
+  ])('%s: %s', (host, isPublic) => {
+    expect(isPublicHost(host)).toBe(isPublic);
   });
 });
 

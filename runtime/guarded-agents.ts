@@ -12,14 +12,33 @@ export class PrivateTarget extends Error {
   }
 }
 
+/** What is given out of IPv6 so far: the rest has other meanings, such as IPv4 addresses in it. */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+
 /** Whether an address is reachable from everywhere, in whatever notation it is. */
 export function isPublicAddress(address: string): boolean {
   try {
     // An IPv4 address inside an IPv6 one counts as what it is.
-    return ipaddr.process(address.replace(/^\[|\]$/g, '')).range() === 'unicast';
+    const found = ipaddr.process(address.replace(/^\[|\]$/g, ''));
+    if (found instanceof ipaddr.IPv6 && !found.match(GLOBAL_IPV6)) return false;
+    return found.range() === 'unicast';
   } catch {
     return false;
   }
+}
+
+/** Names that lead into a private network by their ending, whatever resolves them. */
+const PRIVATE_ENDINGS = /\.(?:localhost|localdomain|local|internal|intranet|lan|home\.arpa)$/;
+
+/**
+ * Whether a host of a URL may be reachable from everywhere, as far as its text tells: an address
+ * that is public, or a name in a public domain. What a name leads to is checked on connecting.
+ */
+export function isPublicHost(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '');
+  if (isIP(bare) !== 0) return isPublicAddress(bare);
+  const name = bare.toLowerCase().replace(/\.+$/, '');
+  return name.includes('.') && !PRIVATE_ENDINGS.test(name);
 }
 
 type Found = (

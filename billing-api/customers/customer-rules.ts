@@ -70,6 +70,7 @@ export function newCustomer(body: CreateCustomerBody) {
   // Kept as it is, blanks included, since events name it exactly so.
   const externalId = body.external_id;
   reader.name('external_id', externalId);
+  if (body.name !== undefined && body.name !== '') reader.line('name', body.name);
   const customer = {
     external_id: externalId,
     name: body.name === undefined || body.name === '' ? externalId : body.name,

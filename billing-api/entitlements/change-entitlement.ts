@@ -23,7 +23,9 @@ function patchOf(row: EntitlementRow, body: ChangeEntitlementBody) {
   const { end_date: end, ...others } = body;
   const endMs = end === undefined ? row.end_date : reader.instant('end_date', end ?? undefined);
   reader.note('end_date', endProblem('start_date', row.start_date, endMs));
-  return reader.refusal() ?? { ...others, end_date: endMs };
+  // One that is given an end of its own does not follow the first period any more.
+  const is_of_first_period = end === undefined && row.is_of_first_period;
+  return reader.refusal() ?? { ...others, end_date: endMs, is_of_first_period };
 }
 
 /** PUT /entitlements/{id}. */

@@ -1,9 +1,11 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
+import { formatInstant, type InstantMs } from '../../contract/instant.js';
+import { noRows } from '../../sql/columns.js';
 import { ADDON_ASSOCIATION, SUBSCRIPTION } from '../domain/lifecycle/subscription-lifecycle.js';
 import { isOneOf, rowIsIn, rowIsOfEnvironment } from '../records/conditions.js';
 import { findPublished } from '../records/find-record.js';
-import type { Transaction } from '../records/unit.js';
+import type { Transaction, Unit } from '../records/unit.js';
 import {
   ENTITLEMENTS,
   type EntitlementReset,
@@ -101,4 +103,24 @@ export async function findOtherResetsOfMeters(
             AND held.addon_id = own.entity_id AND beside.addon_id = other.entity_id))
     ORDER BY own.id, other.created_at, other.id`);
   return new Map(rows.map(({ id, ...found }) => [id, found]));
+}
+
+/**
+ * Moves the end of the allowances that a locked subscription has for its first period to where that
+ * ends now, but not beyond the end of what they replace (docs/domain.md 22.2). Those of a first
+ * period that has ended before the running one stay.
+ */
+export async function moveFirstAllowances(
+  unit: Unit,
+  subscriptionId: string,
+  { sinceMs, toMs }: { readonly sinceMs: InstantMs; readonly toMs: InstantMs },
+): Promise<void> {
+  await unit.tx.query(sql.type(noRows)`
+    UPDATE entitlements AS own SET
+      end_date = least(${formatInstant(toMs)}::timestamptz, (SELECT replaced.end_date
+        FROM entitlements AS replaced
+        WHERE replaced.id = own.parent_entitlement_id AND ${rowIsOfEnvironment('replaced')})),
+      updated_at = ${formatInstant(unit.now)}::timestamptz
+    WHERE own.entity_id = ${subscriptionId} AND own.is_of_first_period
+      AND own.end_date > ${formatInstant(sinceMs)}::timestamptz AND ${rowIsOfEnvironment('own')}`);
 }

@@ -11,6 +11,7 @@ import {
 } from '../billing/run/step-clock.js';
 import { takeWaiting } from '../billing/gateway-payments/take-by-gateway.js';
 import { ADVANCE_CLOCK } from '../platform/test-clocks/test-clock-operations.js';
+import { invoiceAllThresholds } from './invoice-thresholds.js';
 import { billEnvironment } from './bill-environment.js';
 import type { JobNeeds } from './job-needs.js';
 
@@ -26,10 +27,11 @@ function occasionAt(run: JobRun, at?: InstantMs) {
   return { environment, actor, at };
 }
 
-/** Does everything that is due at one instant. */
+/** Does everything that is due at one instant, what has reached a threshold by then first. */
 async function billAt(run: JobRun, needs: JobNeeds, at: InstantMs): Promise<void> {
   const { signal, progressed } = run;
   const doing = { occasion: occasionAt(run, at), signal, progressed, needs };
+  await invoiceAllThresholds(doing);
   for (let count = 0; count < RUNS_MAX; count += 1) {
     run.signal.throwIfAborted();
     if (await billEnvironment(doing)) continue;
@@ -50,6 +52,7 @@ async function goOn(run: JobRun, needs: JobNeeds, advance: Advance): Promise<boo
     run.signal.throwIfAborted();
     const at = await stepClock(needs, occasion, advance);
     if (at === null) {
+      await billAt(run, needs, advance.to);
       await endAdvance(needs, occasion, advance);
       return false;
     }

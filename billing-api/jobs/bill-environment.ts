@@ -1,25 +1,28 @@
 import { z } from 'zod';
 import { DependencyError, messageOf } from '../../runtime/failure.js';
 import { enqueue } from '../../sql/jobs/enqueue.js';
-import { defineJob, type JobRun } from '../../sql/jobs/job.js';
-import { endWaiting } from '../billing/cancel/end-waiting.js';
+import { defineJob } from '../../sql/jobs/job.js';
+import { WAITING_DUE } from '../billing/cancel/end-waiting.js';
+import { GRANTS_DUE } from '../billing/grants/apply-grants.js';
+import { PAUSES_DUE } from '../billing/pauses/settle-pauses.js';
+import type { DueStep } from '../billing/run/due-step.js';
 import { BILL_SUBSCRIPTION, FINALIZE_INVOICE } from '../billing/run/due-tasks.js';
+import { CHILDREN_DUE } from '../billing/run/renew-children.js';
 import {
+  EDITED_DUE,
   FINALIZATION,
-  finalizeEdited,
   findDue,
   RENEWAL,
   takeTurn,
   type BillingTurn,
 } from '../billing/run/run-billing.js';
-import { grantCredits, pauseDue, settleDue } from '../billing/run/settle-due.js';
+import { MONEY_DUE } from '../billing/run/settle-due.js';
 import { runSchedules } from '../billing/schedules/run-schedules.js';
-import { topUpLowWallets } from '../billing/wallets/auto-top-up.js';
 import type { InvoiceTask } from '../billing/stored/invoice-task.js';
-import type { JobActor, Occasion } from '../records/occasion.js';
 import { writeUnit, type Unit } from '../records/unit.js';
 import { cancelOverdueSubscriptions } from './cancel-overdue.js';
-import { occasionOfRun, type JobNeeds } from './job-needs.js';
+import { doingOf, settleStep, topUpLowWallets, type Doing } from './due-steps.js';
+import type { JobNeeds } from './job-needs.js';
 
 /** Invoices of one transaction: their usage is read in one statement. */
 const BATCH = 100;
@@ -81,20 +84,7 @@ export const FINALIZE_ONE = defineJob({
     doAlone(FINALIZATION, input.invoiceId, doingOf(run, needs)),
 });
 
-/** Where and as of when something due is done, with what, and how it is told to stop. */
-type Doing = {
-  readonly occasion: Occasion<JobActor>;
-  readonly signal: AbortSignal;
-  readonly progressed: JobRun['progressed'];
-  readonly needs: JobNeeds;
-};
-
-function doingOf(run: JobRun, needs: JobNeeds): Doing {
-  const { signal, progressed } = run;
-  return { occasion: occasionOfRun(run), signal, progressed, needs };
-}
-
-async function setAside(kind: Kind, ids: readonly string[], { occasion, needs }: Doing) {
+async function setKindAside(kind: Kind, ids: readonly string[], { occasion, needs }: Doing) {
   if (ids.length === 0) return;
   await writeUnit(needs, occasion, async (unit) => {
     for (const id of ids) await kind.setAside(unit, id);
@@ -114,7 +104,7 @@ async function takeSingly(kind: Kind, doing: Doing): Promise<boolean> {
     } catch (error) {
       if (error instanceof DependencyError) throw error;
       needs.log.error({ id: only, error: messageOf(error) }, 'an invoice could not be computed');
-      await setAside(kind, [only], doing);
+      await setKindAside(kind, [only], doing);
     }
   }
   return tasks.length > 0;
@@ -127,7 +117,7 @@ async function takeBatch(kind: Kind, doing: Doing): Promise<'none' | 'done' | 'o
   try {
     const result = await takeTurn(needs, occasion, { ...kind, due });
     const { done, overtaken, refused } = result;
-    await setAside(
+    await setKindAside(
       kind,
       refused.map(({ task }) => kind.idOf(task)),
       doing,
@@ -155,17 +145,30 @@ async function takeTurns(kind: Kind, doing: Doing): Promise<boolean> {
   return true;
 }
 
+/** Begins and ends pauses, and renews grouped children. @returns whether there may be more. */
+async function pauseDue(doing: Doing): Promise<boolean> {
+  const pauses = await settleStep(PAUSES_DUE, BATCH, doing);
+  return (await settleStep(CHILDREN_DUE, BATCH, doing)) === BATCH || pauses > 0;
+}
+
+/** Does what is due of several steps, one after the other. @returns whether there may be more. */
+async function settleSteps(steps: readonly DueStep[], doing: Doing): Promise<boolean> {
+  let isMore = false;
+  for (const step of steps) isMore = (await settleStep(step, BATCH, doing)) === BATCH || isMore;
+  return isMore;
+}
+
 /**
  * Makes changes of plan that waited, begins and ends pauses, and renews: a pause begins in the
  * period that a renewal has begun, and a period that a pause has moved ends later.
  */
 async function renewDue(doing: Doing): Promise<boolean> {
   const { occasion, needs } = doing;
-  await pauseDue(needs, occasion, BATCH);
+  await pauseDue(doing);
   for (let turn = 0; turn < TURNS; turn += 1) {
     const changes = await runSchedules(needs, occasion, BATCH);
     const hasMore = await takeTurns(RENEWALS, doing);
-    const hasPauses = await pauseDue(needs, occasion, BATCH);
+    const hasPauses = await pauseDue(doing);
     if (changes === 0 && !hasPauses) return hasMore;
   }
   return true;
@@ -182,16 +185,13 @@ async function renewDue(doing: Doing): Promise<boolean> {
 export async function billEnvironment(doing: Doing): Promise<boolean> {
   const { occasion, needs, signal } = doing;
   const hasRenewals = await renewDue(doing);
-  const hasWaiting = await endWaiting(needs, occasion, BATCH);
-  const hasGrants = await grantCredits(needs, occasion, BATCH);
+  const hasGrants = await settleSteps([WAITING_DUE, GRANTS_DUE], doing);
   const hasDrafts = await takeTurns(FINALIZATIONS, doing);
-  const edited = await finalizeEdited(needs, occasion, BATCH);
-  const hasMoney = await settleDue(needs, occasion, BATCH);
+  const hasMoney = await settleSteps([EDITED_DUE, ...MONEY_DUE], doing);
   const isOverdue = await cancelOverdueSubscriptions(needs, occasion, { limit: BATCH, signal });
-  const hasTopUps = await topUpLowWallets(needs, occasion);
+  const hasTopUps = await topUpLowWallets(BATCH, doing);
   const hasSettled = hasMoney || isOverdue || hasTopUps;
-  const isMore = hasRenewals || hasWaiting || hasGrants || hasDrafts || hasSettled;
-  return isMore || edited === BATCH;
+  return hasRenewals || hasGrants || hasDrafts || hasSettled;
 }
 
 /** Bills an environment. Only one run of an environment is under way. */

@@ -1,8 +1,10 @@
 import { ADVANCE_TEST_CLOCK } from './advance-test-clock.js';
+import { ANCHOR_LEDGERS } from './anchor-ledgers.js';
 import { BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE } from './bill-environment.js';
 import { BILL_ENVIRONMENTS } from './bill-environments.js';
 import { CANCEL_OVERDUE_ONE } from './cancel-overdue.js';
 import { INVOICE_THRESHOLD_ONE } from './invoice-thresholds.js';
+import { DUE_STEP_JOBS } from './due-steps.js';
 import { DELIVER_WEBHOOKS, QUEUE_WEBHOOKS } from './deliver-webhooks.js';
 import { EXPORT_ONE_WINDOW, QUEUE_EXPORTS } from './export-jobs.js';
 import {
@@ -11,6 +13,7 @@ import {
   THRESHOLD_JOBS,
   WALLET_ALERT_JOBS,
 } from './page-jobs.js';
+import { LOOK_FOR_SIGNALS, QUEUE_LOOKS } from './look-for-signals.js';
 import { RECALCULATE } from './recalculate-invoice.js';
 import { RECONCILE_USAGE } from './reconcile-usage.js';
 import { REMOVE_EXPIRED_KEYS } from './remove-expired-keys.js';
@@ -33,6 +36,7 @@ export const BILLING_JOBS = [
   FINALIZE_ONE,
   CANCEL_OVERDUE_ONE,
   INVOICE_THRESHOLD_ONE,
+  ...DUE_STEP_JOBS,
   ADVANCE_TEST_CLOCK,
   ...THRESHOLD_JOBS,
   ...RECOMPUTE_JOBS,
@@ -45,6 +49,9 @@ export const BILLING_JOBS = [
   QUEUE_WEBHOOKS,
   DELIVER_WEBHOOKS,
   TAKE_BY_GATEWAY,
+  QUEUE_LOOKS,
+  LOOK_FOR_SIGNALS,
   SYNC_ONE_INVOICE,
   TELL_REJECTED,
+  ANCHOR_LEDGERS,
 ];

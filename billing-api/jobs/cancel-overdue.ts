@@ -7,9 +7,25 @@ import {
   cancelOverdue,
   findOverdueSubscriptions,
 } from '../billing/cancel/cancel-overdue.js';
+import { lookAtPagesOf } from '../billing/gateway-payments/look-at-payments.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
 import { writeUnit } from '../records/unit.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
+
+/**
+ * Cancels a subscription if it is overdue still once the gateway has said whether it was paid by a
+ * page meanwhile.
+ */
+async function cancelUnlessPaid(
+  needs: JobNeeds,
+  occasion: Occasion<JobActor>,
+  subscriptionId: string,
+): Promise<void> {
+  await lookAtPagesOf(needs, occasion, subscriptionId);
+  const due = { limit: 1, only: subscriptionId };
+  const [overdue] = await findOverdueSubscriptions(needs, occasion, due);
+  if (overdue !== undefined) await cancelOverdue(needs, occasion, overdue);
+}
 
 /**
  * Cancels one overdue subscription that the run of its environment could not cancel. It is tried
@@ -21,10 +37,7 @@ export const CANCEL_OVERDUE_ONE = defineJob({
   key: ({ subscriptionId }) => subscriptionId,
   onceWhileWaiting: true,
   withLease: async ({ input, run }, needs: JobNeeds) => {
-    const occasion = occasionOfRun(run);
-    const due = { limit: 1, only: input.subscriptionId };
-    const [overdue] = await findOverdueSubscriptions(needs, occasion, due);
-    if (overdue !== undefined) await cancelOverdue(needs, occasion, overdue);
+    await cancelUnlessPaid(needs, occasionOfRun(run), input.subscriptionId);
     return {};
   },
 });
@@ -40,11 +53,10 @@ export async function cancelOverdueSubscriptions(
   { limit, signal }: { readonly limit: number; readonly signal: AbortSignal },
 ): Promise<boolean> {
   const found = await findOverdueSubscriptions(needs, occasion, { limit, only: null });
-  for (const overdue of found) {
+  for (const { subscription_id: subscriptionId } of found) {
     signal.throwIfAborted();
-    const { subscription_id: subscriptionId } = overdue;
     try {
-      await cancelOverdue(needs, occasion, overdue);
+      await cancelUnlessPaid(needs, occasion, subscriptionId);
     } catch (error) {
       if (error instanceof DependencyError) throw error;
       const failed = { id: subscriptionId, error: messageOf(error) };

@@ -30,7 +30,8 @@ export const EXPORT_ONE_WINDOW = defineJob({
   key: EXPORT_WINDOW.keyOf,
   onceWhileWaiting: EXPORT_WINDOW.onceWhileWaiting,
   withLease: async ({ input, run }, needs: JobNeeds) => {
-    await exportWindow(needs, occasionOfRun(run), input.taskId);
+    const { taskId } = input;
+    await exportWindow(needs, occasionOfRun(run), { taskId, signal: run.signal });
     return {};
   },
 });

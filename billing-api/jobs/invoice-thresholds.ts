@@ -8,6 +8,7 @@ import {
 } from '../billing/run/invoice-thresholds.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
 import { writeUnit } from '../records/unit.js';
+import type { Doing } from './due-steps.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
 
 /**
@@ -40,4 +41,17 @@ export async function invoiceThresholdPage(
       await enqueue(unit, INVOICE_THRESHOLD_ONE, { input: { subscriptionId } });
   });
   return last;
+}
+
+/** Invoices all subscriptions of an environment that have reached their thresholds by now. */
+export async function invoiceAllThresholds({
+  needs,
+  occasion,
+  signal,
+}: Pick<Doing, 'needs' | 'occasion' | 'signal'>): Promise<void> {
+  let after: string | null = null;
+  do {
+    signal.throwIfAborted();
+    after = await invoiceThresholdPage(needs, occasion, after);
+  } while (after !== null);
 }

@@ -8,8 +8,8 @@ import type { Schedule } from '../../sql/jobs/schedule.js';
 import { billingNeeds, billingRunner } from '../testing/bill-environment.js';
 import { lifeOf, test, type World } from '../testing/clocked-lives.js';
 import type { BillingUnderTest } from '../testing/billing-harness.js';
-import { KEY } from '../testing/gateway-test.js';
-import type { Answer } from '../testing/money-test.js';
+import { cardOf, KEY } from '../testing/gateway-test.js';
+import { makeInvoice, type Answer } from '../testing/money-test.js';
 import { setTestClock } from '../testing/set-test-clock.js';
 import { startReceiver, type Receiver } from '../testing/webhook-receiver.js';
 import { BILLING_JOBS } from './billing-jobs.js';
@@ -289,6 +289,24 @@ const ROWS: readonly Row[] = [
       'SUBSCRIPTION_CREATE 2027-04-04 FINALIZED 100.00',
       'SUBSCRIPTION_CYCLE 2027-04-04 DRAFT 108.00',
     ],
+  },
+  {
+    what: 'signals of the gateway that were lost',
+    prepare: async (api) => {
+      const slow = { payment_method_id: 'pm_slow' };
+      await api.make('/v1/payments', cardOf(await makeInvoice(api, '77.00'), slow));
+    },
+    before: (_api, { stripe }) => {
+      const slow = [...stripe.intents.values()].filter(({ status }) => status === 'processing');
+      slow.forEach((intent) => Object.assign(intent, { status: 'succeeded', captures: 1 }));
+      return Promise.resolve();
+    },
+    look: async (api) => {
+      const { body } = await api.call('GET', '/v1/payments?limit=100');
+      const slow = body.items.filter((one: Answer) => one.payment_method_id === 'pm_slow');
+      return slow.map((one: Answer) => [one.payment_status, one.succeeded_at]);
+    },
+    done: [['SUCCEEDED', LATE]],
   },
 ];
 

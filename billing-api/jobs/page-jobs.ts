@@ -74,8 +74,19 @@ export const SPEND_ALERT_JOBS = pagedJobs({
   schedule: { everyMs: 5 * MINUTE_MS },
 });
 
+/** A page of `recomputeDrafts`; one that fails stays as it is, which the log says. */
+async function recomputePage(
+  needs: JobNeeds,
+  occasion: Occasion<JobActor>,
+  after: string | null,
+): Promise<string | null> {
+  const { last, failed } = await recomputeDrafts(needs, occasion, after);
+  for (const one of failed) needs.log.error(one, 'a draft could not be computed again');
+  return last;
+}
+
 /** Each night, computes all drafts again. */
 export const RECOMPUTE_JOBS = pagedJobs({
-  ...{ name: 'recompute-drafts', work: 'drafts', doPage: recomputeDrafts },
+  ...{ name: 'recompute-drafts', work: 'drafts', doPage: recomputePage },
   schedule: { cron: '0 2 * * *', timeZone: 'UTC' },
 });

@@ -1,9 +1,22 @@
+import { createHash } from 'node:crypto';
 import { sql, type FragmentSqlToken } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { formatInstant } from '../../contract/instant.js';
 import { ownerOf } from '../../load-tests/harness/owner.js';
+import { createSigner } from '../../runtime/signer.js';
+import { instantColumn } from '../../sql/columns.js';
+import { billingNeeds } from '../testing/bill-environment.js';
+import { TOKEN_SECRET } from '../testing/billing-harness.js';
 import { expectBalancedBooks } from '../testing/check-books.js';
 import { test, type Answer } from '../testing/money-test.js';
+import { takeAnchor } from './take-anchor.js';
+import { verifyBooks } from './verify-books.js';
+
+const movementRow = z.object({
+  ...{ id: z.string(), kind: z.string(), entity_type: z.string(), entity_id: z.string() },
+  ...{ currency: z.string(), posted_at: instantColumn },
+});
 
 describe('the books', () => {
   const ALTERATIONS = {
@@ -45,6 +58,113 @@ describe('the books', () => {
     },
   );
 
+  test('show by an anchor what was altered together with the chain of its hashes', async ({
+    api,
+    database,
+    clickhouse,
+  }) => {
+    const engines = { database: database.database, clickHouse: clickhouse.client };
+    const needs = billingNeeds({ ...engines, environment: api.environment });
+    const signer = createSigner(TOKEN_SECRET);
+    const actor = { kind: 'job', job: 'anchor-ledgers', runId: 'run' } as const;
+    const anchor = () => takeAnchor(needs, { environment: api.environment, actor }, signer);
+    const verify = async (query = '') => (await api.call('GET', `/v1/ledger/verify${query}`)).body;
+    const credited = async (name: string) => {
+      const { id } = await api.make('/v1/customers', { external_id: name });
+      const terms = { customer_id: id, currency: 'usd', initial_credits_to_load: '5' };
+      const wallet = await api.make('/v1/wallets', terms);
+      return { id: String(id), walletId: String(wallet.id) };
+    };
+    const [one, other] = [await credited('one'), await credited('other')];
+    const owner = ownerOf(database.database);
+    const alter = async (...statements: readonly FragmentSqlToken[]) => {
+      for (const table of [
+        'ledger_postings',
+        'ledger_groups',
+        'ledger_heads',
+        'wallet_transactions',
+      ]) {
+        const name = sql.identifier([table]);
+        await owner.query(sql.type(z.unknown())`ALTER TABLE ${name} DISABLE TRIGGER USER`);
+      }
+      for (const one of statements) await owner.query(sql.type(z.unknown())`${one}`);
+    };
+    /** The only movement of a customer anew, with the hash that follows from it. */
+    const rewrite = async ({ id, walletId }: typeof one, credits: string) => {
+      const movement = await owner.one(sql.type(movementRow)`
+        SELECT id, kind, entity_type, entity_id, currency, posted_at FROM ledger_groups
+        WHERE customer_id = ${id}`);
+      const at = formatInstant(movement.posted_at);
+      const text = [
+        `${movement.id} ${id} ${movement.kind} ${movement.entity_type} ${movement.entity_id} 0 usd ${at}`,
+        ...[`wallet_funding - ${credits}`, `wallet ${walletId} -${credits}`],
+      ];
+      const hash = createHash('sha256')
+        .update(['', '1', ...text].join('\n'))
+        .digest('hex');
+      await alter(
+        sql.fragment`UPDATE ledger_postings SET amount = sign(amount) * ${credits}::numeric WHERE customer_id = ${id}`,
+        sql.fragment`UPDATE ledger_groups SET hash = ${hash} WHERE customer_id = ${id}`,
+        sql.fragment`UPDATE ledger_heads SET last_hash = ${hash} WHERE customer_id = ${id}`,
+        sql.fragment`UPDATE wallets SET credit_balance = ${credits}::numeric WHERE customer_id = ${id}`,
+        sql.fragment`UPDATE wallet_transactions SET credit_amount = ${credits}::numeric,
+          credits_available = ${credits}::numeric, amount = ${credits}::numeric WHERE customer_id = ${id}`,
+      );
+    };
+    await rewrite(one, '7');
+    expect(await verify()).toMatchObject({ anchor: null, movements: 2, problems: [] });
+
+    const taken = await anchor();
+    expect(await anchor()).toMatchObject({ isNew: false });
+    const first = await verify();
+    expect(first).toMatchObject({
+      anchor: { number: 1, customers: 2, movements: 2 },
+      problems: [],
+    });
+    expect(taken).toMatchObject({ isNew: true, anchor: { root: first.anchor.root } });
+    await rewrite(one, '9');
+    const altered = { entity_type: 'customer', entity_id: one.id };
+    expect((await verify()).problems).toEqual([
+      { ...altered, problem: 'its movements up to number 1 are not those that were anchored' },
+    ]);
+    // What was altered is never anchored.
+    expect(await anchor()).toMatchObject({ problems: [altered] });
+    await rewrite(one, '7');
+    expect((await verify()).problems).toEqual([]);
+
+    const third = await credited('third');
+    expect(await anchor()).toMatchObject({ anchor: { number: 2, customers: 3, movements: 3 } });
+    const kept = (signature: string) => verify(`?anchor=${encodeURIComponent(signature)}`);
+    expect((await kept(first.anchor.signature)).problems).toEqual([]);
+    expect((await kept('of another ledger')).problems).toMatchObject([{ entity_type: 'anchor' }]);
+    await alter(
+      ...['ledger_postings', 'ledger_groups', 'ledger_heads'].map(
+        (table) =>
+          sql.fragment`DELETE FROM ${sql.identifier([table])} WHERE customer_id = ${other.id}`,
+      ),
+      sql.fragment`DELETE FROM wallet_transactions WHERE customer_id = ${other.id}`,
+      sql.fragment`UPDATE wallets SET credit_balance = 0 WHERE customer_id = ${other.id}`,
+    );
+    const gone = { entity_type: 'customer', entity_id: other.id };
+    expect((await verify()).problems).toEqual([
+      { ...gone, problem: 'its movement number 1 was anchored, and is gone' },
+    ]);
+    await alter(sql.fragment`DELETE FROM ledger_anchored_heads WHERE customer_id = ${other.id}`);
+    const anchorProblem = { entity_type: 'anchor', entity_id: '2' };
+    expect((await verify()).problems).toEqual([
+      { ...anchorProblem, problem: 'the list of its heads was altered' },
+    ]);
+    // Compared in as many pages as there are customers, the same is found.
+    await alter(sql.fragment`DELETE FROM wallet_transactions WHERE customer_id = ${third.id}`);
+    const { problems } = await verify();
+    const occasion = { environment: api.environment, actor };
+    const paged = await verifyBooks(needs, occasion, { pages: { read: 1, compared: 1 } });
+    expect(paged.problems.map(({ problem }) => problem).sort()).toEqual(
+      problems.map(({ problem }: { problem: string }) => problem).sort(),
+    );
+    expect(problems).toHaveLength(3);
+  });
+
   test('let nobody change or remove a posting, or post the same operation twice', async ({
     api,
     database,
@@ -56,6 +176,9 @@ describe('the books', () => {
     for (const change of [
       sql.fragment`UPDATE ledger_postings SET amount = amount`,
       sql.fragment`DELETE FROM ledger_groups`,
+      sql.fragment`TRUNCATE ledger_groups, ledger_postings`,
+      sql.fragment`DELETE FROM ledger_heads`,
+      sql.fragment`UPDATE ledger_heads SET last_hash = ''`,
       sql.fragment`
         INSERT INTO ledger_groups
         SELECT 'ledger_copy', tenant_id, environment_id, customer_id, position + 1, kind, entity_type,

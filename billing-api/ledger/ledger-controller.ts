@@ -4,15 +4,15 @@ import { accepted } from '../edge/http-failure.js';
 import { occasionOf } from '../edge/request-context.js';
 import type { Currency, DateTime } from '../records/record-dto.js';
 import { pageToDto } from '../records/search-records.js';
-import type { ReadDependencies } from '../records/unit.js';
 import type { LedgerBalancesDto, PostingListDto, SearchPostingsBody } from './ledger-dto.js';
 import { readBalances, searchPostings } from './read-ledger.js';
-import { verifyBooks, type BooksDto } from './verify-books.js';
+import type { BooksDto } from './books-dto.js';
+import { verifyBooks, type VerifyDependencies } from './verify-books.js';
 
 @Route('v1/ledger')
 @Tags('Ledger')
 export class LedgerController extends Controller {
-  constructor(private readonly dependencies: ReadDependencies) {
+  constructor(private readonly dependencies: VerifyDependencies) {
     super();
   }
 
@@ -52,13 +52,18 @@ export class LedgerController extends Controller {
   }
 
   /**
-   * Computes the chain of hashes of all movements again, and compares invoices, payments, credit
-   * notes and wallets with their postings.
+   * Computes the chain of hashes of all movements again, compares it with the last anchor, and
+   * compares invoices, payments, credit notes and wallets with their postings.
    * @summary Verify the books
+   * @param anchor The signature of an anchor that was kept elsewhere; that there is none with it is
+   *   a problem.
    */
   @Get('verify')
   @Extension('x-operation', { entity: 'ledger', access: 'read', rate: 'heavy' })
-  public async verifyBooks(@Request() request: HttpRequest): Promise<BooksDto> {
-    return verifyBooks(this.dependencies, occasionOf(request));
+  public async verifyBooks(
+    @Request() request: HttpRequest,
+    @Query() anchor?: string,
+  ): Promise<BooksDto> {
+    return verifyBooks(this.dependencies, occasionOf(request), { keptAnchor: anchor });
   }
 }

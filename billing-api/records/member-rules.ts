@@ -11,6 +11,9 @@ const INSTANT_END = Date.UTC(2300, 0, 1);
 /** One `@`, something before it, and a host of dot-separated names; addresses are not resolved. */
 const EMAIL = /^[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)*$/;
 
+/** Control characters, ends of lines, and what turns the direction of writing around. */
+const CONTROL = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
+
 const METADATA_KEYS_MAX = 50;
 const METADATA_KEY_LENGTH_MAX = 100;
 const METADATA_VALUE_LENGTH_MAX = 10_000;
@@ -143,6 +146,12 @@ export class MemberReader {
     return trimmed;
   }
 
+  /** A name that stands in one line of a paper: no line breaks, nothing that controls print. */
+  line(member: string, text: string): string {
+    if (CONTROL.test(text)) this.note(member, 'must be one line, without control characters');
+    return this.name(member, text);
+  }
+
   email(member: string, text: string): string {
     if (!EMAIL.test(text)) this.note(member, 'must be an e-mail address');
     return text;
@@ -158,7 +167,7 @@ export class MemberReader {
 
   /** As `name`, of a change: undefined leaves the member. */
   changedName(member: string, text: string | undefined): string | undefined {
-    return text === undefined ? undefined : this.name(member, text);
+    return text === undefined ? undefined : this.line(member, text);
   }
 
   /** As `instant`, of a change: undefined leaves the member, null clears it. */

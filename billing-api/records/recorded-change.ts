@@ -1,4 +1,4 @@
-import { assertPresent } from '../../runtime/failure.js';
+import { assertPresent, assertThat } from '../../runtime/failure.js';
 import {
   SYSTEM_EVENT_NAMES,
   type SystemEventName,
@@ -21,6 +21,8 @@ export type RecordedChange = {
   /** Null for a new record. */
   readonly before: object | null;
   readonly after: object;
+  /** The record whose version rises with it; absent for a record that is no part of another. */
+  readonly whole?: { readonly entityType: string; readonly table: string; readonly id: string };
 };
 
 /** A system event that becomes visible with the change that caused it (docs/http.md 11.3). */
@@ -62,6 +64,18 @@ export function payloadOf(
   return Object.fromEntries(members.map((name) => [name, values.get(name) ?? null]));
 }
 
+/** The record that a part belongs to. */
+function wholeOf(
+  { partOf }: Pick<Resource, 'partOf'>,
+  after: Readonly<Record<string, unknown>>,
+): Pick<RecordedChange, 'whole'> {
+  if (partOf === null) return {};
+  const { column, whole } = partOf;
+  const id = after[column];
+  assertThat(typeof id === 'string', `${column} names a ${whole.name}`);
+  return { whole: { entityType: entityTypeOf(whole), table: whole.table, id } };
+}
+
 /** A record that was written: what it was, null for a new one, and what it has become. */
 type Written<C extends Columns> = {
   readonly before: RowOf<C> | null;
@@ -77,7 +91,8 @@ export function recordAudit<C extends Columns>(
   if (!resource.isAudited) return;
   const was = before === null ? null : recordToAudit(resource, before);
   const entity = { entityType: entityTypeOf(resource), entityId: after.id };
-  unit.changes.push({ ...entity, action, before: was, after: recordToAudit(resource, after) });
+  const audited = { action, before: was, after: recordToAudit(resource, after) };
+  unit.changes.push({ ...entity, ...audited, ...wholeOf(resource, after) });
 }
 
 /** Adds a system event about a record to the unit, unless there is nothing to tell: null. */

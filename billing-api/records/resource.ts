@@ -65,6 +65,9 @@ export type ReferencedResource = {
   readonly having?: { readonly column: string; readonly is: string };
 };
 
+/** A resource whose version rises when its parts are written. */
+type PartedResource = Pick<ReferencedResource, 'name' | 'table'>;
+
 /** What an event tells of a record beside its columns. */
 type AlsoTold = (
   unit: ReadUnit,
@@ -102,6 +105,11 @@ type Declaration<C extends Columns> = {
   readonly announces?: readonly (NamesOf<C> | keyof typeof recordColumns)[] | 'all' | null;
   /** What those events tell beside the columns: asked when the unit ends, so it tells all of it. */
   readonly alsoTells?: AlsoTold | null;
+  /**
+   * The record that these are parts of, and the column with its id: a unit that writes parts raises
+   * its version once, so that whoever has read it before notices.
+   */
+  readonly partOf?: { readonly column: NamesOf<C>; readonly whole: PartedResource } | null;
   /**
    * Whose the records are: an environment's, unless it says otherwise. The table of a tenant's
    * records has no environment_id, and their rows lack it.
@@ -170,6 +178,7 @@ export function defineResource<const C extends Columns>(declaration: Declaration
     alsoTells: null,
     lifecycle: null,
     isAudited: true,
+    partOf: null,
     scope: 'environment',
     ...declaration,
     allColumns,

@@ -2,8 +2,8 @@ import { sql } from 'slonik';
 import { isObject } from '../../contract/is-object.js';
 import { formatInstant } from '../../contract/instant.js';
 import { noRows } from '../../sql/columns.js';
-import { CURRENT_ENVIRONMENT } from './conditions.js';
-import type { Actor } from './occasion.js';
+import { CURRENT_ENVIRONMENT, isOfEnvironment } from './conditions.js';
+import { authorOf, type Actor } from './occasion.js';
 import type { NewSystemEvent, RecordedChange } from './recorded-change.js';
 import type { Unit } from './unit.js';
 
@@ -123,8 +123,31 @@ async function storeEvents(unit: Unit): Promise<void> {
       ordinal integer, event_name text, entity_type text, entity_id text, payload text)`);
 }
 
-/** Stores the audit entries and system events of a unit, in its transaction. */
+/**
+ * Raises the version of each record of which the unit has written parts, once: a record that it has
+ * written itself is raised by that. What was computed from the old parts is then not stored.
+ */
+async function raiseWholes({ tx, actor, now, changes }: Unit): Promise<void> {
+  const written = new Set(changes.map(({ entityType, entityId }) => `${entityType} ${entityId}`));
+  const idsOf = new Map<string, Set<string>>();
+  for (const { whole } of changes) {
+    if (whole === undefined || written.has(`${whole.entityType} ${whole.id}`)) continue;
+    idsOf.set(whole.table, (idsOf.get(whole.table) ?? new Set()).add(whole.id));
+  }
+  for (const [table, ids] of idsOf) {
+    await tx.query(sql.type(noRows)`
+      UPDATE ${sql.identifier([table])} SET version = version + 1,
+        updated_at = ${formatInstant(now)}::timestamptz, updated_by = ${authorOf(actor)}
+      WHERE id = ANY (${sql.array([...ids], 'text')}) AND ${isOfEnvironment}`);
+  }
+}
+
+/**
+ * Stores the audit entries and system events of a unit, in its transaction, and raises the versions
+ * of what it has written parts of.
+ */
 export async function storeChanges(unit: Unit): Promise<void> {
+  await raiseWholes(unit);
   await storeAudit(unit);
   await storeEvents(unit);
 }

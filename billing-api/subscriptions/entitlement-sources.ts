@@ -5,6 +5,8 @@ import { findFeatures } from '../catalog/features/features-store.js';
 import type { FeatureRow } from '../declarations/catalog/feature.resource.js';
 import { overlapOf } from '../domain/calendar/interval.js';
 import type { EntitlementSource } from '../domain/entitlement/entitlement.js';
+import { billedFromMs, unsplitPeriodAt } from '../domain/periods/ledger-periods.js';
+import type { PeriodLedger } from '../domain/periods/period-ledger.js';
 import type { EntitlementRow } from '../declarations/entitlements/entitlement.resource.js';
 import { findEntitlementsOf } from '../entitlements/entitlements-store.js';
 import { recordsByOwner } from '../records/records-by-owner.js';
@@ -38,13 +40,33 @@ function sourceFrom(
   };
 }
 
+const validityOf = (row: EntitlementRow): Interval => ({
+  startMs: row.start_date ?? -Infinity,
+  endMs: row.end_date ?? Infinity,
+});
+
+/**
+ * That of the first period lasts as long as this, also while a pause moves its end, and as long as
+ * what it replaces (docs/domain.md 22.2).
+ */
+function ownValidity(
+  row: EntitlementRow,
+  { ledger, owned }: { readonly ledger: PeriodLedger; readonly owned: readonly EntitlementRow[] },
+): Interval {
+  const own = validityOf(row);
+  const first = row.is_of_first_period ? unsplitPeriodAt(ledger, billedFromMs(ledger)) : null;
+  if (first === null) return own;
+  const parent = owned.find(({ id }) => id === row.parent_entitlement_id);
+  const parentEndMs = parent?.end_date ?? Infinity;
+  return { ...own, endMs: Math.min(first.endMs, parentEndMs) };
+}
+
 /** That of an addon counts once for every association, and only while this lasts. */
-function datedEntitlements(
+function datedOfAddon(
   row: EntitlementRow,
   associations: readonly AddonAssociationRow[],
 ): readonly DatedEntitlement[] {
-  const own = { startMs: row.start_date ?? -Infinity, endMs: row.end_date ?? Infinity };
-  if (row.entity_type !== 'ADDON') return [{ row, validity: own }];
+  const own = validityOf(row);
   return associations
     .filter((association) => association.addon_id === row.entity_id)
     .flatMap(({ start_date: startMs, end_date: endMs }) => {
@@ -66,10 +88,14 @@ export type SubscriptionSources = {
   readonly features: ReadonlyMap<string, FeatureRow>;
 };
 
-type Entitled = Pick<
-  SubscriptionRow,
-  'id' | 'plan_id' | 'subscription_type' | 'parent_subscription_id'
->;
+/** A subscription with its periods, by which allowances of its first one end. */
+type Entitled = {
+  readonly row: Pick<
+    SubscriptionRow,
+    'id' | 'plan_id' | 'subscription_type' | 'parent_subscription_id'
+  >;
+  readonly ledger: PeriodLedger;
+};
 
 /**
  * Every entitlement of these subscriptions, by their plans, by their addons or of their own. An
@@ -79,10 +105,10 @@ export async function findSourcesOfSubscriptions(
   { tx }: ReadUnit,
   subscriptions: readonly Entitled[],
 ): Promise<SubscriptionSources> {
-  const ids = subscriptions.map(ruledBy);
+  const ids = subscriptions.map(({ row }) => ruledBy(row));
   const associations = await findAddonAssociations(tx, ids);
   const addonIds = associations.map((association) => association.addon_id);
-  const owners = [...ids, ...subscriptions.map((row) => row.plan_id), ...addonIds];
+  const owners = [...ids, ...subscriptions.map(({ row }) => row.plan_id), ...addonIds];
   const rows = await findEntitlementsOf(tx, [...new Set(owners)]);
   const features = await findFeatures(
     tx,
@@ -90,14 +116,20 @@ export async function findSourcesOfSubscriptions(
   );
   const addonsOf = groupBy(associations, (association) => association.subscription_id);
   const ownedBy = recordsByOwner(rows, (row) => row.entity_id);
-  const sources = subscriptions.map((subscription) => {
+  const sources = subscriptions.map(({ row: subscription, ledger }) => {
     const { id, plan_id: planId } = subscription;
     const ruling = ruledBy(subscription);
     // Absent means none: the subscription has no addons.
     const ofAddons = addonsOf.get(ruling) ?? [];
     const owners = [planId, ruling, ...ofAddons.map((association) => association.addon_id)];
-    return ownedBy(owners)
-      .flatMap((row) => datedEntitlements(row, ofAddons))
+    const owned = ownedBy(owners);
+    const known = { ledger, owned };
+    return owned
+      .flatMap((row) =>
+        row.entity_type === 'ADDON'
+          ? datedOfAddon(row, ofAddons)
+          : [{ row, validity: ownValidity(row, known) }],
+      )
       .map((dated) => ({
         ...sourceFrom(dated, features.get(dated.row.feature_id)?.meter_id ?? null),
         subscriptionId: id,

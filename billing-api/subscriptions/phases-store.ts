@@ -1,4 +1,4 @@
-import { sql } from 'slonik';
+import { sql, type FragmentSqlToken } from 'slonik';
 import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import { PHASES, type PhaseRow } from '../declarations/subscriptions/phase.resource.js';
 import { SUBSCRIPTION } from '../domain/lifecycle/subscription-lifecycle.js';
@@ -52,13 +52,13 @@ export async function endPhases(
   return null;
 }
 
-/**
- * Tells once of each phase that has begun. Its line items carry its dates, so that invoices do not
- * depend on when that is (docs/domain.md 28).
- */
-export async function beginPhases(unit: Unit, limit: number): Promise<number> {
-  const at = formatInstant(unit.now);
-  const rows = await unit.tx.any(sql.type(PHASES.row)`
+/** Begins phases whose time has come and that are wanted. */
+export function takeBegunPhases(
+  { tx, now }: Unit,
+  { limit, isWanted }: { readonly limit: number; readonly isWanted: FragmentSqlToken },
+): Promise<readonly PhaseRow[]> {
+  const at = formatInstant(now);
+  return tx.any(sql.type(PHASES.row)`
     WITH begun AS (
       UPDATE subscription_phases SET begun_at = ${at}::timestamptz
       WHERE id IN (
@@ -68,11 +68,9 @@ export async function beginPhases(unit: Unit, limit: number): Promise<number> {
           WHERE phase.begun_at IS NULL AND phase.status = 'published'
             AND phase.start_date <= ${at}::timestamptz
             AND ${rowIsIn(['subscription', 'subscription_status'], SUBSCRIPTION, 'collected')}
-            AND ${rowIsOfEnvironment('phase')}
+            AND ${rowIsOfEnvironment('phase')} AND ${isWanted}
           ORDER BY phase.start_date, phase.id LIMIT ${limit} FOR NO KEY UPDATE OF phase SKIP LOCKED)
         AND ${isOfEnvironment}
       RETURNING *)
     SELECT * FROM begun ORDER BY start_date, id`);
-  for (const row of rows) announcePhase(unit, row, 'updated');
-  return rows.length;
 }

@@ -1,4 +1,6 @@
 import { sql } from 'slonik';
+import { z } from 'zod';
+import { instantColumn } from '../../sql/columns.js';
 import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import { SCHEDULES, type ScheduleRow } from '../declarations/subscriptions/schedule.resource.js';
 import type { SubscriptionRow } from '../declarations/subscriptions/subscription.resource.js';
@@ -39,9 +41,27 @@ export async function markExecuted(unit: Unit, id: string): Promise<Refusal | nu
   if (isRefusal(begun)) return begun;
   const done = await moveRecord(unit, SCHEDULES, {
     ...{ target: { id }, lifecycle: SCHEDULE, move: 'succeed', to: 'executed' },
-    patch: () => ({ executed_at: unit.now }),
+    patch: () => ({ executed_at: unit.now, error: null }),
   });
   return isRefusal(done) ? done : null;
+}
+
+const triedRow = z.object({ attempts: z.number().int(), first_attempt_at: instantColumn });
+
+/**
+ * Notes on a pending schedule what stood in its way this time.
+ * @returns how often it was tried, and since when; null when it is not pending any more.
+ */
+export async function noteAttempt(
+  { tx, now }: Unit,
+  id: string,
+  problem: string,
+): Promise<z.output<typeof triedRow> | null> {
+  return tx.maybeOne(sql.type(triedRow)`
+    UPDATE subscription_schedules SET attempts = attempts + 1, error = ${problem.slice(0, 1000)},
+      first_attempt_at = coalesce(first_attempt_at, ${formatInstant(now)}::timestamptz)
+    WHERE id = ${id} AND schedule_status = 'pending' AND ${isOfEnvironment}
+    RETURNING attempts, first_attempt_at`);
 }
 
 /** Notes why a schedule could not be done. */

@@ -12,6 +12,7 @@ import type { Job } from '../../sql/jobs/job.js';
 import { JobRunner } from '../../sql/jobs/job-runner.js';
 import type { Database } from '../../sql/pool.js';
 import { BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE } from '../jobs/bill-environment.js';
+import { DUE_STEP_JOBS } from '../jobs/due-steps.js';
 import { CANCEL_OVERDUE_ONE } from '../jobs/cancel-overdue.js';
 import { ADVANCE_TEST_CLOCK } from '../jobs/advance-test-clock.js';
 import { RECALCULATE } from '../jobs/recalculate-invoice.js';
@@ -66,7 +67,7 @@ export function billingRunner(
   more: readonly Job<JobNeeds>[] = [],
   needs: JobNeeds = billingNeeds(world),
 ): JobRunner<JobNeeds> {
-  const billing = [BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE, CANCEL_OVERDUE_ONE];
+  const billing = [BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE, CANCEL_OVERDUE_ONE, ...DUE_STEP_JOBS];
   const jobs = [...billing, RECALCULATE, SYNC_PLAN_SUBSCRIPTIONS, ADVANCE_TEST_CLOCK];
   return new JobRunner({
     database: world.database,

@@ -1,6 +1,11 @@
 import { expect } from 'vitest';
+import { HOUR_MS } from '../../contract/instant.js';
+import { createId } from '../../runtime/ids.js';
+import { enqueue } from '../../sql/jobs/enqueue.js';
 import type { JobNeeds } from '../jobs/job-needs.js';
+import { LOOK_FOR_SIGNALS } from '../jobs/look-for-signals.js';
 import { TAKE_BY_GATEWAY } from '../jobs/take-payments.js';
+import { writeUnit } from '../records/unit.js';
 import { takeByGateway } from '../billing/gateway-payments/take-by-gateway.js';
 import { billingNeeds, billingRunner } from './bill-environment.js';
 import type { Answer as HttpAnswer } from './billing-harness.js';
@@ -23,6 +28,10 @@ export type Gateway = {
   readonly pay: (invoice: Answer, differing?: object) => Promise<void>;
   /** Takes the payments that are waiting. */
   readonly take: () => Promise<void>;
+  /** Looks for what was lost, so many hours from now. */
+  readonly look: (hours: number) => Promise<void>;
+  /** Does what is due until so many hours from now. */
+  readonly wait: (hours: number) => Promise<void>;
   /** Tries one payment, and throws what the job would try again for. */
   readonly tryOnce: (payment: Answer) => Promise<void>;
   readonly signal: (signed: SignedBody) => Promise<HttpAnswer>;
@@ -58,10 +67,13 @@ export const test = moneyTest.extend<{ gateway: Gateway }>({
       secrets: { secret_key: KEY, webhook_secret: stripe.webhookSecret },
     });
     const needs: JobNeeds = billingNeeds(engines);
-    const runner = billingRunner(engines, [TAKE_BY_GATEWAY]);
+    const runner = billingRunner(engines, [TAKE_BY_GATEWAY, LOOK_FOR_SIGNALS]);
     const actor = { kind: 'job', job: 'take-payment', runId: 'run' } as const;
     const take = async () => {
       await runner.runDue(Date.now());
+    };
+    const wait = async (hours: number) => {
+      await runner.runDue(Date.now() + hours * HOUR_MS);
     };
     const charge = () => {
       expect(stripe.intents.size).toBe(1);
@@ -73,6 +85,14 @@ export const test = moneyTest.extend<{ gateway: Gateway }>({
       pay: async (invoice, differing) => {
         await api.make('/v1/payments', cardOf(invoice, differing));
         await take();
+      },
+      wait,
+      look: async (hours) => {
+        const dueAt = Date.now() + hours * HOUR_MS;
+        await writeUnit({ ...needs, createId }, { environment, actor }, (unit) =>
+          enqueue(unit, LOOK_FOR_SIGNALS, { input: { today: Date.now() }, dueAt }),
+        );
+        await wait(hours);
       },
       tryOnce: async ({ id }) => {
         await takeByGateway(needs, { environment, actor }, id);

@@ -15,6 +15,8 @@ export type SimulatedInvoice = {
   lines: SimulatedLine[];
   status: 'draft' | 'open' | 'paid' | 'void';
   amountPaid: number;
+  /** What of it somebody said to have got elsewhere. */
+  paidElsewhere: number;
   credited: number;
   isPaidOutOfBand: boolean;
 };
@@ -43,11 +45,12 @@ function linesOf(form: URLSearchParams): Readonly<Record<string, string>>[] {
 }
 
 function answerOf(invoice: SimulatedInvoice): object {
-  const { id, currency, customer, metadata, status, amountPaid, credited, lines } = invoice;
+  const { id, currency, customer, metadata, status, credited, lines } = invoice;
+  const { amountPaid, paidElsewhere } = invoice;
   const total = totalOf(invoice);
   return {
     ...{ id, currency, customer, metadata, status, object: 'invoice', total },
-    amount_paid: amountPaid,
+    ...{ amount_paid: amountPaid, amount_paid_off_stripe: paidElsewhere },
     amount_remaining: Math.max(0, total - credited - amountPaid),
     pre_payment_credit_notes_amount: credited,
     invoice_pdf: invoice.status === 'draft' ? null : `https://pay.example/${invoice.id}.pdf`,
@@ -67,7 +70,8 @@ export class SimulatedInvoices {
       customer: form.get('customer') ?? '',
       metadata,
       daysUntilDue: Number(form.get('days_until_due')),
-      ...{ lines: [], status: 'draft', amountPaid: 0, credited: 0, isPaidOutOfBand: false },
+      ...{ lines: [], status: 'draft', amountPaid: 0, paidElsewhere: 0, credited: 0 },
+      isPaidOutOfBand: false,
     };
     this.all.set(invoice.id, invoice);
     return ok(answerOf(invoice));
@@ -119,7 +123,9 @@ export class SimulatedInvoices {
     if (action === 'pay') {
       invoice.isPaidOutOfBand = form.get('paid_out_of_band') === 'true';
       if (!invoice.isPaidOutOfBand) return 'no payment method';
-      invoice.amountPaid = totalOf(invoice) - invoice.credited;
+      const left = totalOf(invoice) - invoice.credited - invoice.amountPaid;
+      invoice.paidElsewhere += left;
+      invoice.amountPaid += left;
       invoice.status = 'paid';
     }
     return null;

@@ -42,7 +42,7 @@ export type StripeSimulator = {
   losePath: string;
   /** So many of the next requests are answered by 500, and nothing is done. */
   failNext: number;
-  /** A body as Stripe would send it, and its signature. */
+  /** Something happens there: a body as Stripe would send it, and its signature. */
   readonly event: (type: string, object: object, id?: string) => SignedBody;
   /** As `event`, of a PaymentIntent as it stands or as it is said to. */
   readonly intentEvent: (intent: SimulatedIntent, type: string, id?: string) => SignedBody;
@@ -110,10 +110,13 @@ class Account {
   readonly defaults = new Map<string, string>();
   readonly invoices = new SimulatedInvoices();
   readonly pages = new SimulatedPages();
+  /** What has happened, whether anybody was told or not. */
+  readonly events: object[] = [];
 
   do(method: string, path: string, form: URLSearchParams): Answer {
     const [, , kind = '', id = '', action, step] = path.split('/');
     if (kind === 'checkout') return this.#doPage([action, step], form);
+    if (kind === 'events') return this.#listEvents(form);
     switch (kind) {
       case 'customers': {
         const body = { default_payment_method: this.defaults.get(id) ?? null };
@@ -126,8 +129,20 @@ class Account {
           ? this.invoices.create(form, metadataOf(form))
           : this.invoices.do(method, [id, action], form);
       default:
-        return id === '' ? this.#create(form) : this.#doIntent(kind, [id, action]);
+        return this.#doIntent(kind, [id, action], form);
     }
+  }
+
+  /** All on one page, the newest first. */
+  #listEvents(form: URLSearchParams): Answer {
+    const [from, until] = ['gte', 'lt'].map((end) => Number(form.get(`created[${end}]`)));
+    const data = this.events.filter(
+      (one) =>
+        'created' in one &&
+        Number(one.created) >= Number(from) &&
+        Number(one.created) < Number(until),
+    );
+    return { status: 200, body: { object: 'list', data: data.reverse(), has_more: false } };
   }
 
   #doPage([id, action]: readonly (string | undefined)[], form: URLSearchParams): Answer {
@@ -136,7 +151,12 @@ class Account {
       : this.pages.do([id, action]);
   }
 
-  #doIntent(kind: string, [id, action]: readonly [string, string | undefined]): Answer {
+  #doIntent(
+    kind: string,
+    [id, action]: readonly [string, string | undefined],
+    form: URLSearchParams,
+  ): Answer {
+    if (id === '') return this.#create(form);
     const intent = this.intents.get(id);
     if (intent === undefined) {
       return error(404, { type: 'invalid_request_error', message: `No such ${kind}: ${id}` });
@@ -210,8 +230,9 @@ export async function startStripeSimulator(): Promise<StripeSimulator> {
       if (before.asked === asked) return before.answer;
       return error(400, { type: 'idempotency_error', message: 'another request had this key' });
     }
-    const path = new URL(url, 'http://stripe').pathname;
-    const answer = account.do(method, path, new URLSearchParams(text));
+    const { pathname: path, searchParams: asking } = new URL(url, 'http://stripe');
+    const form = method === 'GET' ? asking : new URLSearchParams(text);
+    const answer = account.do(method, path, form);
     if (key !== undefined) known.set(key, { asked, answer });
     return answer;
   };
@@ -236,7 +257,10 @@ export async function startStripeSimulator(): Promise<StripeSimulator> {
   const { port } = server.address() as AddressInfo;
   let events = 0;
   const event = (type: string, object: object, id = `evt_${(events += 1)}`): SignedBody => {
-    const body = JSON.stringify({ id, object: 'event', type, data: { object } });
+    const created = Math.floor(Date.now() / 1_000);
+    const made = { id, object: 'event', type, created, data: { object } };
+    account.events.push(made);
+    const body = JSON.stringify(made);
     return { body, signature: sign(body) };
   };
   return Object.assign(state, {

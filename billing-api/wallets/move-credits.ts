@@ -207,6 +207,22 @@ export async function debitCredits(
   return storeDebit(unit, wallet, { movement, uses: takeCredits(left, credits) });
 }
 
+/**
+ * Takes credits of a locked wallet that go back to where they were bought: first what is left of
+ * that purchase, then others, and below 0 where they have been used.
+ */
+export async function debitPurchase(
+  unit: Unit,
+  wallet: WalletRow,
+  movement: Movement & { readonly parentId: string },
+): Promise<Moved | Refusal> {
+  const left = (await findCreditsLeft(unit, wallet, false)).map(creditOf);
+  const ownFirst = left.map((credit) =>
+    credit.id === movement.parentId ? { ...credit, priority: Number.MIN_SAFE_INTEGER } : credit,
+  );
+  return storeDebit(unit, wallet, { movement, uses: takeCredits(ownFirst, movement.credits) });
+}
+
 type Debit = {
   readonly movement: Movement;
   readonly uses: ReturnType<typeof takeCredits>;

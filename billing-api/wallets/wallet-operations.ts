@@ -28,6 +28,7 @@ import {
 } from '../records/unit.js';
 import { addCredits, type Moved, type Movement } from './move-credits.js';
 import {
+  autoTopupRefusal,
   readWalletRequest,
   walletPatch,
   type WalletPatch,
@@ -88,6 +89,8 @@ async function makeWallet(
   if (customer.status !== 'published') return notPublished('customer', customer.status);
   const values = await valueOf(unit, request);
   if (isRefusal(values)) return values;
+  const free = autoTopupRefusal(values);
+  if (free !== null) return free;
   const wallet = await storeWallet(unit, { ...values, customer_id: customer.id });
   if (isRefusal(wallet) || request.initial === null) return wallet;
   const { credits, expiryMs } = request.initial;
@@ -153,7 +156,9 @@ export function changeWallet(
   return writeUnit(dependencies, occasion, async (unit) => {
     const isChanged = Object.keys(patch).length > 0 || status === undefined;
     if (isChanged) {
-      const change = (row: WalletRow) => withAlertState(row, patch);
+      const change = (row: WalletRow) =>
+        (patch.auto_topup === undefined ? null : autoTopupRefusal({ ...row, ...patch })) ??
+        withAlertState(row, patch);
       const row = await changeRecord(unit, WALLETS, { target, change });
       if (isRefusal(row)) return row;
       announce(unit, WALLETS, { id: row.id, name: 'wallet.updated', told: walletToDto(row) });

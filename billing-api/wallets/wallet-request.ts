@@ -1,4 +1,4 @@
-import { ONE, type Decimal } from '../../contract/decimal.js';
+import { decimalOf, ONE, type Decimal } from '../../contract/decimal.js';
 import type { InstantMs } from '../../contract/instant.js';
 import { readAlertSettings } from '../declarations/alerts/alert-settings.js';
 import type {
@@ -10,6 +10,7 @@ import type {
   WalletConfigDto,
   WALLETS,
 } from '../declarations/money/wallet.resource.js';
+import { priceProblem } from '../domain/wallet/credits.js';
 import { givenOf, MemberReader } from '../records/member-rules.js';
 import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
 import type { Patch } from '../records/resource.js';
@@ -28,6 +29,17 @@ function checkAutoTopup(reader: MemberReader, auto: AutoTopupDto | null | undefi
   if (auto === undefined || auto === null) return;
   reader.decimal('auto_topup.threshold', auto.threshold);
   reader.positive('auto_topup.amount', auto.amount);
+}
+
+/** The refusal of a wallet whose automatic top-ups would sell credits for nothing; else null. */
+export function autoTopupRefusal(
+  wallet: Pick<NewWallet, 'auto_topup' | 'currency' | 'topup_conversion_rate'>,
+): Refusal | null {
+  const { auto_topup: auto } = wallet;
+  if (auto?.invoicing !== true) return null;
+  const reader = new MemberReader();
+  reader.note('auto_topup.amount', priceProblem(decimalOf(auto.amount), wallet));
+  return reader.refusal();
 }
 
 function allowedTypes(

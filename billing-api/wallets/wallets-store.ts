@@ -76,6 +76,19 @@ export async function lockRefundWallet(
   });
 }
 
+/** Locks the active PRE_PAID wallets of these customers, in the order of their ids. */
+export async function lockPrepaidWallets(
+  { tx }: StatementUnit,
+  customerIds: readonly string[],
+): Promise<void> {
+  if (customerIds.length === 0) return;
+  await tx.query(sql.type(z.object({ id: z.string() }))`
+    SELECT id FROM wallets
+    WHERE customer_id = ANY (${sql.array([...new Set(customerIds)], 'text')})
+      AND wallet_type = 'PRE_PAID' AND wallet_status = 'active' AND ${isOfEnvironment}
+    ORDER BY id FOR NO KEY UPDATE`);
+}
+
 /** What a lock answers, which says nothing. */
 const locked = z.object({ lock: z.literal('') });
 

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { z } from 'zod';
 import type { InvoiceDto, InvoiceListDto } from '../../billing-api/billing/answer/invoice-dto.js';
 import { invoiceToDto } from '../../billing-api/billing/answer/invoice-answer.js';
 import {
@@ -9,7 +10,7 @@ import {
 } from '../../billing-api/billing/verify/invoice-bundle.js';
 import type { VerificationDto } from '../../billing-api/billing/verify/verification-dto.js';
 import type { TimelineDto } from '../../billing-api/platform/audit/customer-timeline.js';
-import type { BooksDto } from '../../billing-api/ledger/verify-books.js';
+import type { BooksDto } from '../../billing-api/ledger/books-dto.js';
 import type { ApiClient } from '../demo/api-client.js';
 import { VerbRefused } from '../verb-refused.js';
 import { previewLines } from './preview-lines.js';
@@ -143,26 +144,46 @@ type VerifyOptions = {
   readonly all?: true;
   readonly books?: true;
   readonly bundle?: string;
+  readonly anchor?: string;
+  readonly keepAnchor?: string;
 };
 
+const anchorInFile = z.object({ signature: z.string().min(1) });
+
+/** The signature of an anchor that was kept: by this verb, or beside a list of heads in a store. */
+async function keptAnchor(file: string): Promise<string> {
+  const read = anchorInFile.safeParse(JSON.parse(await readFile(file, 'utf8')));
+  if (!read.success) throw new VerbRefused(`${file} holds no anchor of a ledger`);
+  return read.data.signature;
+}
+
 /** What is said of verified books: one line, and one more for each problem. */
-export function booksLines({ movements, records, problems }: BooksDto): readonly string[] {
+export function booksLines({ movements, records, anchor, problems }: BooksDto): readonly string[] {
   const found = problems.map(
     ({ entity_type: type, entity_id: id, problem }) => `  ${type} ${safeText(id)}: ${problem}`,
   );
   const checked = `${movements} movements and ${records} records verified`;
-  return [`${checked}, ${problems.length} problems`, ...found];
+  const since =
+    anchor === null
+      ? 'no anchor: whoever can write the database can have written these books'
+      : `compared with anchor ${anchor.number} of ${anchor.anchored_at}, root ${anchor.root}`;
+  return [`${checked}, ${problems.length} problems`, since, ...found];
 }
 
-async function verifyBooks(): Promise<void> {
-  const books = await askProduct(process.env, (api) => api.get<BooksDto>('/ledger/verify'));
+async function verifyBooks({ anchor: file, keepAnchor: kept }: VerifyOptions): Promise<void> {
+  const query = file === undefined ? '' : `?anchor=${encodeURIComponent(await keptAnchor(file))}`;
+  const path = `/ledger/verify${query}`;
+  const books = await askProduct(process.env, (api) => api.get<BooksDto>(path));
   print(booksLines(books));
+  if (kept !== undefined && books.anchor !== null) {
+    await writeFile(kept, `${JSON.stringify(books.anchor, null, 2)}\n`);
+  }
   if (books.problems.length > 0) throw new VerbRefused('the books are WRONG');
 }
 
 async function verify(id: string | undefined, options: VerifyOptions): Promise<void> {
   if (options.bundle !== undefined) return verifyFile(options.bundle);
-  if (options.books === true) return verifyBooks();
+  if (options.books === true) return verifyBooks(options);
   if (options.all === true) {
     const { different, count } = await askProduct(process.env, verifyAll);
     print([`${count} invoices verified, ${different} different`]);
@@ -206,6 +227,8 @@ export function addInvoiceVerbs(program: Command): void {
     .argument('[id]', 'of one invoice')
     .option('--all', 'every invoice of the environment')
     .option('--books', 'the ledger, and the sums of invoices, payments, notes and wallets')
+    .option('--anchor <file>', 'with --books: an anchor that was kept must be one of the ledger')
+    .option('--keep-anchor <file>', 'with --books: write the last anchor of the ledger')
     .option('--bundle <file>', 'the invoice of a bundle, without any database')
     .action(verify);
 }

@@ -30,8 +30,9 @@ describe('minutebook secrets reseal', () => {
     const row = z.object({ secrets: z.instanceof(Buffer) });
     const kept = await ownerOf(database.database).one(sql.type(row)`
       SELECT secrets FROM connections WHERE id = ${id}`);
-    expect(JSON.parse(await createSecretBox(NEXT).open(kept.secrets))).toEqual(secrets);
-    await expect(createSecretBox(TOKEN_SECRET).open(kept.secrets)).rejects.toThrow();
+    const place = { ...api.environment, table: 'connections', id };
+    expect(JSON.parse(await createSecretBox(NEXT).open(kept.secrets, place))).toEqual(secrets);
+    await expect(createSecretBox(TOKEN_SECRET).open(kept.secrets, place)).rejects.toThrow();
   });
 
   test('as an operator runs it, says what it did, and which setting is missing', async ({

@@ -1,6 +1,6 @@
 import { sql, type IdentifierSqlToken } from 'slonik';
 import { z } from 'zod';
-import { createSecretBox } from '../../runtime/secret-box.js';
+import { createSecretBox, isBound } from '../../runtime/secret-box.js';
 import { noRows } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { VerbRefused } from '../verb-refused.js';
@@ -17,13 +17,15 @@ const ROWS_AT_ONCE = 100;
 
 const sealedRow = z.object({
   id: z.string(),
+  tenant_id: z.string(),
+  environment_id: z.string(),
   sealed: z.custom<Buffer>((value) => Buffer.isBuffer(value)),
 });
 
 /** How many secrets were sealed anew, and how many were sealed with the new key already. */
 export type Resealed = { readonly resealed: number; readonly unchanged: number };
 
-type Place = { readonly table: IdentifierSqlToken; readonly column: IdentifierSqlToken };
+type Place = { readonly table: string; readonly column: IdentifierSqlToken };
 
 /** One page of a column, behind an id. @returns null when there are no more. */
 async function resealPage(
@@ -34,25 +36,27 @@ async function resealPage(
   const [next, both] = [createSecretBox(keys.next), createSecretBox(keys.next, keys.previous)];
   return database.transaction(async (connection) => {
     const rows = await connection.any(sql.type(sealedRow)`
-      SELECT id, ${column} AS sealed FROM ${table}
+      SELECT id, tenant_id, environment_id, ${column} AS sealed FROM ${sql.identifier([table])}
       WHERE ${column} IS NOT NULL AND id > ${after}
       ORDER BY id LIMIT ${ROWS_AT_ONCE} FOR NO KEY UPDATE`);
     const last = rows.at(-1);
     if (last === undefined) return null;
     let resealed = 0;
-    for (const { id, sealed } of rows) {
-      const isNew = await next.open(sealed).then(
-        () => true,
+    for (const { id, tenant_id: tenantId, environment_id: environmentId, sealed } of rows) {
+      const place = { tenantId, environmentId, table, id };
+      const isNew = await next.open(sealed, place).then(
+        () => isBound(sealed),
         () => false,
       );
       if (isNew) continue;
-      const text = await both.open(sealed).catch(() => {
+      const text = await both.open(sealed, place).catch(() => {
         throw new VerbRefused(
           `the secret of ${id} is sealed with neither key: nothing of its page was changed; give the key that it was kept with as MINUTEBOOK_PREVIOUS_SECRETS_KEY`,
         );
       });
       await connection.query(sql.type(noRows)`
-        UPDATE ${table} SET ${column} = ${sql.binary(await next.seal(text))} WHERE id = ${id}`);
+        UPDATE ${sql.identifier([table])} SET ${column} = ${sql.binary(await next.seal(text, place))}
+        WHERE id = ${id}`);
       resealed += 1;
     }
     return { resealed, unchanged: rows.length - resealed, last: last.id };
@@ -69,7 +73,7 @@ export type SecretKeys = { readonly next: string; readonly previous: string };
 export async function resealSecrets(database: Database, keys: SecretKeys): Promise<Resealed> {
   let [resealed, unchanged] = [0, 0];
   for (const { table, column } of SEALED_COLUMNS) {
-    const place = { table: sql.identifier([table]), column: sql.identifier([column]) };
+    const place = { table, column: sql.identifier([column]) };
     let after = '';
     for (;;) {
       const page = await resealPage(database, place, { after, keys });

@@ -50,6 +50,9 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
   '0080_kept_charges.sql': {
     addedColumns: { subscription_line_items: { charged_until: null } },
   },
+  '0091_allowances_of_first_periods.sql': {
+    addedColumns: { entitlements: { is_of_first_period: 'false' } },
+  },
   '0082_held_events.sql': {
     addedRows: {
       counted_events: [{ is_only: 'true', received_before: null }],
@@ -60,6 +63,7 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
   '0058_bucket_pricing.sql': { addedColumns: { meters: { bucket_pricing: null } } },
   '0060_gateways.sql': { addedColumns: { connections: { endpoint_url: null } } },
   '0073_invoice_sync.sql': { addedColumns: { connections: { sync_config: null } } },
+  '0092_looks_for_signals.sql': { addedColumns: { connections: { signals_read_until: null } } },
   '0063_password_changes.sql': { addedColumns: { user_passwords: { changed_at: null } } },
   '0035_occasions.sql': { addedColumns: { meters: { record_version: '1' } } },
 };

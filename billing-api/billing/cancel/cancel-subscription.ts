@@ -1,6 +1,7 @@
 import { sumOf, type Decimal } from '../../../contract/decimal.js';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import {
+  payerOf,
   SUBSCRIPTIONS,
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
@@ -33,6 +34,7 @@ import { creditLines, creditsOf } from '../proration/credit-lines.js';
 import { findUnused, type UnusedItem } from '../proration/find-unused.js';
 import { lockUnused } from '../proration/lock-charges.js';
 import type { BillingDependencies, ComputedTask } from '../stored/compute-tasks.js';
+import { lockPayingWallets } from '../../wallets/wallets-store.js';
 import { documentOf } from '../stored/document-parts.js';
 import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
 import type { CancellationType, CancelSubscriptionBody } from './cancel-dto.js';
@@ -256,7 +258,10 @@ async function credit(
   { unused, type }: { readonly unused: readonly UnusedItem[]; readonly type: CancellationType },
 ): Promise<Decimal | Refusal> {
   const credits = creditsOf(unused, row.currency);
-  const transaction = type === 'immediate' ? await creditLines(unit, row, credits) : null;
+  const isGiven = type === 'immediate' && credits.length > 0;
+  // Those that pay a final invoice are locked all together, as whoever pays from several does.
+  if (isGiven) await lockPayingWallets(unit, [payerOf(row)], 'PRE_PAID');
+  const transaction = isGiven ? await creditLines(unit, row, credits) : null;
   return isRefusal(transaction) ? transaction : sumOf(credits.map(({ amount }) => amount));
 }
 
@@ -266,15 +271,16 @@ async function store(
   { row, held }: Held,
 ): Promise<Cancelled | Refusal> {
   const { type, atMs, reason, loaded, isCredited } = cancellation;
-  const stored = final === null || held === null ? null : await storeFinal(unit, final, held);
-  if (isRefusal(stored)) return stored;
   const refusal = await unlive(unit, row, atMs);
   if (refusal !== null) return refusal;
   const unused = isCredited ? await findUnused(unit, pausedUntil(loaded, atMs), atMs) : [];
-  const subscription = await endOrDefer(unit, row, cancellation);
-  if (isRefusal(subscription)) return subscription;
+  // Before the final invoice, which takes it off (docs/domain.md 24.6).
   const credited = await credit(unit, row, { unused, type });
   if (isRefusal(credited)) return credited;
+  const stored = final === null || held === null ? null : await storeFinal(unit, final, held);
+  if (isRefusal(stored)) return stored;
+  const subscription = await endOrDefer(unit, row, cancellation);
+  if (isRefusal(subscription)) return subscription;
   return {
     ...{ subscription, type, atMs, reason, unused, credited, processedAt: unit.now },
     invoice: stored === null ? null : documentOf(stored.row, stored.parts),

@@ -16,6 +16,7 @@ import type { Unit } from '../../records/unit.js';
 import { pausedUntil, type BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import type { ScheduleRow } from '../../declarations/subscriptions/schedule.resource.js';
 import { closeSchedule } from '../../subscriptions/schedules-store.js';
+import { voidUnpaidFirst } from '../invoices/void-invoice.js';
 import { closePause } from '../pauses/end-pause.js';
 import { endLines } from '../../subscriptions/lines/end-lines.js';
 import { endPhases } from '../../subscriptions/phases-store.js';
@@ -33,6 +34,13 @@ async function endParts(unit: Unit, id: string, atMs: InstantMs): Promise<void> 
       end_date = greatest(start_date, ${at}::timestamptz),
       updated_at = ${formatInstant(unit.now)}::timestamptz
     WHERE subscription_id = ${id} AND addon_status <> 'cancelled' AND ${isOfEnvironment}`);
+}
+
+/** Ends the grants of a subscription that never began: none of them is ever applied. */
+async function endGrants({ tx }: Unit, id: string): Promise<void> {
+  await tx.query(sql.type(noRows)`
+    UPDATE credit_grants SET has_ended = true, next_application_at = NULL
+    WHERE subscription_id = ${id} AND NOT has_ended AND ${isOfEnvironment}`);
 }
 
 /**
@@ -61,7 +69,10 @@ export async function endSubscription(
   loaded: BilledSubscription,
   { atMs, metadataOf, endedAs, keepsGroup = false }: SubscriptionEnd,
 ): Promise<SubscriptionRow | Refusal> {
-  const { id } = loaded.subscription;
+  const { id, subscription_status: status } = loaded.subscription;
+  const kept = status === 'incomplete' ? await voidUnpaidFirst(unit, id) : null;
+  if (kept !== null) return kept;
+  if (status === 'draft' || status === 'incomplete') await endGrants(unit, id);
   const last = await endPeriod(unit, loaded, atMs);
   await endParts(unit, id, atMs);
   const refusal =

@@ -6,20 +6,25 @@ import {
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
 import { isOfEnvironment } from '../../records/conditions.js';
-import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
-import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import type { Unit } from '../../records/unit.js';
 import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import { isWanted, type DueQuery } from '../run/due-items.js';
+import { dueStep, oneByOne } from '../run/due-step.js';
 import { endSubscription } from './end-subscription.js';
 
+/** The job of a single one that could not be ended with the others. */
+const END_WAITING = 'end-waiting-subscription';
+
 /** Drafts and incomplete subscriptions whose end has come, locked, earliest first. */
-function lockOver({ tx, now }: Unit, limit: number): Promise<readonly SubscriptionRow[]> {
+function lockOver({ tx, now }: Unit, due: DueQuery): Promise<readonly SubscriptionRow[]> {
   return tx.any(sql.type(SUBSCRIPTIONS.row)`
     SELECT * FROM subscriptions
     WHERE status = 'published' AND subscription_status IN ('draft', 'incomplete')
       AND subscription_type <> 'inherited'
       AND least(end_date, cancel_at) <= ${formatInstant(now)}::timestamptz AND ${isOfEnvironment}
-    ORDER BY least(end_date, cancel_at), id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`);
+      AND ${isWanted(END_WAITING, sql.fragment`subscriptions.id`, due)}
+    ORDER BY least(end_date, cancel_at), id LIMIT ${due.limit} FOR NO KEY UPDATE SKIP LOCKED`);
 }
 
 async function end(unit: Unit, row: SubscriptionRow): Promise<Refusal | null> {
@@ -37,22 +42,10 @@ async function end(unit: Unit, row: SubscriptionRow): Promise<Refusal | null> {
 /**
  * Cancels subscriptions that nobody has activated or paid for when their end has come: nothing is
  * charged (docs/domain.md 32.2). The others are cancelled when they are renewed.
- * @returns whether there may be more. @throws DependencyError when a database fails.
  */
-export async function endWaiting(
-  dependencies: WriteDependencies,
-  occasion: Occasion<JobActor>,
-  limit: number,
-): Promise<boolean> {
-  const done = await writeUnit(dependencies, occasion, async (unit) => {
-    const rows = await lockOver(unit, limit);
-    for (const row of rows) {
-      const refusal = await end(unit, row);
-      if (refusal !== null) return refusal;
-    }
-    return rows.length;
-  });
-  // The job has no one whom a refusal could be told: it fails and is tried again.
-  if (isRefusal(done)) throw new Error(done.message);
-  return done === limit;
-}
+export const WAITING_DUE = dueStep({
+  job: END_WAITING,
+  find: lockOver,
+  idOf: ({ id }) => id,
+  settle: oneByOne(end),
+});

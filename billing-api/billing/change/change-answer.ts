@@ -20,6 +20,7 @@ import type {
   ChangeResultDto,
 } from './change-dto.js';
 import type { ChangedPlan } from './change-subscription.js';
+import { loweredQuantities } from './kept-quantities.js';
 import { tokenOf } from './preview-token.js';
 
 /** The invoice on which the credit is set off (docs/domain.md 25.3). */
@@ -78,7 +79,8 @@ function invoicePreview({ row, parts }: StoredInvoice): ChangePreviewInvoiceDto 
 }
 
 /** What a change does that its request does not say. */
-function warningsOf({ change, walletCredit, final, charge, credit }: ChangedPlan): string[] {
+function warningsOf(changed: ChangedPlan): string[] {
+  const { change, walletCredit, final, charge, credit } = changed;
   const { currency } = change.loaded.subscription;
   const money = (amount: Decimal): string =>
     `${formatMoney(new Money(amount, currency))} ${currency}`;
@@ -89,6 +91,7 @@ function warningsOf({ change, walletCredit, final, charge, credit }: ChangedPlan
     ...(final === null || !change.isChargedAtOnce
       ? []
       : [`the old plan is billed up to now with a final invoice of ${money(final.row.total)}`]),
+    ...loweredQuantities(change.loaded.related.lineItems, changed.lineItems, change.atMs),
     ...(charge.isZero() && credit.isZero() ? ['nothing is charged or credited in advance'] : []),
   ];
 }

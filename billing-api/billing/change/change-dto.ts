@@ -1,4 +1,5 @@
 import type { DateTime, DecimalText, MetadataDto } from '../../records/record-dto.js';
+import type { OverrideLineItemBody } from '../../subscriptions/lines/override-lines.js';
 import type { InvoiceDto } from '../answer/invoice-dto.js';
 
 /**
@@ -33,6 +34,15 @@ export interface ChangeSubscriptionBody {
    * instant, or nothing.
    */
   preview_token?: string;
+  /**
+   * Recurring fixed lines of the new plan keep the quantities of those of the old one: the only one
+   * of each plan, or those with the same name. Otherwise they begin with the quantities of their
+   * prices.
+   * @default false
+   */
+  keep_quantities?: boolean;
+  /** What lines of the new plan have instead of what its prices say. @maxItems 100 */
+  override_line_items?: OverrideLineItemBody[];
   /** Added to the metadata of the subscription. */
   metadata?: MetadataDto;
 }

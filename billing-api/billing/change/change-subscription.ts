@@ -46,6 +46,8 @@ export type ChangedPlan = {
   readonly change: PlanChange;
   readonly before: SubscriptionRow;
   readonly after: SubscriptionRow;
+  /** Of the new subscription. */
+  readonly lineItems: readonly LineItemRow[];
   readonly type: ChangeType;
   /** What is unused of charges in advance, rounded line by line. */
   readonly credit: Decimal;
@@ -232,7 +234,7 @@ async function carryOut(
   if (isRefusal(walletCredit)) return walletCredit;
   await tellChanged(unit, after);
   return {
-    ...{ change: current, before, after, final, opening, walletCredit, charge },
+    ...{ change: current, before, after, lineItems, final, opening, walletCredit, charge },
     type: await changeTypeOfLines(unit, loaded, { atMs, lineItems }),
     credit: sumOf(creditsLeft(unused, [], row.currency)),
   };

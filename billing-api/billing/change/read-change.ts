@@ -1,6 +1,7 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { mustGet } from '../../../runtime/failure.js';
 import { findMatchingPrices, noMatchProblem } from '../../catalog/prices/find-matching-prices.js';
+import type { PriceRow } from '../../declarations/catalog/price.resource.js';
 import { PLANS, type PlanRow } from '../../declarations/catalog/plan.resource.js';
 import {
   SUBSCRIPTIONS,
@@ -32,7 +33,9 @@ import type {
 import { findPhases } from '../../subscriptions/phases-store.js';
 import { pendingRefusal } from '../../subscriptions/schedules-store.js';
 import { findUnused, type UnusedItem } from '../proration/find-unused.js';
+import { readOverrides } from '../../subscriptions/lines/override-lines.js';
 import type { ChangeSubscriptionBody } from './change-dto.js';
+import { keptQuantities } from './kept-quantities.js';
 import { findGroup, groupRefusal, termsInGroup, type Group } from './group-of-change.js';
 
 /** A change of plan that can be carried out. */
@@ -166,16 +169,36 @@ function requestOf(
   };
 }
 
+/** The prices of the target plan that match; there is at least one. */
+async function findTargetPrices(
+  unit: ReadUnit,
+  request: SubscriptionRequest,
+): Promise<readonly PriceRow[] | Refusal> {
+  const ofPlan = await findMatchingPrices(unit, request, [request.planId]);
+  if (ofPlan.length > 0) return ofPlan;
+  const problem = await noMatchProblem(unit, request, { noun: 'plan', id: request.planId });
+  return invalid({ target_plan_id: problem });
+}
+
+/** What the new lines have instead of what their prices say. */
+function overridesOf(
+  { related }: BilledSubscription,
+  body: ChangeSubscriptionBody,
+  known: { readonly prices: readonly PriceRow[]; readonly atMs: InstantMs },
+): SubscriptionRequest['overrides'] | Refusal {
+  const reader = new MemberReader();
+  const given = readOverrides(reader, body.override_line_items);
+  const problems = reader.refusal();
+  if (problems !== null) return problems;
+  return body.keep_quantities === true ? keptQuantities(related.lineItems, known, given) : given;
+}
+
 /** Whether some price that the new subscription takes over is charged when it opens. */
 async function isChargedAtOnce(
   unit: ReadUnit,
   request: SubscriptionRequest,
-): Promise<boolean | Refusal> {
-  const ofPlan = await findMatchingPrices(unit, request, [request.planId]);
-  if (ofPlan.length === 0) {
-    const problem = await noMatchProblem(unit, request, { noun: 'plan', id: request.planId });
-    return invalid({ target_plan_id: problem });
-  }
+  ofPlan: readonly PriceRow[],
+): Promise<boolean> {
   const addonIds = request.addons.map(({ addonId }) => addonId);
   const ofAddons = await findMatchingPrices(unit, request, addonIds);
   return [...ofPlan, ...ofAddons].some(isChargedAtStart);
@@ -270,11 +293,15 @@ export async function readChange(
   if (isRefusal(plan)) return plan;
   const read = await readRequest(unit, loaded, body);
   if (isRefusal(read)) return read;
-  const isCharged = await isChargedAtOnce(unit, read.request);
-  if (isRefusal(isCharged)) return isCharged;
-  const isProrated = read.request.prorationBehavior === 'create_prorations';
+  const prices = await findTargetPrices(unit, read.request);
+  if (isRefusal(prices)) return prices;
+  const overrides = overridesOf(loaded, body, { prices, atMs: unit.now });
+  if (isRefusal(overrides)) return overrides;
+  const request = { ...read.request, overrides };
+  const isCharged = await isChargedAtOnce(unit, request, prices);
+  const isProrated = request.prorationBehavior === 'create_prorations';
   return {
-    ...{ ...read, loaded, atMs: unit.now, isChargedAtOnce: isCharged },
+    ...{ group: read.group, request, loaded, atMs: unit.now, isChargedAtOnce: isCharged },
     isAtPeriodEnd: body.change_at === 'end_of_period',
     plans: { current: mustGet(related.plans, row.plan_id, 'the plan'), target: plan },
     unused: isProrated ? await findUnused(unit, loaded, unit.now) : [],

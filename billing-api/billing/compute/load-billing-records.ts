@@ -134,7 +134,11 @@ async function loadBillingRecords(
     unit,
     subscriptions.map(({ id }) => id),
   );
-  const entitlements = await findEntitlementSources(unit, subscriptions);
+  const entitled = queries.map(({ loaded }) => ({
+    row: loaded.subscription,
+    ledger: loaded.terms,
+  }));
+  const entitlements = await findEntitlementSources(unit, entitled);
   const taxes = await findTaxes(unit, queries);
   const featureIds = await findFeatureIds(unit, queries);
   return zip(queries, zip(entitlements, taxes)).map(([query, [own, ofOne]]) => {

@@ -34,11 +34,14 @@ const NUMBER_LENGTH = 9;
 
 function readLines(body: CreateCreditNoteBody, { currency }: InvoiceRow) {
   const reader = new MemberReader();
+  const { credit_note_number: number } = body;
+  if (number !== undefined) reader.line('credit_note_number', number);
   const lines = body.line_items.map((line, index) => {
     const place = `line_items.${index}.`;
     // Absent means zero: a bad amount, for which the request is refused.
     const amount = reader.positive(`${place}amount`, line.amount) ?? ZERO;
     reader.minorDigits(`${place}amount`, amount, currency);
+    if (line.display_name !== undefined) reader.line(`${place}display_name`, line.display_name);
     return {
       invoiceLineId: line.invoice_line_item_id,
       amount,

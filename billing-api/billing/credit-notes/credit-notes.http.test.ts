@@ -249,6 +249,7 @@ describe('credit notes', () => {
     await expectRefused(
       (body) => credit(api, body),
       [
+        [noteOn(due, '1', { credit_note_number: 'CN\n2' }), /credit_note_number.*one line/],
         [noteOn(due, '0'), /line_items\.0\.amount/],
         [noteOn(due, '0.001'), /line_items\.0\.amount/],
         [noteOn(due, '122.01'), /line_items\.0\.amount/],

@@ -12,22 +12,25 @@ import {
 import { numericColumn } from '../../../sql/columns.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import type { CreditNoteRow } from '../../declarations/money/credit-note.resource.js';
+import { refundableOf } from '../../domain/payment/refundable.js';
 import { creditableOf, type CreditedLine } from '../../domain/payment/creditable.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import { invalid, Refusal } from '../../records/refusal.js';
 import type { StatementUnit } from '../../records/unit.js';
 import type { DocumentLine } from '../document/invoice-document.js';
+import { isOpenAfterRefund, paidSumsOf } from '../payments/settle-invoice.js';
 
 export type NoteType = CreditNoteRow['credit_note_type'];
 
 const REFUNDED = ['SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED'];
 const ADJUSTED = ['PENDING', 'PROCESSING', 'FAILED'];
 
-/** What kind of note an invoice takes, by its payment status (docs/domain.md 19.1). */
-export function noteTypeOf({ payment_status: status }: InvoiceRow): NoteType | Refusal {
+/** What kind of note an invoice takes, by what it leaves to be paid (docs/domain.md 19.1). */
+export function noteTypeOf(invoice: InvoiceRow): NoteType | Refusal {
+  const { payment_status: status } = invoice;
+  if (ADJUSTED.includes(status) || isOpenAfterRefund(invoice)) return 'ADJUSTMENT';
   if (REFUNDED.includes(status)) return 'REFUND';
-  if (ADJUSTED.includes(status)) return 'ADJUSTMENT';
   const problem = `the payment of the invoice is ${status}: it takes no credit note`;
   return new Refusal('invalid_operation', problem);
 }
@@ -155,15 +158,12 @@ function lineRefusal(
 /** The refusal of a note that is more than its invoice has left for one; null when it is not. */
 function totalRefusal(
   row: InvoiceRow,
-  {
-    type,
-    total,
-    noted,
-  }: { readonly type: NoteType; readonly total: Decimal; readonly noted: NotedAmounts },
+  { type, total, noted, credited }: Pick<LimitedNote, 'type' | 'total' | 'noted' | 'credited'>,
 ): Refusal | null {
   const isRefund = type === 'REFUND';
+  const { ofInvoice } = refundableOf(paidSumsOf(row, credited));
   const limit = isRefund
-    ? row.amount_paid.minus(row.refunded_amount).minus(noted.openRefunds)
+    ? ofInvoice.minus(noted.openRefunds)
     : row.total.minus(row.adjustment_amount).minus(row.amount_paid).minus(noted.openAdjustments);
   if (total.lessThanOrEqualTo(limit)) return null;
   const used = isRefund

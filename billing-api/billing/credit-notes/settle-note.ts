@@ -11,6 +11,7 @@ import {
 import {
   postingsOfAdjustment,
   postingsOfRefund,
+  priceAccount,
   type Posting,
 } from '../../domain/ledger/postings.js';
 import { CREDIT_NOTE } from '../../domain/lifecycle/invoice-lifecycle.js';
@@ -21,13 +22,22 @@ import { isRefusal, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { addCredits } from '../../wallets/move-credits.js';
 import { lockRefundWallet } from '../../wallets/wallets-store.js';
+import { findPurchases, hasFailed, settlePurchase } from '../payments/complete-purchase.js';
 import { addRefunded, paidPatch, writePayment } from '../payments/settle-invoice.js';
+import { takeSoldCredits } from '../refunds/sold-credits.js';
 
 const REFUNDED = 'SUCCEEDED' as const;
 const UNDONE = 'VOIDED' as const;
 
 /** A note, locked after its invoice. */
 export type HeldNote = { readonly note: CreditNote; readonly invoice: InvoiceRow };
+
+/** A note whose status has been written, its invoice, and the credits that the invoice sells. */
+type NotedInvoice = {
+  readonly note: CreditNoteRow;
+  readonly invoice: InvoiceRow;
+  readonly purchases: Awaited<ReturnType<typeof findPurchases>>;
+};
 
 /** Lowers what is to be paid of a locked invoice, or raises it again by an amount below 0. */
 async function adjust(unit: Unit, row: InvoiceRow, change: Decimal): Promise<InvoiceRow | Refusal> {
@@ -45,10 +55,10 @@ async function adjust(unit: Unit, row: InvoiceRow, change: Decimal): Promise<Inv
   });
 }
 
-/** Gives the money of a refund to a wallet. */
+/** Gives the money of a refund to a wallet, and takes the credits that it had bought. */
 async function refund(
   unit: Unit,
-  { note: { row }, invoice }: HeldNote,
+  { note: row, invoice, purchases }: NotedInvoice,
 ): Promise<readonly Posting[] | Refusal> {
   const written = await addRefunded(unit, invoice, row.total_amount);
   if (isRefusal(written)) return written;
@@ -59,7 +69,11 @@ async function refund(
     ...{ credits: row.total_amount, reason: 'CREDIT_NOTE' },
     reference: { type: 'EXTERNAL', id: row.id },
   });
-  return isRefusal(moved) ? moved : postingsOfRefund(row.total_amount, wallet.id);
+  if (isRefusal(moved)) return moved;
+  const taken = await takeSoldCredits(unit, { invoice, purchases, amount: row.total_amount });
+  const settled = isRefusal(taken) ? taken : await settlePurchase(unit, written);
+  if (isRefusal(settled)) return settled;
+  return postingsOfRefund(row.total_amount, wallet.id, priceAccount(purchases.length > 0));
 }
 
 async function post(
@@ -93,9 +107,8 @@ export async function finalizeNote(
     told: told(note.lines),
   });
   if (isRefusal(row)) return row;
-  const postings = isRefund
-    ? await refund(unit, held)
-    : await adjusted(unit, { note: row, invoice });
+  const noted = { note: row, invoice, purchases: await findPurchases(unit, invoice.id) };
+  const postings = isRefund ? await refund(unit, noted) : await adjusted(unit, noted);
   if (isRefusal(postings)) return postings;
   await post(unit, row, { kind: 'credit_note.finalized', postings });
   return { row, lines: note.lines };
@@ -103,10 +116,30 @@ export async function finalizeNote(
 
 async function adjusted(
   unit: Unit,
-  { note, invoice }: { readonly note: CreditNoteRow; readonly invoice: InvoiceRow },
+  { note, invoice, purchases }: NotedInvoice,
 ): Promise<readonly Posting[] | Refusal> {
   const written = await adjust(unit, invoice, note.total_amount);
-  return isRefusal(written) ? written : postingsOfAdjustment(note.total_amount);
+  const settled = isRefusal(written) ? written : await settlePurchase(unit, written);
+  if (isRefusal(settled)) return settled;
+  return postingsOfAdjustment(note.total_amount, priceAccount(purchases.length > 0));
+}
+
+/** Undoes a finalized adjustment of which nothing has become final. */
+async function undoAdjustment(
+  unit: Unit,
+  { note, invoice, purchases }: NotedInvoice,
+): Promise<null | Refusal> {
+  if (hasFailed(purchases)) {
+    const problem =
+      'the credits that the invoice sells were not paid and will not arrive, so its note cannot be voided; sell them again by a top-up';
+    return new Refusal('invalid_operation', problem);
+  }
+  const total = note.total_amount.negated();
+  const written = await adjust(unit, invoice, total);
+  if (isRefusal(written)) return written;
+  const postings = postingsOfAdjustment(total, priceAccount(purchases.length > 0));
+  await post(unit, note, { kind: 'credit_note.voided', postings });
+  return null;
 }
 
 /** Voids a note; a finalized adjustment is undone, and a finalized refund stays. */
@@ -129,10 +162,9 @@ export async function voidNote(
   });
   if (isRefusal(row)) return row;
   if (status === 'FINALIZED') {
-    const written = await adjust(unit, invoice, row.total_amount.negated());
-    if (isRefusal(written)) return written;
-    const total = row.total_amount.negated();
-    await post(unit, row, { kind: 'credit_note.voided', postings: postingsOfAdjustment(total) });
+    const purchases = await findPurchases(unit, invoice.id);
+    const undone = await undoAdjustment(unit, { note: row, invoice, purchases });
+    if (isRefusal(undone)) return undone;
   }
   return { row, lines: note.lines };
 }

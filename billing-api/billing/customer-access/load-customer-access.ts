@@ -50,7 +50,7 @@ export async function loadCustomerAccess(
   const subscriptions = await findSubscriptionsInForce(unit, query);
   if (isRefusal(subscriptions)) return subscriptions;
   const rows = subscriptions.map(({ row }) => row);
-  const { sources, features } = await findSourcesOfSubscriptions(unit, rows);
+  const { sources, features } = await findSourcesOfSubscriptions(unit, subscriptions);
   const wanted = filter.featureIds === undefined ? null : new Set(filter.featureIds);
   const entitlements = customerEntitlements(sources, unit.now).filter(
     ({ featureId }) => wanted === null || wanted.has(featureId),

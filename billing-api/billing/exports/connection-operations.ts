@@ -2,6 +2,7 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import {
   CONNECTIONS,
+  placeOfSecrets,
   type ChangeConnectionBody,
   type ConnectionRow,
   type ConnectionSecretsBody,
@@ -29,15 +30,16 @@ import {
   type ReadDependencies,
   type WriteDependencies,
 } from '../../records/unit.js';
-import type { SecretBox } from '../../../runtime/secret-box.js';
+import type { GatewayAccess } from '../gateways/open-gateway.js';
+import { otherAccountRefusal } from './same-account.js';
 import { endpointProblem } from './endpoint-problem.js';
 
 /** What operations on connections need: without a key there is no box. */
-export type ConnectionDependencies = WriteDependencies & {
-  readonly secretBox: SecretBox | null;
-  /** Whether a provider may be at an address in a private network. */
-  readonly arePrivateTargetsAllowed: boolean;
-};
+export type ConnectionDependencies = WriteDependencies &
+  GatewayAccess & {
+    /** Whether a provider may be at an address in a private network. */
+    readonly arePrivateTargetsAllowed: boolean;
+  };
 
 /** The secrets that each provider needs, and those that it may have. */
 const SECRETS = {
@@ -92,9 +94,14 @@ function readSyncConfig(
 /** Seals the secrets of a request; refused where nothing could keep them. */
 async function sealed(
   { secretBox }: ConnectionDependencies,
-  secrets: ConnectionSecretsBody,
+  { environment }: Occasion,
+  { id, secrets }: { readonly id: string; readonly secrets: ConnectionSecretsBody },
 ): Promise<Buffer | Refusal> {
-  if (secretBox !== null) return secretBox.seal(JSON.stringify(secrets));
+  if (secretBox !== null) {
+    const { tenantId: tenant_id, environmentId: environment_id } = environment;
+    const place = placeOfSecrets({ tenant_id, environment_id, id });
+    return secretBox.seal(JSON.stringify(secrets), place);
+  }
   const problem = 'no key is configured to keep secrets with: set MINUTEBOOK_SECRETS_KEY';
   return new Refusal('invalid_operation', problem);
 }
@@ -113,12 +120,13 @@ export async function createConnection(
   const members = {
     ...{ name, provider_type, endpoint_url, sync_config, metadata: reader.metadata(metadata) },
   };
-  const kept = await sealed(dependencies, secrets);
+  const id = dependencies.createId(CONNECTIONS.idPrefix);
+  const kept = await sealed(dependencies, occasion, { id, secrets });
   const problems = reader.refusal();
   if (problems !== null) return problems;
   if (isRefusal(kept)) return kept;
   return writeUnit(dependencies, occasion, (unit) =>
-    createRecord(unit, CONNECTIONS, { ...members, secrets: kept }),
+    createRecord(unit, CONNECTIONS, { id, ...members, secrets: kept }),
   );
 }
 
@@ -142,6 +150,19 @@ export function readConnection(
   return readUnit(dependencies, occasion, (unit) => readRecord(unit, CONNECTIONS, id));
 }
 
+/** Why the key of a gateway may not be replaced by this one; null when it may, or stays. */
+async function otherAccount(
+  dependencies: ConnectionDependencies,
+  occasion: Occasion,
+  { id, key }: { readonly id: string; readonly key: string | undefined },
+): Promise<Refusal | null> {
+  if (key === undefined) return null;
+  const connection = await readConnection(dependencies, occasion, id);
+  // What is unknown is refused by the change.
+  if (isRefusal(connection)) return null;
+  return otherAccountRefusal(dependencies, occasion, { connection, key });
+}
+
 /** PUT /connections/{id}. */
 export async function changeConnection(
   dependencies: ConnectionDependencies,
@@ -150,8 +171,15 @@ export async function changeConnection(
 ): Promise<ConnectionRow | Refusal> {
   const reader = new MemberReader();
   const { secrets } = body;
-  const kept = secrets === undefined ? undefined : await sealed(dependencies, secrets);
+  const { id } = target;
+  const kept =
+    secrets === undefined ? undefined : await sealed(dependencies, occasion, { id, secrets });
   if (isRefusal(kept)) return kept;
+  const other = await otherAccount(dependencies, occasion, {
+    id: target.id,
+    key: secrets?.secret_key,
+  });
+  if (other !== null) return other;
   const patch = givenOf({
     name: body.name,
     secrets: kept,

@@ -1,12 +1,13 @@
 import { assertPresent } from '../../../runtime/failure.js';
 import type { SecretBox } from '../../../runtime/secret-box.js';
-import { CONNECTIONS, type S3Secrets } from '../../declarations/exports/connection.resource.js';
+import { CONNECTIONS } from '../../declarations/exports/connection.resource.js';
 import { SCHEDULED_TASKS } from '../../declarations/exports/scheduled-task.resource.js';
 import { TASKS } from '../../declarations/exports/task.resource.js';
 import { findRecord, readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadDependencies } from '../../records/unit.js';
+import { openSecrets } from './open-secrets.js';
 import { openStore } from './open-store.js';
 
 /** How long an address can be used. */
@@ -36,17 +37,16 @@ export async function downloadTask(
       await findRecord(unit, CONNECTIONS, scheduled.connection_id),
       'the connection of a scheduled task',
     );
-    return { scheduled, fileUrl: task.file_url, sealed: connection.secrets };
+    return { scheduled, fileUrl: task.file_url, connection };
   });
   if (isRefusal(found)) return found;
-  const { scheduled, fileUrl, sealed } = found;
+  const { scheduled, fileUrl, connection } = found;
   const { secretBox } = dependencies;
   if (secretBox === null) {
     const problem = 'no key is configured to open secrets with: set MINUTEBOOK_SECRETS_KEY';
     return new Refusal('invalid_operation', problem);
   }
-  // Sealed by an operation that had it as this type.
-  const secrets = JSON.parse(await secretBox.open(sealed)) as S3Secrets;
+  const secrets = await openSecrets({ secretBox }, connection);
   const { bucket } = scheduled.job_config;
   const key = fileUrl.slice(`s3://${bucket}/`.length);
   const [{ GetObjectCommand }, { getSignedUrl }] = await Promise.all([

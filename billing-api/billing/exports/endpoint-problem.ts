@@ -1,5 +1,4 @@
-import { isIP } from 'node:net';
-import { isPublicAddress } from '../../../runtime/guarded-agents.js';
+import { isPublicHost } from '../../../runtime/guarded-agents.js';
 
 /** Why a service of others cannot be at an address; null when it can. */
 export function endpointProblem(text: string, arePrivateTargetsAllowed: boolean): string | null {
@@ -7,7 +6,7 @@ export function endpointProblem(text: string, arePrivateTargetsAllowed: boolean)
   if (url === null || url.username !== '' || url.search !== '') return 'must be an address';
   if (arePrivateTargetsAllowed) return null;
   if (url.protocol !== 'https:') return 'must begin with https';
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const isPrivate = isIP(host) !== 0 && !isPublicAddress(host);
-  return isPrivate ? 'must be a public address, since data leave the private network' : null;
+  return isPublicHost(url.hostname)
+    ? null
+    : 'must be a public address, since data leave the private network';
 }

@@ -2,7 +2,7 @@ import { sql } from 'slonik';
 import { formatInstant } from '../../../contract/instant.js';
 import { assertPresent, messageOf } from '../../../runtime/failure.js';
 import { noRows } from '../../../sql/columns.js';
-import { CONNECTIONS, type S3Secrets } from '../../declarations/exports/connection.resource.js';
+import { CONNECTIONS, type ConnectionRow } from '../../declarations/exports/connection.resource.js';
 import {
   SCHEDULED_TASKS,
   type ScheduledTaskRow,
@@ -13,10 +13,11 @@ import { lockRecord } from '../../records/find-record.js';
 import { findRecord } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal } from '../../records/refusal.js';
-import { writeUnit, type Unit } from '../../records/unit.js';
+import { readUnit, writeUnit, type Unit } from '../../records/unit.js';
 import { countedOf } from './counted-window.js';
 import { exportedFile } from './exported-rows.js';
 import type { ExportNeeds } from './export-needs.js';
+import { openSecrets } from './open-secrets.js';
 import { writeFile, type WrittenFile } from './write-file.js';
 
 /** After so many attempts the window is left until a later look makes it up. */
@@ -25,8 +26,7 @@ const ATTEMPTS_MAX = 3;
 type Begun = {
   readonly task: TaskRow;
   readonly scheduled: ScheduledTaskRow;
-  /** Sealed. */
-  readonly secrets: Buffer;
+  readonly connection: ConnectionRow;
 };
 
 /** Begins the next attempt of a window; null when it is done already, or its task is disabled. */
@@ -46,7 +46,7 @@ async function begin(unit: Unit, taskId: string): Promise<Begun | null> {
     UPDATE tasks SET task_status = 'PROCESSING', attempts = attempts + 1, error = NULL,
       started_at = ${formatInstant(unit.now)}::timestamptz
     WHERE id = ${taskId} AND ${isOfEnvironment}`);
-  return { task, scheduled, secrets: connection.secrets };
+  return { task, scheduled, connection };
 }
 
 async function complete({ tx, now }: Unit, taskId: string, file: WrittenFile): Promise<null> {
@@ -69,33 +69,48 @@ async function fail({ tx, now }: Unit, taskId: string, reason: string): Promise<
   return null;
 }
 
-async function write(needs: ExportNeeds, occasion: Occasion<JobActor>, begun: Begun) {
-  const { task, scheduled, secrets: sealed } = begun;
-  const box = assertPresent(needs.secretBox, 'the key of secrets, MINUTEBOOK_SECRETS_KEY');
-  // Sealed by an operation that had it as this type.
-  const secrets = JSON.parse(await box.open(sealed)) as S3Secrets;
+/** Whether this attempt is still the one that exports the window. */
+async function isCurrent(
+  needs: ExportNeeds,
+  occasion: Occasion<JobActor>,
+  begun: Begun,
+): Promise<boolean> {
+  const task = await readUnit(needs, occasion, (unit) => findRecord(unit, TASKS, begun.task.id));
+  return task?.task_status === 'PROCESSING' && task.attempts === begun.task.attempts + 1;
+}
+
+async function write(
+  needs: ExportNeeds,
+  occasion: Occasion<JobActor>,
+  { begun, signal }: { readonly begun: Begun; readonly signal: AbortSignal },
+) {
+  const { task, scheduled, connection } = begun;
+  const secrets = await openSecrets(needs, connection);
   const window = { startMs: task.start_time, endMs: task.end_time };
   const counted = await countedOf(needs, occasion, task);
   const file = exportedFile(needs, occasion, { scheduled, window, counted });
-  return writeFile(scheduled, { window, file, secrets, outbound: needs.outbound });
+  if (!(await isCurrent(needs, occasion, begun))) throw new Error('another attempt has begun');
+  return writeFile(scheduled, { window, file, secrets, outbound: needs.outbound, signal });
 }
 
 /**
  * Exports one window, and notes what became of it. It may be killed at any point and done again:
- * the same window writes the same key.
+ * the same window writes the same key. Once the signal aborts, because another process has taken
+ * the window over, nothing is written any more, neither to the store nor to the task.
  * @throws when it has failed and is to be tried again.
  */
 export async function exportWindow(
   needs: ExportNeeds,
   occasion: Occasion<JobActor>,
-  taskId: string,
+  { taskId, signal }: { readonly taskId: string; readonly signal: AbortSignal },
 ): Promise<void> {
   const begun = await writeUnit(needs, occasion, (unit) => begin(unit, taskId));
   if (isRefusal(begun) || begun === null) return;
   try {
-    const file = await write(needs, occasion, begun);
+    const file = await write(needs, occasion, { begun, signal });
     await writeUnit(needs, occasion, (unit) => complete(unit, taskId, file));
   } catch (error) {
+    if (signal.aborted) throw error;
     await writeUnit(needs, occasion, (unit) => fail(unit, taskId, messageOf(error)));
     // The attempt before this one was the last but one.
     if (begun.task.attempts + 1 < ATTEMPTS_MAX) throw error;

@@ -42,13 +42,13 @@ export function exportedFile(
     case 'invoice':
       return {
         header: INVOICE_COLUMNS,
-        pages: invoicePages(needs, occasion, window),
+        pages: invoicePages(needs, occasion, { window, counted }),
         told: { amounts: INVOICE_SUMS, since: 'created_at' },
       };
     case 'credit_topups':
       return {
         header: TOP_UP_COLUMNS,
-        pages: topUpPages(needs, occasion, window),
+        pages: topUpPages(needs, occasion, { window, counted }),
         told: { counts: ['amount'], since: 'created_at' },
       };
     case 'credit_usage':

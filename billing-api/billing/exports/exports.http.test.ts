@@ -3,6 +3,8 @@ import { gunzipSync } from 'node:zlib';
 import { sql } from 'slonik';
 import { describe, expect, vi } from 'vitest';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
+import { anchorLedger } from '../../jobs/anchor-ledgers.js';
+import { billingNeeds } from '../../testing/bill-environment.js';
 import { test as billedTest } from '../../testing/billed-test.js';
 import { makeExportWorld, type ExportWorld } from '../../testing/export-world.js';
 import { expectRefused, type Answer } from '../../testing/money-test.js';
@@ -252,13 +254,44 @@ describe('an export', () => {
     expect(world.lines(`invoice/invoice-${FIRST}.csv`)).toEqual(file);
   });
 
-  test('has a manifest with its counts, sums and checksum, which follow from the file', async ({
+  test('has a manifest with its counts, sums and checksum, and the anchor of the ledger beside it', async ({
     api,
+    database,
+    clickhouse,
     world,
   }) => {
     await world.schedule('invoice', {}, { compression: 'gzip' });
     await makeWallet(api);
     await invoiceOf(api, '150');
+    const { environment } = api;
+    const engines = { database: database.database, clickHouse: clickhouse.client, environment };
+    const run = { job: 'anchor-ledgers', runId: 'run', environment, now: Date.parse(NOW) };
+    const { signal } = new AbortController();
+    await anchorLedger(billingNeeds(engines), { run: { ...run, signal }, environment });
+    const anchored = world.manifest('ledger_anchor/ledger_anchor-260301100300-260301100300.csv');
+    const { anchor } = (await api.call('GET', '/v1/ledger/verify')).body;
+    expect(anchored).toMatchObject({
+      format: 1,
+      environment_id: environment.environmentId,
+      ...anchor,
+    });
+    const list = world.store.objects.get(
+      '/lake/ledger_anchor/ledger_anchor-260301100300-260301100300.csv',
+    );
+    expect(
+      createHash('sha256')
+        .update(list?.body ?? '')
+        .digest('hex'),
+    ).toBe(anchor.root);
+    const lost = new AbortController();
+    lost.abort(new Error('another process has taken the job over'));
+    world.store.objects.clear();
+    const late = anchorLedger(billingNeeds(engines), {
+      run: { ...run, signal: lost.signal },
+      environment,
+    });
+    await expect(late).rejects.toThrow(/taken the job over/);
+    expect(world.store.objects.size).toBe(0);
     await invoiceOf(api, '20.5');
     await world.work('2026-03-01T11:20:00.000Z');
     const key = `invoice/invoice-${FIRST}.csv.gz`;
@@ -293,6 +326,69 @@ describe('an export', () => {
     await world.work('2026-03-01T12:21:00.000Z');
     expect([world.lines(first), world.manifest(first)]).toEqual(before);
     expect(before[0]?.[1]).toContain('PENDING');
+  });
+
+  test('tells what was committed after its window, with an instant in it, in the next file', async ({
+    api,
+    world,
+  }) => {
+    const quarters = { interval: '15MIN' };
+    const scheduled = await world.schedule('invoice', quarters);
+    await world.schedule('credit_topups', quarters);
+    await makeWallet(api);
+    const planOf = async (amount: string) => {
+      const plan = await api.make('/v1/plans', { name: `Plan of ${amount}` });
+      const price = { entity_id: plan.id, amount, currency: 'usd', invoice_cadence: 'ADVANCE' };
+      await api.make('/v1/prices', price);
+      return plan.id as string;
+    };
+    const { id } = await api.make('/v1/subscriptions', {
+      ...{ external_customer_id: 'acme', plan_id: await planOf('300'), currency: 'usd' },
+      ...{ billing_period: 'MONTHLY', start_date: NOW },
+    });
+    const change = (what: string, body: object) =>
+      api.call('POST', `/v1/subscriptions/${id}/change/${what}`, { body });
+    const wanted = {
+      ...{ target_plan_id: await planOf('50'), billing_cadence: 'RECURRING' },
+      ...{ billing_cycle: 'anniversary', billing_period: 'MONTHLY', billing_period_count: 1 },
+      proration_behavior: 'create_prorations',
+    };
+    await world.at('2026-03-01T10:14:00.000Z');
+    const { preview_token } = (await change('preview', wanted)).body;
+    const files = (of: string) =>
+      ['260301100000-260301101500', '260301101500-260301103000', '260301103000-260301104500'].map(
+        (window) => `${of}/${of}-${window}.csv`,
+      );
+    const ids = (of: string) =>
+      files(of).map((file) =>
+        world
+          .lines(file)
+          .map((line) => line.split(',')[0])
+          .slice(1),
+      );
+    await world.work('2026-03-01T10:20:00.000Z');
+    await world.at('2026-03-01T10:26:00.000Z');
+    const done = (await change('execute', { ...wanted, preview_token })).body;
+    expect(done.effective_date).toBe('2026-03-01T10:14:00.000Z');
+    await world.work('2026-03-01T10:35:00.000Z');
+    await world.work('2026-03-01T10:50:00.000Z');
+    const [of, others] = [files('invoice'), files('credit_topups')];
+    expect(ids('invoice')).toEqual([[expect.any(String)], [done.invoice.id], []]);
+    expect(ids('credit_topups')).toEqual([[], [expect.any(String)], []]);
+    const counts = { record_count: 1, late_count: 1 };
+    for (const file of [of[1], others[1]])
+      expect(world.manifest(String(file))).toMatchObject(counts);
+    const before = of.map((file) => [world.lines(file), world.manifest(file)]);
+    for (const minute of ['00', '15']) {
+      const end = minute === '00' ? '15' : '30';
+      const window = {
+        start_time: `2026-03-01T10:${minute}:00Z`,
+        end_time: `2026-03-01T10:${end}:00Z`,
+      };
+      await api.call('POST', `/v1/tasks/scheduled/${scheduled.id}/run`, { body: window });
+    }
+    await world.work('2026-03-01T10:51:00.000Z');
+    expect(of.map((file) => [world.lines(file), world.manifest(file)])).toEqual(before);
   });
 
   test('of events waits until all that were received in the window are counted', async ({

@@ -1,7 +1,7 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { decimalOf, plain, sumOf } from '../../../contract/decimal.js';
-import { formatInstant, type Interval } from '../../../contract/instant.js';
+import { formatInstant } from '../../../contract/instant.js';
 import { instantColumn, numericColumn } from '../../../sql/columns.js';
 import type { ExportMetadataFieldDto } from '../../declarations/exports/scheduled-task.resource.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
@@ -9,6 +9,7 @@ import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit } from '../../records/unit.js';
 import { readRealTimeBalance } from '../wallets/real-time-balance.js';
+import { isInWindow, type FixedWindow } from './fixed-window.js';
 import { ROWS_AT_ONCE, type ExportNeeds, type Row } from './export-needs.js';
 import { cellOf, metadataCell } from './metadata-cell.js';
 
@@ -57,23 +58,20 @@ const invoiceVersionRow = z.object({ id: z.string(), after: z.record(z.string(),
 export async function* invoicePages(
   needs: ExportNeeds,
   occasion: At,
-  { startMs, endMs }: Interval,
+  window: FixedWindow,
 ): AsyncGenerator<readonly Row[]> {
-  const from = sql.fragment`${formatInstant(startMs)}::timestamptz`;
-  const to = sql.fragment`${formatInstant(endMs)}::timestamptz`;
   const pages = pagesById(needs, occasion, ({ tx }, behind) =>
     tx.any(sql.type(invoiceVersionRow)`
-      SELECT invoice.id, entry.after FROM invoices AS invoice
-      CROSS JOIN LATERAL (
-        SELECT after FROM audit_entries AS change
-        WHERE change.entity_id = invoice.id AND change.entity_type = 'invoice'
-          AND change.created_at >= ${from} AND change.created_at < ${to}
-          AND ${rowIsOfEnvironment('change')}
-        ORDER BY change.created_at DESC, (after ->> 'version')::integer DESC, change.id DESC LIMIT 1
-      ) AS entry
-      WHERE invoice.updated_at >= ${from} AND invoice.created_at < ${to}
-        AND invoice.id > ${behind} AND ${rowIsOfEnvironment('invoice')}
-      ORDER BY invoice.id LIMIT ${ROWS_AT_ONCE}`),
+      WITH changed AS (
+        SELECT change.entity_id, max(change.entry_number) AS last_entry FROM audit_entries AS change
+        WHERE change.entity_type = 'invoice' AND change.entity_id > ${behind}
+          AND ${isInWindow(window)} AND ${rowIsOfEnvironment('change')}
+        GROUP BY change.entity_id ORDER BY change.entity_id LIMIT ${ROWS_AT_ONCE}
+      )
+      SELECT changed.entity_id AS id, entry.after FROM changed
+      JOIN audit_entries AS entry ON entry.entity_type = 'invoice'
+        AND entry.entry_number = changed.last_entry AND ${rowIsOfEnvironment('entry')}
+      ORDER BY changed.entity_id`),
   );
   for await (const page of pages) {
     yield page.map(({ after }) => INVOICE_COLUMNS.map((name) => cellOf(after[name])));
@@ -101,26 +99,32 @@ const topUpRow = z.object({
 
 /**
  * Credits that were completed in a window: a purchase that is paid later is in the file of the time
- * in which it was paid, which is the last change of a credit.
+ * in which it was paid.
  */
 export async function* topUpPages(
   needs: ExportNeeds,
   occasion: At,
-  { startMs, endMs }: Interval,
+  window: FixedWindow,
 ): AsyncGenerator<readonly Row[]> {
   const pages = pagesById(needs, occasion, ({ tx }, behind) =>
     tx.any(sql.type(topUpRow)`
+      WITH completed AS (
+        SELECT DISTINCT change.entity_id FROM audit_entries AS change
+        WHERE change.entity_type = 'wallet_transaction' AND change.entity_id > ${behind}
+          AND change.after ->> 'type' = 'credit' AND change.after ->> 'transaction_status' = 'completed'
+          AND change.before ->> 'transaction_status' IS DISTINCT FROM 'completed'
+          AND ${isInWindow(window)} AND ${rowIsOfEnvironment('change')}
+        ORDER BY change.entity_id LIMIT ${ROWS_AT_ONCE}
+      )
       SELECT credit.id, customer.external_id, customer.name, credit.wallet_id, credit.amount,
         credit.credit_balance_before, credit.credit_balance_after, credit.reference_id,
         credit.transaction_reason, credit.created_at
-      FROM wallet_transactions AS credit
+      FROM completed
+      JOIN wallet_transactions AS credit
+        ON credit.id = completed.entity_id AND ${rowIsOfEnvironment('credit')}
       JOIN customers AS customer
         ON customer.id = credit.customer_id AND ${rowIsOfEnvironment('customer')}
-      WHERE credit.type = 'credit' AND credit.transaction_status = 'completed'
-        AND credit.updated_at >= ${formatInstant(startMs)}::timestamptz
-        AND credit.updated_at < ${formatInstant(endMs)}::timestamptz
-        AND credit.id > ${behind} AND ${rowIsOfEnvironment('credit')}
-      ORDER BY credit.id LIMIT ${ROWS_AT_ONCE}`),
+      ORDER BY credit.id`),
   );
   for await (const page of pages) {
     yield page.map((row) => [

@@ -47,17 +47,27 @@ type StoredObject = {
   readonly key: string;
   readonly type: string;
   readonly body: Readable | Buffer;
+  /** Aborts when somebody else writes it. */
+  readonly signal: AbortSignal;
 };
 
-/** The object appears in the store when all of it is there, or not at all. */
-async function upload(
+/**
+ * The object appears in the store when all of it is there, or not at all.
+ * @throws when the signal aborts before it is there.
+ */
+export async function upload(
   client: S3Client,
   { job_config: { bucket, encryption } }: ScheduledTaskRow,
-  { key, type, body }: StoredObject,
+  { key, type, body, signal }: StoredObject,
 ): Promise<void> {
   const { Upload } = await import('@aws-sdk/lib-storage');
   const place = { Bucket: bucket, Key: key, ServerSideEncryption: encryption };
-  await new Upload({ client, params: { ...place, ContentType: type, Body: body } }).done();
+  signal.throwIfAborted();
+  const params = { ...place, ContentType: type, Body: body };
+  // It reads the signal alone: what has begun is given up, and its parts are removed.
+  const abortController = { signal, abort: () => undefined };
+  await new Upload({ client, params, abortController }).done();
+  signal.throwIfAborted();
 }
 
 /**
@@ -66,7 +76,7 @@ async function upload(
  */
 export async function writeFile(
   scheduled: ScheduledTaskRow,
-  { window, file, secrets, outbound }: FileToWrite,
+  { window, file, secrets, outbound, signal }: FileToWrite,
 ): Promise<WrittenFile> {
   const { job_config: config, entity_type: entityType } = scheduled;
   const isZipped = config.compression === 'gzip';
@@ -77,13 +87,13 @@ export async function writeFile(
   try {
     const body = bytesOf(Readable.from(textOf(file, rows)), isZipped, bytes);
     await upload(client, scheduled, {
-      ...{ key, type: isZipped ? 'application/gzip' : 'text/csv', body },
+      ...{ key, type: isZipped ? 'application/gzip' : 'text/csv', body, signal },
     });
     const sha256 = bytes.digest();
     const facts = { window, header: file.header, fileUrl: url(key), rows, sha256 };
     const manifest = manifestText(scheduled, { ...facts, bytes: bytes.bytes });
     await upload(client, scheduled, {
-      ...{ key: manifestKey(key), type: 'application/json', body: Buffer.from(manifest) },
+      ...{ key: manifestKey(key), type: 'application/json', body: Buffer.from(manifest), signal },
     });
     const { recordCount, lateCount } = rows;
     const urls = { fileUrl: url(key), manifestUrl: url(manifestKey(key)) };
@@ -99,4 +109,5 @@ export type FileToWrite = {
   readonly file: ExportedFile;
   readonly secrets: S3Secrets;
   readonly outbound: OutboundAgents;
+  readonly signal: AbortSignal;
 };

@@ -75,6 +75,9 @@ export async function withoutWaits(
   return computed.filter((one) => waitFor(one) === null);
 }
 
+/** An invoice cannot be final until the backfill of a meter is over. */
+export class MeterRefusal extends Refusal {}
+
 /** What a caller is told who wants such an invoice to be final. */
 export function refusalOfWait({ meter: { id, name }, kind }: MeterWait): Refusal {
   if (kind === 'outdated') {
@@ -85,5 +88,5 @@ export function refusalOfWait({ meter: { id, name }, kind }: MeterWait): Refusal
   }
   const problem = `stored events are being applied to meter ${name} (${id}), which the invoice bills`;
   const remedy = `try again when its backfill is completed, which GET /meters/${id} shows`;
-  return new Refusal('invalid_operation', `${problem}; ${remedy}`);
+  return new MeterRefusal('invalid_operation', `${problem}; ${remedy}`);
 }

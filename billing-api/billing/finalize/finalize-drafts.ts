@@ -17,7 +17,7 @@ import { activatePaid } from '../payments/activate-paid.js';
 import { collectByGateway } from '../payments/collect-by-gateway.js';
 import { collectFromWallets } from '../payments/collect-from-wallets.js';
 import { lockPayingWallets } from '../../wallets/wallets-store.js';
-import { giveExcess } from './give-excess.js';
+import { giveExcess, lockExcessWallets } from './give-excess.js';
 import { payFromWallets, type PaidDraft } from './pay-from-wallets.js';
 import { takeInvoiceNumbers } from './take-numbers.js';
 
@@ -107,10 +107,12 @@ export async function finalizeDrafts(
   if (isRefusal(charged)) return charged;
   const skippedRows = await skipDrafts(unit, empty);
   if (isRefusal(skippedRows)) return skippedRows;
+  // All wallets before the first head of the ledger: who debits one of them takes them so.
+  const withWallet = await lockCollecting(unit, charged);
+  await lockExcessWallets(unit, charged);
   await postGroups(unit, charged.map(groupOf));
   const refusal = await giveExcess(unit, charged);
   if (refusal !== null) return refusal;
-  const withWallet = await lockCollecting(unit, charged);
   const unnumbered = charged.filter(({ number = null }) => number === null);
   const taken = await takeInvoiceNumbers(unit, config, unnumbered.length);
   const numbers = new Map(zip(unnumbered, taken));

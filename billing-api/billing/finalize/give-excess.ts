@@ -4,7 +4,7 @@ import { postGroups } from '../../ledger/post-groups.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { addCredits } from '../../wallets/move-credits.js';
-import { lockRefundWallet } from '../../wallets/wallets-store.js';
+import { lockPrepaidWallets, lockRefundWallet } from '../../wallets/wallets-store.js';
 import type { FinalDraft } from '../stored/final-draft.js';
 
 /** By how much negative lines exceed what else an invoice charges; 0 for nearly all. */
@@ -13,6 +13,15 @@ function excessOf({ row, computed }: FinalDraft): Decimal {
   const { subtotal, total_discount: discount, total_tax: tax } = { ...row, ...computed };
   const net = subtotal.minus(discount).plus(tax);
   return net.lessThan(ZERO) ? net.negated() : ZERO;
+}
+
+/** Locks the wallets that `giveExcess` gives to, before anything is posted. */
+export async function lockExcessWallets(unit: Unit, drafts: readonly FinalDraft[]): Promise<void> {
+  const owners = drafts.filter((draft) => !excessOf(draft).isZero());
+  await lockPrepaidWallets(
+    unit,
+    owners.map(({ row }) => row.customer_id),
+  );
 }
 
 /**

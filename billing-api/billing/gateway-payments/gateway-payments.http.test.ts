@@ -319,6 +319,7 @@ describe('signals of a gateway', () => {
   });
 
   test('of a success after a failure count as money that has come', async ({
+    api,
     due,
     gateway,
     money,
@@ -328,6 +329,12 @@ describe('signals of a gateway', () => {
     intent.status = 'requires_payment_method';
     await gateway.signal(gateway.stripe.intentEvent(intent, 'payment_intent.payment_failed'));
     expect(await money.read(due.id)).toMatchObject({ payment_status: 'FAILED' });
+    const [failed] = await gateway.paymentsOf(due);
+    const removal = await api.call('DELETE', `/v1/payments/${failed.id}`);
+    expect([removal.status, removal.body.message]).toEqual([
+      400,
+      expect.stringMatching(/known at the gateway/),
+    ]);
     gateway.carryOut();
     await gateway.signal(gateway.stripe.intentEvent(intent, 'payment_intent.succeeded'));
     expect(await money.read(due.id)).toMatchObject({ payment_status: 'SUCCEEDED' });

@@ -1,19 +1,25 @@
-import type { Decimal } from '../../../contract/decimal.js';
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { decimalOf, plain, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { noRows, numericColumn } from '../../../sql/columns.js';
 import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import { PAYMENTS, type PaymentRow } from '../../declarations/money/payment.resource.js';
+import { postingsOfRoundedPayment } from '../../domain/ledger/postings.js';
 import { problemOfMove } from '../../domain/lifecycle/lifecycle.js';
 import { PAYMENT } from '../../domain/lifecycle/money-lifecycle.js';
+import { writtenOffOf } from '../../domain/payment/gateway-amount.js';
 import { changeRecord, updateRecord } from '../../records/change-record.js';
+import { isOfEnvironment } from '../../records/conditions.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { ChargeOutcome } from '../gateways/payment-gateway.js';
 import { isBeingCharged } from '../payments/begin-charge.js';
-import { refund } from '../payments/change-payment.js';
 import { followPayment } from '../payments/follow-payment.js';
 import { holdPayment, type HeldPayment } from '../payments/held-payment.js';
 import { planRetry } from '../payments/plan-retry.js';
 import { succeed } from '../payments/take-payment.js';
+import { refund } from '../refunds/refund-payment.js';
 
 /**
  * Locks a payment at the gateway after its invoice. What comes of it after the invoice was voided
@@ -31,6 +37,13 @@ export async function holdCharge(unit: Unit, id: string): Promise<HeldPayment | 
 /** What a gateway has taken. */
 type Received = { readonly received: Decimal; readonly chargeId?: string | null };
 
+/** What is too little for the gateway to take, of a payment that settles its invoice. */
+function writtenOff({ payment, invoice }: HeldPayment, received: Decimal): Decimal {
+  if (invoice === null) return ZERO;
+  const amounts = { asked: payment.amount, received, left: invoice.amount_remaining };
+  return writtenOffOf(amounts, payment.currency);
+}
+
 /** The money has arrived: counts once, with the amount that the gateway says. */
 async function noteSuccess(
   unit: Unit,
@@ -41,15 +54,18 @@ async function noteSuccess(
   if (problemOfMove(PAYMENT, 'succeed', payment.payment_status) !== null) return held;
   if (payment.payment_status === 'SUCCEEDED') return held;
   const { customer_id: customerId } = payment;
+  const settled = received.plus(writtenOff(held, received));
   const patch = {
-    amount: received,
+    amount: settled,
     gateway_payment_id: payment.gateway_payment_id ?? chargeId,
     ...(invoice === null
       ? { destination_type: 'CUSTOMER' as const, destination_id: customerId }
       : {}),
   };
   const given = await updateRecord(unit, PAYMENTS, { row: payment, patch });
-  return isRefusal(given) ? given : succeed(unit, { payment: given, invoice });
+  if (isRefusal(given)) return given;
+  const postings = postingsOfRoundedPayment(received, settled);
+  return succeed(unit, { payment: given, invoice }, { postings });
 }
 
 /** The money did not come. A success, and a failure that was noted, stay as they are. */
@@ -103,8 +119,29 @@ async function endPage(unit: Unit, held: HeldPayment): Promise<HeldPayment | Ref
   return isRefusal(payment) ? payment : { payment, invoice };
 }
 
-/** Notes what the gateway has given back of a payment in all; less than is noted is older news. */
+const withdrawnRow = z.object({ withdrawn_amount: numericColumn.transform(decimalOf) });
+
+/** What banks have taken back of a payment; the gateway does not count it as refunded. */
+async function findWithdrawn({ tx }: Unit, { payment }: HeldPayment): Promise<Decimal> {
+  const row = await tx.one(sql.type(withdrawnRow)`
+    SELECT withdrawn_amount FROM payments WHERE id = ${payment.id} AND ${isOfEnvironment}`);
+  return row.withdrawn_amount;
+}
+
+/**
+ * Notes what the gateway has refunded of a payment in all, beside what banks have taken back; less
+ * than is noted is older news.
+ */
 async function noteRefunded(
+  unit: Unit,
+  held: HeldPayment,
+  told: Decimal,
+): Promise<PaymentRow | Refusal> {
+  return noteGone(unit, held, told.plus(await findWithdrawn(unit, held)));
+}
+
+/** Notes what of a payment is gone in all. */
+async function noteGone(
   unit: Unit,
   held: HeldPayment,
   told: Decimal,
@@ -119,19 +156,25 @@ async function noteRefunded(
 }
 
 /** The bank of the payer has taken money back: that is gone as if it had been refunded. */
-function noteWithdrawn(
+async function noteWithdrawn(
   unit: Unit,
   held: HeldPayment,
   withdrawn: Decimal,
 ): Promise<PaymentRow | Refusal> {
-  const { payment_status: status, refunded_amount: refunded } = held.payment;
-  if (status === 'REFUNDED') return Promise.resolve(held.payment);
+  const { id, payment_status: status, refunded_amount: refunded } = held.payment;
+  if (status === 'REFUNDED') return held.payment;
   if (problemOfMove(PAYMENT, 'refund', status) === null) {
-    return noteRefunded(unit, held, refunded.plus(withdrawn));
+    const after = await noteGone(unit, held, refunded.plus(withdrawn));
+    if (isRefusal(after)) return after;
+    const taken = after.refunded_amount.minus(refunded);
+    await unit.tx.query(sql.type(noRows)`
+      UPDATE payments SET withdrawn_amount = withdrawn_amount + ${plain(taken)}::numeric
+      WHERE id = ${id} AND ${isOfEnvironment}`);
+    return after;
   }
   // The success comes later than what happened after it: nothing is noted, and this is sent again.
   const problem = `the payment is ${status}; send this again when it has succeeded`;
-  return Promise.resolve(new Refusal('invalid_operation', problem));
+  return new Refusal('invalid_operation', problem);
 }
 
 /** What an outcome makes of a payment and its invoice. */

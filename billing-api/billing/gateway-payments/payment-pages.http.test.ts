@@ -3,7 +3,7 @@ import { billUntil } from '../../testing/bill-environment.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { expectBalancedBooks } from '../../testing/check-books.js';
 import { cardOf, test as gatewayTest, type Gateway } from '../../testing/gateway-test.js';
-import { expectRefused, type Answer } from '../../testing/money-test.js';
+import { expectRefused, makeInvoice, type Answer } from '../../testing/money-test.js';
 import type { SimulatedPage } from '../../testing/simulated-pages.js';
 import { subscribeMonthly } from '../../testing/subscribe-monthly.js';
 
@@ -233,6 +233,84 @@ describe('a page of the gateway', () => {
     });
   });
 
+  test('counts by its charge where that is told first, with what was given back', async ({
+    due,
+    gateway,
+    money,
+    pages,
+  }) => {
+    const link = await pages.open(due);
+    const page = pages.of(link);
+    gateway.stripe.pages.pay(page);
+    const refunded = gateway.stripe.event('charge.refunded', {
+      ...{ id: 'ch_1', object: 'charge', payment_intent: `pi of ${page.id}`, currency: 'usd' },
+      ...{ amount: 12200, amount_captured: 12200, amount_refunded: 2200, metadata: page.metadata },
+    });
+    const declined = { id: `pi of ${page.id}`, object: 'payment_intent', currency: 'usd' };
+    const failed = gateway.stripe.event('payment_intent.payment_failed', {
+      ...{ ...declined, status: 'requires_payment_method', metadata: page.metadata },
+    });
+    // A card that was declined on the page: the payer tries another one there.
+    expect((await gateway.signal(failed)).body).toEqual({ effect: 'ignored' });
+    expect(await pages.read(link)).toMatchObject({ payment_status: 'PENDING' });
+    expect((await gateway.signal(refunded)).body).toEqual({ effect: 'applied' });
+    await pages.tell(page, 'completed');
+    expect(await pages.read(link)).toMatchObject({
+      ...{ payment_status: 'PARTIALLY_REFUNDED', payment_url: null, refunded_amount: '22.00' },
+      gateway_payment_id: `pi of ${page.id}`,
+    });
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ amount_paid: '122.00', refunded_amount: '22.00' },
+    });
+  });
+
+  test('that was paid counts also where nobody tells of it, and so does what the bank takes back', async ({
+    due,
+    gateway,
+    money,
+    pages,
+  }) => {
+    const link = await pages.open(due);
+    await gateway.look(2);
+    expect((await pages.read(link)).payment_url).not.toBeNull();
+    gateway.stripe.pages.pay(pages.of(link));
+    gateway.stripe.event('charge.dispute.funds_withdrawn', {
+      ...{ id: 'dp_1', object: 'dispute', charge: 'ch_1', amount: 5000, currency: 'usd' },
+      payment_intent: `pi of ${pages.of(link).id}`,
+    });
+    for (let times = 0; times < 2; times += 1) {
+      await gateway.look(3);
+      expect(await pages.read(link)).toMatchObject({ amount: '122.00', payment_url: null });
+      expect(await money.read(due.id)).toMatchObject({
+        ...{ amount_paid: '122.00', refunded_amount: '50.00' },
+      });
+    }
+  });
+
+  test('that was paid keeps a subscription from being cancelled as overdue', async ({
+    api,
+    database,
+    clickhouse,
+    gateway,
+    money,
+    pages,
+  }) => {
+    const { environment } = api;
+    const world = { database: database.database, clickHouse: clickhouse.client, environment };
+    const value = { enabled: true, grace_period_days: 3 };
+    await api.call('PUT', '/v1/settings/subscription_auto_cancel', { body: { value } });
+    await billUntil(world, '2026-10-01T00:00:00Z');
+    const { subscription } = await subscribeMonthly(api);
+    const link = await pages.open(subscription.latest_invoice);
+    gateway.stripe.pages.pay(pages.of(link));
+    await billUntil(world, '2026-10-25T00:00:00Z');
+    expect(await money.read(subscription.latest_invoice.id)).toMatchObject({
+      payment_status: 'SUCCEEDED',
+    });
+    const { body: kept } = await api.call('GET', `/v1/subscriptions/${subscription.id}`);
+    expect(kept.subscription_status).toBe('active');
+  });
+
   test('is opened once when answers are lost, and for money of a customer as well', async ({
     api,
     gateway,
@@ -302,5 +380,113 @@ describe('a page of the gateway', () => {
     expect(pages.of(link).status).toBe('expired');
     expect(takenOf(gateway)).toBe(1);
     expect(await money.read(opening.id)).toMatchObject({ payment_status: 'SUCCEEDED' });
+  });
+});
+
+describe('a currency that the gateway takes in steps of 10', () => {
+  test('is charged rounded down by card and page, and what is too little is written off', async ({
+    api,
+    gateway,
+    money,
+    pages,
+  }) => {
+    const inFils = { currency: 'kwd' };
+    const first = await makeInvoice(api, '12.345', 'kwd');
+    await gateway.pay(first, inFils);
+    expect(gateway.charge()).toMatchObject({ amount: 12_340, currency: 'kwd' });
+    const second = await makeInvoice(api, '8.009', 'kwd');
+    const link = await pages.open(second, inFils);
+    expect(pages.of(link).amount).toBe(8_000);
+    gateway.stripe.pages.pay(pages.of(link));
+    await pages.tell(pages.of(link), 'completed');
+    for (const { id, amount_due: due } of [first, second]) {
+      expect(await money.read(id)).toMatchObject({
+        ...{ payment_status: 'SUCCEEDED', amount_paid: due, amount_remaining: '0.000' },
+      });
+    }
+    const balances = async () => {
+      const { body } = await api.call('GET', '/v1/ledger/balances?currency=kwd');
+      const texts = body.items.map((one: Answer) => `${one.account} ${one.balance}`);
+      return texts.filter((text: string) => /^(payments|receivable|write_off)/.test(text)).sort();
+    };
+    expect(await balances()).toEqual([
+      ...['payments 12.34', 'payments 8', 'receivable 0', 'receivable 0'],
+      ...['write_off 0.005', 'write_off 0.009'],
+    ]);
+    // All of a payment that did not hold is undone, also what was not received.
+    const body = { payment_status: 'VOIDED' };
+    expect((await api.call('PUT', `/v1/payments/${link.id}`, { body })).status).toBe(200);
+    expect(await balances()).toEqual([
+      ...['payments 0', 'payments 12.34', 'receivable 0', 'receivable 8.009'],
+      ...['write_off 0', 'write_off 0.005'],
+    ]);
+  });
+});
+
+describe('the key of a gateway', () => {
+  test('may be replaced by one of the same account while a payment is in process, by no other', async ({
+    api,
+    due,
+    gateway,
+  }) => {
+    const bySlowBank = { payment_method_id: 'pm_slow' };
+    const path = `/v1/connections/${gateway.connection.id}`;
+    const put = (key: string) =>
+      api.call('PUT', path, { body: { secrets: { secret_key: key, webhook_secret: 'whsec_2' } } });
+    expect((await put('sk_test_before')).status).toBe(200);
+    const payment = await api.make('/v1/payments', cardOf(due, bySlowBank));
+    const early = await put('sk_test_early');
+    expect([early.status, Object.keys(early.body.details)]).toEqual([400, ['secrets.secret_key']]);
+    await gateway.take();
+    expect((await put('sk_test_rolled')).status).toBe(200);
+    const charges = new Map(gateway.stripe.intents);
+    gateway.stripe.intents.clear();
+    const other = await put('sk_test_other_account');
+    expect([other.status, other.body.message]).toEqual([
+      400,
+      expect.stringMatching(/does not know a payment in process .*key of the same account/),
+    ]);
+    expect((await put('sk_test_rolled')).status).toBe(200);
+    charges.forEach((charge, id) => gateway.stripe.intents.set(id, charge));
+    await gateway.tryOnce(payment);
+    expect(gateway.charge().status).toBe('processing');
+  });
+});
+
+describe('a look at the gateway', () => {
+  test('finds what was taken and given back where signals were lost, and takes what was parked', async ({
+    api,
+    due,
+    gateway,
+    money,
+  }) => {
+    await gateway.pay(due, { payment_method_id: 'pm_slow' });
+    gateway.carryOut();
+    await gateway.look(0.5);
+    // An hour is given to what is told late.
+    expect(await money.read(due.id)).toMatchObject({ payment_status: 'PROCESSING' });
+    await gateway.look(2);
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ payment_status: 'SUCCEEDED', amount_paid: '122.00' },
+    });
+    const lost = gateway.stripe.event('charge.refunded', {
+      ...{ id: 'ch_1', object: 'charge', payment_intent: 'pi_1', currency: 'usd', metadata: {} },
+      ...{ amount: 12200, amount_captured: 12200, amount_refunded: 7200 },
+    });
+    for (let times = 0; times < 2; times += 1) {
+      await gateway.look(2);
+      expect(await money.read(due.id)).toMatchObject({ refunded_amount: '72.00' });
+    }
+    expect((await gateway.signal(lost)).body).toEqual({ effect: 'repeated' });
+    const other = await makeInvoice(api, '80.00');
+    Object.assign(gateway.stripe, { failNext: 1_000 });
+    const payment = await api.make('/v1/payments', cardOf(other));
+    await gateway.wait(12);
+    const { body: parked } = await api.call('GET', '/v1/jobs?status=parked');
+    expect(parked.items).toMatchObject([{ job: 'take-payment', key: payment.id }]);
+    gateway.stripe.failNext = 0;
+    await gateway.look(13);
+    expect(await money.read(other.id)).toMatchObject({ payment_status: 'SUCCEEDED' });
+    expect((await api.call('GET', '/v1/jobs')).body.items).toEqual([]);
   });
 });

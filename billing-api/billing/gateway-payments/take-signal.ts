@@ -2,6 +2,8 @@ import { sql } from 'slonik';
 import { formatInstant } from '../../../contract/instant.js';
 import { noRows } from '../../../sql/columns.js';
 import { CONNECTIONS } from '../../declarations/exports/connection.resource.js';
+import { PAYMENTS, type PaymentRow } from '../../declarations/money/payment.resource.js';
+import { findRecord } from '../../records/find-record.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import { readUnit, writeUnit, type Unit } from '../../records/unit.js';
 import {
@@ -46,11 +48,26 @@ type SignalOfPayment = {
   readonly paymentId: string;
 };
 
-async function apply(
+/** The payment of ours that a signal is about; null when it is about none. */
+async function findPaymentOf(
+  unit: Unit,
+  { chargeId, paymentId, outcome }: GatewaySignal,
+): Promise<PaymentRow | null> {
+  const known = await findPaymentAtGateway(unit, GATEWAY, chargeId);
+  // The charge that a page has led to is not known before the page is done, and is of that payment
+  // once it has succeeded: on the page, a payer may try several cards before.
+  if (known !== null || paymentId === undefined || outcome.status !== 'succeeded') return known;
+  const named = await findRecord(unit, PAYMENTS, paymentId);
+  const isItsFirst = named?.payment_gateway === GATEWAY && named.gateway_payment_id === null;
+  return isItsFirst ? named : null;
+}
+
+/** Notes a signal, unless that was done before. */
+export async function applySignal(
   unit: Unit,
   { connectionId, signal }: { readonly connectionId: string; readonly signal: GatewaySignal },
 ): Promise<SignalEffect | Refusal> {
-  const payment = await findPaymentAtGateway(unit, GATEWAY, signal.chargeId);
+  const payment = await findPaymentOf(unit, signal);
   // The account has charges of others too.
   if (payment === null) return 'ignored';
   const told = { connectionId, signal, paymentId: payment.id };
@@ -78,7 +95,7 @@ export async function takeSignal(
     if (signal === null) return 'ignored';
     const actor = { kind: 'job', job: 'gateway-signal', runId: requestId } as const;
     return await writeUnit(needs, { environment, actor }, (unit) =>
-      apply(unit, { connectionId, signal }),
+      applySignal(unit, { connectionId, signal }),
     );
   } catch (error) {
     if (error instanceof UnsignedSignal) return new Refusal('permission_denied', error.message);

@@ -1,4 +1,5 @@
 import type { Decimal } from '../../../contract/decimal.js';
+import type { AmountsHere, AmountsThere } from '../../domain/payment/provider-amounts.js';
 import type { ProviderLine } from '../../domain/payment/provider-lines.js';
 
 /** An invoice as it is sent to a provider that has invoices of its own. */
@@ -10,30 +11,32 @@ export type SentInvoice = {
   readonly currency: string;
   /** Days from the finalization to the due date. */
   readonly daysUntilDue: number;
-  /** They add up to the total. */
   readonly lines: readonly ProviderLine[];
-  readonly total: Decimal;
-  /** What credit notes took off the amount due. */
-  readonly credited: Decimal;
+  /** What they add up to: the total of the invoice less what was paid before it was sent. */
+  readonly asked: Decimal;
+  readonly amounts: AmountsHere;
   /** Whether nothing is left to be paid. */
   readonly isPaid: boolean;
 };
 
-/** The invoice as the provider has it. */
-export type ProviderInvoice = {
+/** How the invoice stands at the provider. */
+export type ProviderState = {
   readonly id: string;
   readonly status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
+};
+
+/** The invoice as the provider has it. */
+export type ProviderInvoice = ProviderState & {
   readonly currency: string;
-  readonly total: Decimal;
-  /** What of it is paid; of a paid one everything but what was credited. */
-  readonly paid: Decimal;
+  /** Of a paid one, everything is paid but what was credited. */
+  readonly amounts: AmountsThere;
   readonly pdfUrl: string | null;
 };
 
-/** What the provider did, or why it will not. */
+/** What the provider did, or why it will not: also since it has no such invoice. */
 export type ProviderAnswer<T> =
   | { readonly status: 'done'; readonly value: T }
-  | { readonly status: 'refused'; readonly reason: string };
+  | { readonly status: 'refused' | 'unknown'; readonly reason: string };
 
 /**
  * Who has invoices of its own, which are kept like those here (docs/domain.md 17.6). Everything
@@ -52,8 +55,8 @@ export type InvoiceProvider = {
   readonly complete: (
     invoice: SentInvoice,
     at: { readonly id: string; readonly run: string },
-  ) => Promise<ProviderAnswer<ProviderInvoice>>;
+  ) => Promise<ProviderAnswer<ProviderState>>;
   /** Voids it; a draft there is removed. */
-  readonly cancel: (id: string) => Promise<ProviderAnswer<ProviderInvoice>>;
+  readonly cancel: (id: string) => Promise<ProviderAnswer<ProviderState>>;
   readonly read: (id: string) => Promise<ProviderAnswer<ProviderInvoice>>;
 };

@@ -6,6 +6,7 @@ import type { OutboundAgents } from '../../../runtime/guarded-agents.js';
 import type { SecretBox } from '../../../runtime/secret-box.js';
 import {
   CONNECTIONS,
+  placeOfSecrets,
   type ConnectionRow,
   type StripeSecrets,
 } from '../../declarations/exports/connection.resource.js';
@@ -47,14 +48,45 @@ export async function findGatewayEnvironment(
   return { tenantId: found.tenant_id, environmentId: found.environment_id };
 }
 
-async function stripeAccess(
-  { secretBox, outbound }: GatewayAccess,
-  { secrets: sealed, endpoint_url: endpointUrl }: ConnectionRow,
-): Promise<StripeAccess> {
+/** More are found by the next look. */
+const ENVIRONMENTS_MAX = 10_000;
+
+/** The environments that have a gateway. @throws DependencyError when PostgreSQL fails. */
+export async function findGatewayEnvironments({
+  slonik,
+}: BillingDatabase): Promise<readonly Environment[]> {
+  const rows = await slonik.any(sql.type(environmentRow)`
+    SELECT tenant_id, environment_id FROM list_gateway_environments(${ENVIRONMENTS_MAX})`);
+  return rows.map((row) => ({ tenantId: row.tenant_id, environmentId: row.environment_id }));
+}
+
+/** The secrets of a connection to Stripe. */
+export async function secretsOf(
+  { secretBox }: GatewayAccess,
+  connection: ConnectionRow,
+): Promise<StripeSecrets> {
   const box = assertPresent(secretBox, 'the key of secrets, MINUTEBOOK_SECRETS_KEY');
   // Sealed by an operation that had it as this type.
-  const secrets = JSON.parse(await box.open(sealed)) as StripeSecrets;
-  return { secrets, endpointUrl, outbound };
+  return JSON.parse(await box.open(connection.secrets, placeOfSecrets(connection))) as StripeSecrets;
+}
+
+async function stripeAccess(
+  access: GatewayAccess,
+  connection: ConnectionRow,
+): Promise<StripeAccess> {
+  const { endpoint_url: endpointUrl } = connection;
+  const secrets = await secretsOf(access, connection);
+  return { secrets, endpointUrl, outbound: access.outbound };
+}
+
+/** The gateway that a connection would lead to with another key. */
+export async function openGatewayWith(
+  access: GatewayAccess,
+  connection: ConnectionRow,
+  key: string,
+): Promise<PaymentGateway> {
+  const current = await stripeAccess(access, connection);
+  return createStripeGateway({ ...current, secrets: { ...current.secrets, secret_key: key } });
 }
 
 /** The gateway behind a connection. */

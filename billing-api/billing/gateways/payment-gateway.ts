@@ -1,4 +1,5 @@
 import type { Decimal } from '../../../contract/decimal.js';
+import type { InstantMs } from '../../../contract/instant.js';
 
 /** A payment that a gateway is to take. */
 export type Charge = {
@@ -20,7 +21,7 @@ export type ChargeOutcome =
   | {
       readonly status: 'succeeded';
       readonly received: Decimal;
-      /** As the gateway calls the charge that a page has led to; absent where that is known. */
+      /** As the gateway calls the charge, also that which a page has led to. */
       readonly chargeId?: string;
     }
   | { readonly status: 'processing' }
@@ -50,12 +51,20 @@ export type GatewaySignal = {
   readonly type: string;
   /** The charge, or the page, as the gateway calls it. */
   readonly chargeId: string;
+  /** The payment of ours that the charge was made for; absent where the signal does not say it. */
+  readonly paymentId?: string;
   readonly outcome: ChargeOutcome;
   /** What was given back of it in all; null when the signal says nothing of it. */
   readonly refunded: Decimal | null;
   /** What the bank of the payer took back by this signal alone (a chargeback); absent for none. */
   readonly withdrawn?: Decimal;
 };
+
+/** From its beginning to before its end. */
+export type TimeRange = { readonly from: InstantMs; readonly until: InstantMs };
+
+/** A signal that the gateway keeps, whether it was taken or not. */
+export type ListedSignal = GatewaySignal & { readonly madeAt: InstantMs };
 
 /** The gateway could not be asked, or has no answer yet: what was asked is asked again. */
 export class GatewayUnavailable extends Error {
@@ -86,6 +95,12 @@ export type PaymentGateway = {
    * @returns what was paid by it before: `failed` when nothing was, and nothing will be.
    */
   readonly closePage: (id: string) => Promise<ChargeOutcome>;
+  /** How a charge stands that was prepared; null as long as it is not carried out. */
+  readonly look: (id: string) => Promise<ChargeOutcome | null>;
+  /** How a page stands; null as long as nobody has paid by it. */
+  readonly lookAtPage: (id: string) => Promise<ChargeOutcome | null>;
+  /** The signals that the gateway has made in a time, the oldest first. */
+  readonly listSignals: (range: TimeRange) => Promise<readonly ListedSignal[]>;
   /**
    * Reads a signal whose signature is that of these bytes: null for one of something else.
    * @throws UnsignedSignal for any other.

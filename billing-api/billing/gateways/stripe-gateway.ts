@@ -1,33 +1,16 @@
 import type Stripe from 'stripe';
-import { moneyOfUnits, unitsOfMoney } from '../../domain/payment/gateway-amount.js';
+import { chargeableOf, unitsOfMoney } from '../../domain/payment/gateway-amount.js';
 import {
   UnsignedSignal,
   type Charge,
   type ChargeOutcome,
-  type GatewaySignal,
   type PaymentGateway,
   type PreparedCharge,
 } from './payment-gateway.js';
 import { failureOf, openClient, refusedBecause, type StripeAccess } from './stripe-client.js';
-import { closePage, openPage, outcomeOfPage } from './stripe-pages.js';
+import { closePage, lookAtPage, openPage } from './stripe-pages.js';
 import { idOf, purposeOf } from './stripe-references.js';
-
-/** What a PaymentIntent says of itself; one that waits for a person does not succeed here. */
-function outcomeOf(intent: Stripe.PaymentIntent): ChargeOutcome {
-  switch (intent.status) {
-    case 'succeeded':
-      return {
-        status: 'succeeded',
-        received: moneyOfUnits(intent.amount_received, intent.currency),
-      };
-    case 'processing':
-      return { status: 'processing' };
-    default: {
-      const reason = intent.last_payment_error?.message ?? `the payment is ${intent.status}`;
-      return { status: 'failed', reason };
-    }
-  }
-}
+import { listSignals, outcomeOf, signalOf } from './stripe-signals.js';
 
 /** The payment method that a customer has at Stripe as default. */
 async function defaultMethodOf(client: Stripe, payerId: string): Promise<string | null> {
@@ -41,7 +24,7 @@ async function prepare(
   capture: 'automatic' | 'manual' = 'automatic',
 ): Promise<PreparedCharge> {
   const { amount, currency, payerId, paymentId } = charge;
-  const units = unitsOfMoney(amount, currency);
+  const units = unitsOfMoney(chargeableOf(amount, currency), currency);
   if (units === null) return { status: 'failed', reason: 'Stripe has no such amount' };
   try {
     const methodId =
@@ -125,56 +108,20 @@ async function carryOut(client: Stripe, charge: Charge, id: string): Promise<Cha
   }
 }
 
-/** What an event of Stripe says of a payment page; null when it is about something else. */
-function signalOfPage(event: Stripe.Event): GatewaySignal | null {
-  const { id, type } = event;
-  switch (event.type) {
-    case 'checkout.session.completed':
-    case 'checkout.session.async_payment_succeeded':
-    case 'checkout.session.expired': {
-      const session = event.data.object;
-      return { id, type, chargeId: session.id, outcome: outcomeOfPage(session), refunded: null };
-    }
-    case 'checkout.session.async_payment_failed': {
-      const outcome = {
-        status: 'failed',
-        reason: 'the payment by the page did not arrive',
-      } as const;
-      return { id, type, chargeId: event.data.object.id, outcome, refunded: null };
-    }
-    default:
-      return null;
-  }
+/** How a charge stands that was prepared; null as long as it is not carried out. */
+async function look(client: Stripe, id: string): Promise<ChargeOutcome | null> {
+  const intent = await client.paymentIntents.retrieve(id);
+  const isOver = ['processing', 'succeeded', 'canceled', 'requires_payment_method'];
+  return isOver.includes(intent.status) ? outcomeOf(intent) : null;
 }
 
-/** What an event says of a charge or a page; null when it is about something else. */
-function signalOf(event: Stripe.Event): GatewaySignal | null {
-  const { id, type } = event;
-  switch (event.type) {
-    case 'payment_intent.succeeded':
-    case 'payment_intent.processing':
-    case 'payment_intent.canceled':
-    case 'payment_intent.payment_failed': {
-      const intent = event.data.object;
-      return { id, type, chargeId: intent.id, outcome: outcomeOf(intent), refunded: null };
-    }
-    case 'charge.refunded': {
-      const charge = event.data.object;
-      const chargeId = idOf(charge.payment_intent);
-      if (chargeId === null) return null;
-      const received = moneyOfUnits(charge.amount_captured, charge.currency);
-      const refunded = moneyOfUnits(charge.amount_refunded, charge.currency);
-      return { id, type, chargeId, outcome: { status: 'succeeded', received }, refunded };
-    }
-    case 'charge.dispute.funds_withdrawn': {
-      const dispute = event.data.object;
-      const chargeId = idOf(dispute.payment_intent);
-      if (chargeId === null) return null;
-      const withdrawn = moneyOfUnits(dispute.amount, dispute.currency);
-      return { id, type, chargeId, outcome: { status: 'processing' }, refunded: null, withdrawn };
-    }
-    default:
-      return signalOfPage(event);
+/** Asks Stripe for what is there. @throws GatewayUnavailable, and what Stripe refuses. */
+async function reading<T>(access: StripeAccess, read: (client: Stripe) => Promise<T>): Promise<T> {
+  const client = await openClient(access);
+  try {
+    return await read(client);
+  } catch (error) {
+    throw new Error(refusedBecause(error), { cause: error });
   }
 }
 
@@ -187,6 +134,9 @@ export function createStripeGateway(access: StripeAccess): PaymentGateway {
     release: async (id) => giveUp(await openClient(access), id),
     openPage: async (charge, addresses) => openPage(await openClient(access), charge, addresses),
     closePage: async (id) => closePage(await openClient(access), id),
+    look: (id) => reading(access, (client) => look(client, id)),
+    lookAtPage: (id) => reading(access, (client) => lookAtPage(client, id)),
+    listSignals: (range) => reading(access, (client) => listSignals(client, range)),
     readSignal: async (body, signature) => {
       const client = await openClient(access);
       const { webhook_secret: secret } = access.secrets;

@@ -1,13 +1,16 @@
 import type Stripe from 'stripe';
-import { ZERO, type Decimal } from '../../../contract/decimal.js';
+import { maxOf, minOf, ZERO, type Decimal } from '../../../contract/decimal.js';
 import { moneyOfUnits, unitsOfMoney } from '../../domain/payment/gateway-amount.js';
+import { minorDigitsOf } from '../../domain/money/minor-digits.js';
+import { askedTooMuch } from '../../domain/payment/provider-amounts.js';
 import type {
   InvoiceProvider,
   ProviderAnswer,
   ProviderInvoice,
+  ProviderState,
   SentInvoice,
 } from './invoice-provider.js';
-import { openClient, refusedBecause, type StripeAccess } from './stripe-client.js';
+import { failureOf, openClient, refusedBecause, type StripeAccess } from './stripe-client.js';
 
 /** Stripe takes no more on one invoice. */
 const LINES_MAX = 250;
@@ -23,16 +26,31 @@ function unitsOf(amount: Decimal, currency: string): number {
 
 const STATUSES = ['draft', 'open', 'paid', 'void', 'uncollectible'] as const;
 
+function stateOf({ id, status }: Stripe.Invoice): ProviderState {
+  return { id, status: STATUSES.find((one) => one === status) ?? 'draft' };
+}
+
 function toldOf(invoice: Stripe.Invoice): ProviderInvoice {
-  const { currency, total, amount_paid: paid, status } = invoice;
+  const { currency, total, amount_paid: paid, amount_paid_off_stripe: elsewhere } = invoice;
   const credited = invoice.pre_payment_credit_notes_amount;
+  // Without it, what a push has told to be paid here would count as received there.
+  if (elsewhere === undefined) throw new NotSayable('Stripe does not say what was paid elsewhere');
+  const money = (units: number) => moneyOfUnits(units, currency);
   return {
-    ...{ id: invoice.id, currency, status: STATUSES.find((one) => one === status) ?? 'draft' },
-    total: moneyOfUnits(total, currency),
-    // What a balance at Stripe has paid is not in amount_paid.
-    paid: moneyOfUnits(status === 'paid' ? Math.max(paid, total - credited) : paid, currency),
+    ...stateOf(invoice),
+    currency,
+    amounts: {
+      ...{ total: money(total), credited: money(credited), paidElsewhere: money(elsewhere) },
+      // What a balance at Stripe has paid is not in amount_paid.
+      paid: money(invoice.status === 'paid' ? Math.max(paid, total - credited) : paid),
+    },
     pdfUrl: invoice.invoice_pdf ?? null,
   };
+}
+
+/** An invoice with what only is told where it is asked for. */
+function retrieve(client: Stripe, id: string): Promise<Stripe.Invoice> {
+  return client.invoices.retrieve(id, { expand: ['amount_paid_off_stripe'] });
 }
 
 /** Asks Stripe; what it refuses is an answer. @throws GatewayUnavailable. */
@@ -45,7 +63,8 @@ async function asking<T>(
     return { status: 'done', value: await ask(client) };
   } catch (error) {
     if (error instanceof NotSayable) return { status: 'refused', reason: error.message };
-    return { status: 'refused', reason: refusedBecause(error) };
+    const status = failureOf(error).statusCode === 404 ? 'unknown' : 'refused';
+    return { status, reason: refusedBecause(error) };
   }
 }
 
@@ -88,7 +107,7 @@ async function fillDraft(
   { sent, run }: { readonly sent: SentInvoice; readonly run: string },
 ): Promise<Stripe.Invoice> {
   const { currency } = sent;
-  const isFilled = draft.total === unitsOf(sent.total, currency) && draft.lines.data.length > 0;
+  const isFilled = draft.total === unitsOf(sent.asked, currency) && draft.lines.data.length > 0;
   if (isFilled || sent.lines.length === 0) return draft;
   const lines = sent.lines.map(({ description, amount }) => ({
     ...{ description, amount: unitsOf(amount, currency), discountable: false },
@@ -104,41 +123,58 @@ async function finalizeDraft(
   how: { readonly sent: SentInvoice; readonly run: string },
 ): Promise<Stripe.Invoice> {
   const filled = await fillDraft(client, draft, how);
-  if (filled.total !== unitsOf(how.sent.total, how.sent.currency)) {
+  if (filled.total !== unitsOf(how.sent.asked, how.sent.currency)) {
     const theirs = moneyOfUnits(filled.total, filled.currency).toFixed();
-    const ours = how.sent.total.toFixed();
+    const ours = how.sent.asked.toFixed();
     throw new NotSayable(`the total at Stripe is ${theirs}, not ${ours}; it stays a draft there`);
   }
   const idempotencyKey = `${how.run}:finalize`;
   return client.invoices.finalizeInvoice(draft.id, { auto_advance: false }, { idempotencyKey });
 }
 
-/** Tells of credit notes, and of a payment that is complete here. */
+/** What a credit note is to take off an open invoice, so that Stripe asks for what is left. */
+function creditOf(open: Stripe.Invoice, { amounts: here, isPaid }: SentInvoice): Decimal {
+  const { amounts: there } = toldOf(open);
+  // Where nothing is left, what was paid here is told as paid elsewhere instead.
+  const missing = isPaid ? here.adjusted.minus(there.credited) : askedTooMuch(here, there);
+  if (missing.isNegative() && !isPaid) {
+    const less = missing.negated().toFixed(minorDigitsOf(open.currency));
+    const problem = `Stripe asks for ${less} less than is left here`;
+    const cause = 'a payment or credit note that it was told of did not hold';
+    throw new NotSayable(
+      `${problem}, since ${cause}; record how that is paid, or void the invoice at Stripe`,
+    );
+  }
+  return minOf(maxOf(ZERO, missing), moneyOfUnits(open.amount_remaining, open.currency));
+}
+
+/** Tells of credit notes and of payments here. */
 async function settle(
   client: Stripe,
-  open: Stripe.Invoice,
+  id: string,
   { sent, run }: { readonly sent: SentInvoice; readonly run: string },
 ): Promise<Stripe.Invoice> {
+  const open = await retrieve(client, id);
   if (open.status !== 'open') return open;
-  const known = moneyOfUnits(open.pre_payment_credit_notes_amount, open.currency);
-  const missing = sent.credited.minus(known);
-  if (missing.greaterThan(ZERO)) {
-    const note = { invoice: open.id, amount: unitsOf(missing, sent.currency) };
+  const credit = creditOf(open, sent);
+  if (credit.greaterThan(ZERO)) {
+    const known = moneyOfUnits(open.pre_payment_credit_notes_amount, open.currency);
+    const note = { invoice: id, amount: unitsOf(credit, sent.currency) };
     const idempotencyKey = `${run}:credit:${known.toFixed()}`;
     await client.creditNotes.create(note, { idempotencyKey });
   }
-  const current = missing.greaterThan(ZERO) ? await client.invoices.retrieve(open.id) : open;
+  const current = credit.greaterThan(ZERO) ? await client.invoices.retrieve(id) : open;
   if (!sent.isPaid || current.status !== 'open') return current;
   const idempotencyKey = `${run}:paid`;
-  return client.invoices.pay(open.id, { paid_out_of_band: true }, { idempotencyKey });
+  return client.invoices.pay(id, { paid_out_of_band: true }, { idempotencyKey });
 }
 
-async function cancel(client: Stripe, id: string): Promise<ProviderInvoice> {
+async function cancel(client: Stripe, id: string): Promise<ProviderState> {
   const invoice = await client.invoices.retrieve(id);
-  if (invoice.status === 'void') return toldOf(invoice);
-  if (invoice.status !== 'draft') return toldOf(await client.invoices.voidInvoice(id));
+  if (invoice.status === 'void') return stateOf(invoice);
+  if (invoice.status !== 'draft') return stateOf(await client.invoices.voidInvoice(id));
   await client.invoices.del(id);
-  return { ...toldOf(invoice), status: 'void' };
+  return { id, status: 'void' };
 }
 
 /** Invoices at Stripe. */
@@ -149,11 +185,10 @@ export function createStripeInvoices(access: StripeAccess): InvoiceProvider {
     complete: (sent, { id, run }) =>
       asking(access, async (client) => {
         const invoice = await client.invoices.retrieve(id);
-        const isDraft = invoice.status === 'draft';
-        const final = isDraft ? await finalizeDraft(client, invoice, { sent, run }) : invoice;
-        return toldOf(await settle(client, final, { sent, run }));
+        if (invoice.status === 'draft') await finalizeDraft(client, invoice, { sent, run });
+        return stateOf(await settle(client, id, { sent, run }));
       }),
     cancel: (id) => asking(access, (client) => cancel(client, id)),
-    read: (id) => asking(access, async (client) => toldOf(await client.invoices.retrieve(id))),
+    read: (id) => asking(access, async (client) => toldOf(await retrieve(client, id))),
   };
 }

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import { moneyOfUnits, unitsOfMoney } from '../../domain/payment/gateway-amount.js';
+import { chargeableOf, moneyOfUnits, unitsOfMoney } from '../../domain/payment/gateway-amount.js';
 import {
   GatewayUnavailable,
   type Charge,
@@ -9,6 +9,9 @@ import {
 } from './payment-gateway.js';
 import { refusedBecause } from './stripe-client.js';
 import { idOf, purposeOf } from './stripe-references.js';
+
+/** Why money of an account that was on its way is not there. */
+export const ARRIVED_NOT = 'the payment by the page did not arrive';
 
 /** What a Checkout Session says of itself; one that has ended without a payment has failed. */
 export function outcomeOfPage(session: Stripe.Checkout.Session): ChargeOutcome {
@@ -32,7 +35,7 @@ export async function openPage(
   { success, cancel }: PageAddresses,
 ): Promise<OpenedPage> {
   const { amount, currency, payerId, paymentId, invoiceNumber } = charge;
-  const units = unitsOfMoney(amount, currency);
+  const units = unitsOfMoney(chargeableOf(amount, currency), currency);
   if (units === null) return { status: 'failed', reason: 'Stripe has no such amount' };
   const purpose = purposeOf(charge);
   const name = invoiceNumber === null ? 'Payment' : `Invoice ${invoiceNumber}`;
@@ -69,4 +72,16 @@ export async function closePage(client: Stripe, id: string): Promise<ChargeOutco
     }
     return outcomeOfPage(session);
   }
+}
+
+/** How a page stands; null as long as nobody has paid by it. */
+export async function lookAtPage(client: Stripe, id: string): Promise<ChargeOutcome | null> {
+  const session = await client.checkout.sessions.retrieve(id, { expand: ['payment_intent'] });
+  if (session.status === 'open') return null;
+  const outcome = outcomeOfPage(session);
+  const { payment_intent: intent } = session;
+  const isIntent = typeof intent === 'object' && intent !== null;
+  if (outcome.status !== 'processing' || !isIntent) return outcome;
+  const hasFailed = ['canceled', 'requires_payment_method'].includes(intent.status);
+  return hasFailed ? { status: 'failed', reason: ARRIVED_NOT } : outcome;
 }

@@ -15,6 +15,7 @@ import {
   SUBSCRIPTIONS,
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
+import type { PauseRow } from '../../declarations/subscriptions/pause.resource.js';
 import { WALLETS, type WalletRow } from '../../declarations/money/wallet.resource.js';
 import {
   applicationFrom,
@@ -26,7 +27,10 @@ import { createRecord } from '../../records/create-record.js';
 import { findRecords } from '../../records/find-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-import { NEW_WALLET, findOrStore } from '../../wallets/wallets-store.js';
+import { isWanted, type DueQuery } from '../run/due-items.js';
+import { dueStep } from '../run/due-step.js';
+import { findOrStore, lockPrepaidWallets, NEW_WALLET } from '../../wallets/wallets-store.js';
+import { findPauses, isPausedAt } from '../../subscriptions/periods/pauses-store.js';
 import { giveCredits } from '../../wallets/wallet-operations.js';
 
 const progressRow = z.object({
@@ -35,6 +39,9 @@ const progressRow = z.object({
   next_application_at: instantColumn.nullable(),
 });
 
+/** The job of a single grant that could not be applied with the others. */
+const APPLY_GRANT = 'apply-credit-grant';
+
 /** A grant that is due, with how far it is; locked. */
 type DueGrant = { readonly grant: CreditGrantRow; readonly made: number };
 
@@ -42,7 +49,7 @@ type DueGrant = { readonly grant: CreditGrantRow; readonly made: number };
  * The grants that are due, earliest first. Those that another worker applies are left out, and
  * those of subscriptions that are drafts, or wait for their first payment.
  */
-async function lockDueGrants(unit: Unit, limit: number): Promise<readonly DueGrant[]> {
+async function lockDueGrants(unit: Unit, due: DueQuery): Promise<readonly DueGrant[]> {
   const rows = await unit.tx.any(sql.type(progressRow)`
     SELECT id, applications_made, next_application_at FROM credit_grants
     WHERE scope = 'SUBSCRIPTION' AND NOT has_ended AND status = 'published'
@@ -52,9 +59,9 @@ async function lockDueGrants(unit: Unit, limit: number): Promise<readonly DueGra
         WHERE subscription.id = credit_grants.subscription_id
           AND subscription.subscription_status IN ('draft', 'incomplete')
           AND ${rowIsOfEnvironment('subscription')})
-      AND ${isOfEnvironment}
+      AND ${isOfEnvironment} AND ${isWanted(APPLY_GRANT, sql.fragment`credit_grants.id`, due)}
     ORDER BY coalesce(next_application_at, credit_grant_anchor, start_date), id
-    LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`);
+    LIMIT ${due.limit} FOR NO KEY UPDATE SKIP LOCKED`);
   const grants = await findRecords(
     unit,
     CREDIT_GRANTS,
@@ -167,19 +174,21 @@ async function giveGrant(unit: Unit, due: Due): Promise<string | Refusal> {
 
 type Outcome = GrantApplicationRow['application_status'];
 
-/** What a due application becomes, by the status of its subscription (docs/domain.md 21). */
-function outcomeOf(status: SubscriptionRow['subscription_status']): Outcome | null {
-  switch (status) {
-    case 'active':
-    case 'trialing':
-      return 'applied';
-    case 'paused':
-      return 'skipped';
-    case 'cancelled':
-      return 'cancelled';
-    default:
-      return null;
-  }
+/** A due application with what its subscription was and is. */
+type DueAt = {
+  readonly subscription: SubscriptionRow;
+  readonly pauses: readonly PauseRow[];
+  readonly atMs: InstantMs;
+};
+
+/** What a due application becomes, by the status of its subscription then (docs/domain.md 21). */
+function outcomeOf({ subscription, pauses, atMs }: DueAt): Outcome | null {
+  const { subscription_status: status, end_date: endMs } = subscription;
+  if (status === 'draft' || status === 'incomplete') return null;
+  if (status === 'cancelled' && (endMs === null || endMs <= atMs)) return 'cancelled';
+  // One that follows its parent has no pauses of its own.
+  const isPaused = pauses.length === 0 ? status === 'paused' : isPausedAt(pauses, atMs);
+  return isPaused ? 'skipped' : 'applied';
 }
 
 async function writeProgress(
@@ -234,7 +243,7 @@ async function carryOut(
 async function applyOne(
   unit: Unit,
   { grant, made }: DueGrant,
-  subscription: SubscriptionRow,
+  { subscription, pauses }: Omit<DueAt, 'atMs'>,
 ): Promise<null | Refusal> {
   const dates = datesOf(grant, subscription);
   const due = applicationFrom(dates, made);
@@ -242,7 +251,7 @@ async function applyOne(
     await writeProgress(unit, grant, { made, atMs: null, hasEnded: true });
     return null;
   }
-  const outcome = outcomeOf(subscription.subscription_status);
+  const outcome = outcomeOf({ subscription, pauses, atMs: due.atMs });
   if (outcome !== null && due.atMs <= unit.now) {
     const one = { grant, subscription, sequence: due.k, atMs: due.atMs };
     return carryOut(unit, one, { outcome, dates });
@@ -258,32 +267,28 @@ const WAIT_MS = 86_400_000;
 const subscriptionOf = ({ subscription_id: id }: CreditGrantRow): string =>
   assertPresent(id, 'the subscription of a grant');
 
-/** Applies the next application of each grant that is due, at most so many. */
-async function applyTurn(unit: Unit, limit: number): Promise<number | Refusal> {
-  const due = await lockDueGrants(unit, limit);
+/** Applies the next application of each of these grants. */
+async function applyNext(unit: Unit, due: readonly DueGrant[]): Promise<Refusal | null> {
   const ids = due.map(({ grant }) => subscriptionOf(grant));
   const subscriptions = await findRecords(unit, SUBSCRIPTIONS, ids);
+  const pauses = await findPauses(unit, ids);
+  // All wallets before the first head of the ledger, as everywhere.
+  await lockPrepaidWallets(unit, [...subscriptions.values()].map(payerOf));
   for (const one of due) {
     const id = subscriptionOf(one.grant);
     const subscription = mustGet(subscriptions, id, 'the subscription of a grant');
-    const done = await applyOne(unit, one, subscription);
-    if (isRefusal(done)) return done;
+    const own = pauses.filter(({ subscription_id: of }) => of === id);
+    const refusal = await applyOne(unit, one, { subscription, pauses: own });
+    if (refusal !== null) return refusal;
   }
-  return due.length;
+  return null;
 }
 
-/**
- * Applies the credit grants that are due, each application once, at most so many: a grant that is
- * far behind catches up.
- * @returns how many there were.
- */
-export async function applyDueGrants(unit: Unit, limit: number): Promise<number | Refusal> {
-  let done = 0;
-  while (done < limit) {
-    const more = await applyTurn(unit, limit - done);
-    if (isRefusal(more)) return more;
-    if (more === 0) break;
-    done += more;
-  }
-  return done;
-}
+/** Applies the credit grants that are due, each application once; one that is far behind catches up. */
+export const GRANTS_DUE = dueStep({
+  job: APPLY_GRANT,
+  find: lockDueGrants,
+  idOf: ({ grant }) => grant.id,
+  settle: applyNext,
+  isRepeated: true,
+});

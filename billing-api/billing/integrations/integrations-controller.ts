@@ -27,7 +27,7 @@ import { occasionOf } from '../../edge/request-context.js';
 import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
 import type { MessageDto } from '../../records/record-dto.js';
 import { pageToDto } from '../../records/search-records.js';
-import type { WriteDependencies } from '../../records/unit.js';
+import type { GatewayNeeds } from '../gateway-payments/pending-payment.js';
 import { linkEntity, listLinks, unlinkEntity } from './link-operations.js';
 import { takeSubscriptionSignal, type TakenSignal } from './take-subscription-signal.js';
 
@@ -49,7 +49,7 @@ function messageOf({ row, isRepeated, isActivated }: TakenSignal): string {
 @Route('v1/integrations')
 @Tags('Integrations')
 export class IntegrationsController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
+  constructor(private readonly dependencies: GatewayNeeds) {
     super();
   }
 

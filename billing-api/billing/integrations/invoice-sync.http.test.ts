@@ -103,6 +103,23 @@ describe('an invoice that may be paid here and there', () => {
     expect(tried.status).toBe(200);
     expect(await money.read(due.id)).toMatchObject({ payment_status: 'FAILED' });
     expect(sync.stripe.intents.size).toBe(0);
+    const unlink = () =>
+      api.call('DELETE', '/v1/integrations/link', {
+        body: {
+          ...{ entity_type: 'invoice', entity_id: due.id },
+          ...{ provider_type: 'stripe', provider_entity_id: sync.theirs(due.id).id },
+        },
+      });
+    const kept = await unlink();
+    expect([kept.status, kept.body.message]).toEqual([
+      400,
+      expect.stringMatching(/is open at stripe; pull what is paid there, or void it there/),
+    ]);
+    sync.stripe.failNext = 10;
+    expect((await unlink()).status).toBe(503);
+    sync.stripe.failNext = 0;
+    sync.theirs(due.id).status = 'void';
+    expect((await unlink()).status).toBe(200);
   });
 });
 
@@ -213,6 +230,42 @@ describe('a push of an invoice', () => {
     expect(sync.theirs(other.id).status).toBe('void');
   });
 
+  test('asks for what is left of it, also where money comes here after it was sent', async ({
+    api,
+    due,
+    money,
+    sync,
+  }) => {
+    await sync.linkPayer(due);
+    await money.pay(due.id, { amount: '40' });
+    expect((await sync.through(due.id, 'push')).status).toBe('Completed');
+    expect(sent(sync.theirs(due.id))).toEqual([
+      ['Work', 12_200],
+      ['Paid already', -4_000],
+    ]);
+    await money.pay(due.id, { amount: '2' });
+    for (const method of ['push', 'push']) {
+      expect((await sync.through(due.id, method)).status).toBe('Completed');
+      expect(sync.theirs(due.id)).toMatchObject({ status: 'open', credited: 200 });
+    }
+    sync.stripe.invoices.pay(sync.theirs(due.id).id, 8_000);
+    await sync.through(due.id, 'pull');
+    const paid = { payment_status: 'SUCCEEDED', amount_paid: '122.00', overpaid_amount: '0.00' };
+    expect(await money.read(due.id)).toMatchObject(paid);
+    const bounced = await makeInvoice(api, '90.00');
+    await sync.linkPayer(bounced);
+    await money.pay(bounced.id, { amount: '30' });
+    await sync.through(bounced.id, 'push');
+    const { body: payments } = await api.call('GET', `/v1/payments?destination_id=${bounced.id}`);
+    const body = { payment_status: 'VOIDED' };
+    await api.call('PUT', `/v1/payments/${payments.items[0].id}`, { body });
+    const failed = await sync.through(bounced.id, 'push');
+    expect([failed.status, JSON.stringify(failed.error)]).toEqual([
+      'Failed',
+      expect.stringMatching(/asks for 30.00 less than is left here/),
+    ]);
+  });
+
   test('replaces lines that somebody else put on the draft there', async ({ api, sync }) => {
     const invoice = await makeInvoice(api, '10.00');
     await sync.linkPayer(invoice);
@@ -252,13 +305,54 @@ describe('a pull of an invoice', () => {
     });
     const { body: payments } = await api.call('GET', `/v1/payments?destination_id=${due.id}`);
     expect(payments.items.map(({ amount }: Answer) => amount).sort()).toEqual(['100.00', '22.00']);
-    const lower = await makeInvoice(api, '50.00');
-    await sync.linkPayer(lower);
-    await sync.through(lower.id, 'push');
-    await money.pay(lower.id, { amount: '40' });
-    sync.stripe.invoices.pay(sync.theirs(lower.id).id, 1_000);
-    await sync.through(lower.id, 'pull');
-    expect(await money.read(lower.id)).toMatchObject({ amount_paid: '40.00' });
+    expect(payments.items).toMatchObject([
+      { payment_method_type: 'OFFLINE', payment_gateway: 'stripe', gateway_payment_id: id },
+      { payment_method_type: 'OFFLINE', payment_gateway: 'stripe', gateway_payment_id: id },
+    ]);
+  });
+
+  test('adds what was paid there to what was paid here, once, and what is too much', async ({
+    api,
+    money,
+    sync,
+  }) => {
+    const both = await makeInvoice(api, '50.00');
+    await sync.linkPayer(both);
+    await sync.through(both.id, 'push');
+    await money.pay(both.id, { amount: '40' });
+    sync.stripe.invoices.pay(sync.theirs(both.id).id, 1_000);
+    const paid = { payment_status: 'SUCCEEDED', amount_paid: '50.00', overpaid_amount: '0.00' };
+    // The push tells there that the rest was paid here, which no pull counts again.
+    for (const method of ['pull', 'pull', 'push', 'pull']) {
+      expect(await sync.through(both.id, method)).toMatchObject({ status: 'Completed' });
+      expect(await money.read(both.id)).toMatchObject(paid);
+    }
+    expect(sync.theirs(both.id)).toMatchObject({ amountPaid: 5_000, paidElsewhere: 4_000 });
+    const twice = await makeInvoice(api, '60.00');
+    await sync.linkPayer(twice);
+    await sync.through(twice.id, 'push');
+    await money.pay(twice.id, { amount: '45' });
+    sync.stripe.invoices.pay(sync.theirs(twice.id).id, 6_000);
+    for (const method of ['pull', 'pull']) {
+      await sync.through(twice.id, method);
+      expect(await money.read(twice.id)).toMatchObject({
+        ...{ payment_status: 'OVERPAID', amount_paid: '105.00', overpaid_amount: '45.00' },
+      });
+    }
+    const elsewhere = await makeInvoice(api, '70.00');
+    await sync.linkPayer(elsewhere);
+    await sync.through(elsewhere.id, 'push');
+    await money.pay(elsewhere.id, { amount: '20' });
+    // Somebody notes there what came by a transfer: those 20.00, and 50.00 more.
+    Object.assign(sync.theirs(elsewhere.id), {
+      ...{ status: 'paid', amountPaid: 7_000, paidElsewhere: 7_000 },
+    });
+    for (const method of ['pull', 'pull']) {
+      await sync.through(elsewhere.id, method);
+      expect(await money.read(elsewhere.id)).toMatchObject({
+        ...{ payment_status: 'SUCCEEDED', amount_paid: '70.00' },
+      });
+    }
   });
 });
 

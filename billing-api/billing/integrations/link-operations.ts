@@ -26,6 +26,8 @@ import {
   type Unit,
   type WriteDependencies,
 } from '../../records/unit.js';
+import type { GatewayNeeds } from '../gateway-payments/pending-payment.js';
+import { payableThere } from './payable-there.js';
 
 /** Holds what a link names; a customer shows its links, so its version rises (docs/http.md 4). */
 async function holdLinked(
@@ -83,12 +85,14 @@ export async function linkEntity(
   });
 }
 
-/** DELETE /integrations/link. */
-export function unlinkEntity(
-  dependencies: WriteDependencies,
+/** DELETE /integrations/link: none by which an invoice could be paid here and there. */
+export async function unlinkEntity(
+  dependencies: GatewayNeeds,
   occasion: Occasion,
   body: UnlinkBody,
 ): Promise<IntegrationRow | Refusal> {
+  const payable = await payableThere(dependencies, occasion, body);
+  if (payable !== null) return payable;
   return writeUnit(dependencies, occasion, async (unit) => {
     const held = await holdLinked(unit, body);
     if (isRefusal(held)) return held;

@@ -1,7 +1,14 @@
+import { ZERO } from '../../../contract/decimal.js';
 import { DAY_MS } from '../../../contract/instant.js';
 import { INTEGRATIONS } from '../../declarations/customers/integration.resource.js';
 import { CONNECTIONS, type ConnectionRow } from '../../declarations/exports/connection.resource.js';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import {
+  newlyPaidThere,
+  paidWithoutProvider,
+  type AmountsHere,
+  type Pulled,
+} from '../../domain/payment/provider-amounts.js';
 import { providerLines } from '../../domain/payment/provider-lines.js';
 import { closeWorkflow, failedBy } from '../../platform/workflows/close-workflow.js';
 import { updateRecord } from '../../records/change-record.js';
@@ -16,14 +23,17 @@ import type {
   InvoiceProvider,
   ProviderAnswer,
   ProviderInvoice,
+  ProviderState,
   SentInvoice,
 } from '../gateways/invoice-provider.js';
 import { openInvoiceProvider } from '../gateways/open-gateway.js';
 import { isBeingCharged } from '../payments/begin-charge.js';
+import { GATEWAY } from '../payments/gateway-work.js';
 import { findOpenPages } from '../payments/payment-pages.js';
 import type { GatewayNeeds } from '../gateway-payments/pending-payment.js';
 import { lockFinalized } from '../payments/settle-invoice.js';
-import { recordMoney } from '../payments/take-payment.js';
+import { newPayment, storePayment, succeed } from '../payments/take-payment.js';
+import { findPulled } from './find-pulled.js';
 import { readDocument } from '../stored/read-documents.js';
 import { findLink, syncProblem, type SyncInput } from './start-sync.js';
 
@@ -35,6 +45,8 @@ type Synced = {
   readonly payerId: string | null;
   /** The invoice as the provider calls it; null when it was never sent. */
   readonly providerId: string | null;
+  /** What was recorded of what is paid there. */
+  readonly pulled: readonly Pulled[];
 };
 
 type Work = {
@@ -62,6 +74,7 @@ async function findSynced(unit: ReadUnit, input: SyncInput): Promise<Synced | Re
     ...{ invoice, document, connection },
     payerId: payer?.provider_entity_id ?? null,
     providerId: link?.provider_entity_id ?? null,
+    pulled: await findPulled(unit, invoiceId),
   };
 }
 
@@ -70,23 +83,35 @@ function daysUntilDue({ due_date: due, finalized_at: finalized }: InvoiceRow): n
   return Math.max(0, Math.ceil((due - finalized) / DAY_MS));
 }
 
-function sentOf({ invoice, document }: Synced, payerId: string, linesMax: number): SentInvoice {
+const amountsOf = (invoice: InvoiceRow, pulled: readonly Pulled[]): AmountsHere => ({
+  ...{ total: invoice.total, adjusted: invoice.adjustment_amount, paid: invoice.amount_paid },
+  pulled,
+});
+
+function sentOf(
+  { invoice, document, pulled }: Synced,
+  payerId: string,
+  linesMax: number,
+): SentInvoice {
   const lines = document.lines.map((line) => ({
     description: line.display_name,
     amount: line.amount,
   }));
+  const amounts = amountsOf(invoice, pulled);
+  const isPaid = invoice.amount_remaining.isZero();
+  // One of which nothing is left is sent whole, and then told to be paid.
+  const paidAlready = isPaid ? ZERO : paidWithoutProvider(amounts);
   return {
     ...{ invoiceId: invoice.id, invoiceNumber: invoice.invoice_number, payerId },
-    ...{ currency: invoice.currency, total: invoice.total, daysUntilDue: daysUntilDue(invoice) },
+    ...{ currency: invoice.currency, daysUntilDue: daysUntilDue(invoice) },
+    ...{ amounts, isPaid, asked: invoice.total.minus(paidAlready) },
     lines: providerLines(
       {
-        ...{ lines, total: invoice.total, totalDiscount: invoice.total_discount },
+        ...{ lines, total: invoice.total, totalDiscount: invoice.total_discount, paidAlready },
         ...{ creditsApplied: invoice.total_prepaid_credits_applied, totalTax: invoice.total_tax },
       },
       linesMax,
     ),
-    credited: invoice.adjustment_amount,
-    isPaid: invoice.amount_remaining.isZero(),
   };
 }
 
@@ -113,7 +138,7 @@ async function beginOnce(work: Work, sent: SentInvoice): Promise<string | Refusa
   return isRefusal(stored) ? stored : id;
 }
 
-async function cancelThere(work: Work, id: string): Promise<ProviderInvoice | Refusal> {
+async function cancelThere(work: Work, id: string): Promise<ProviderState | Refusal> {
   return valueOf(await work.provider.cancel(id));
 }
 
@@ -126,7 +151,7 @@ async function isBeingTaken(unit: ReadUnit, invoiceId: string): Promise<boolean>
   return (await findOpenPages(unit, { invoiceId })).length > 0;
 }
 
-async function push(work: Work): Promise<ProviderInvoice | Refusal> {
+async function push(work: Work): Promise<ProviderState | Refusal> {
   const { provider, synced, input } = work;
   const { payerId, providerId, invoice } = synced;
   if (invoice.invoice_status === 'VOIDED' && providerId !== null) {
@@ -151,36 +176,61 @@ async function pull({ provider, synced }: Work): Promise<ProviderInvoice | Refus
   return new Refusal('invalid_operation', problem);
 }
 
+/** Records what the provider has received since the last pull as a payment of its own. */
+async function recordPulled(
+  unit: Unit,
+  invoice: InvoiceRow,
+  { id, amounts: there }: ProviderInvoice,
+): Promise<Refusal | null> {
+  const here = amountsOf(invoice, await findPulled(unit, invoice.id));
+  const amount = newlyPaidThere(here, there);
+  if (!amount.greaterThan(ZERO)) return null;
+  const given = { payment_gateway: GATEWAY, gateway_payment_id: id, amount };
+  const values = newPayment(invoice, { payment_method_type: 'OFFLINE', ...given });
+  const payment = await storePayment(unit, values);
+  const done = isRefusal(payment) ? payment : await succeed(unit, { payment, invoice });
+  return isRefusal(done) ? done : null;
+}
+
 /** Takes over what the provider says of a payment: what is paid is never lowered. */
 async function takeOver(unit: Unit, id: string, told: ProviderInvoice): Promise<Refusal | null> {
   const row = await lockFinalized(unit, id);
-  if (isRefusal(row)) return row;
-  const more = told.paid.minus(row.amount_paid);
-  const paid = more.greaterThan(0) ? await recordMoney(unit, row, more) : row;
-  if (isRefusal(paid) || told.pdfUrl === null || told.pdfUrl === paid.invoice_pdf_url) {
-    return isRefusal(paid) ? paid : null;
+  const refused = isRefusal(row) ? row : await recordPulled(unit, row, told);
+  if (refused !== null) return refused;
+  const current = await lockFinalized(unit, id);
+  const { pdfUrl } = told;
+  if (isRefusal(current) || pdfUrl === null || pdfUrl === current.invoice_pdf_url) {
+    return isRefusal(current) ? current : null;
   }
-  const current = (await lockRecord(unit, INVOICES, id)) ?? paid;
-  const after = await updateRecord(unit, INVOICES, {
-    row: current,
-    patch: { invoice_pdf_url: told.pdfUrl },
-  });
+  const patch = { invoice_pdf_url: pdfUrl };
+  const after = await updateRecord(unit, INVOICES, { row: current, patch });
   return isRefusal(after) ? after : null;
 }
 
-/** Notes what the provider told, and ends the workflow, in one unit. */
-async function note(
+/** Ends the workflow with how the invoice stands at the provider. */
+function close(
   unit: Unit,
   { invoiceId, method, workflowId }: SyncInput,
-  told: ProviderInvoice,
+  { id, status }: ProviderState,
 ): Promise<Refusal | null> {
-  const taken = method === 'pull' ? await takeOver(unit, invoiceId, told) : null;
-  if (taken !== null) return taken;
   const result = {
     ...{ invoice_id: invoiceId, method },
-    ...{ provider_invoice_id: told.id, provider_status: told.status },
+    ...{ provider_invoice_id: id, provider_status: status },
   };
   return closeWorkflow(unit, workflowId, { workflow_status: 'Completed', result });
+}
+
+/** Does what is asked for at the provider, and says what is to be written of it here. */
+async function ask(work: Work): Promise<((unit: Unit) => Promise<Refusal | null>) | Refusal> {
+  const { input } = work;
+  if (input.method === 'push') {
+    const state = await push(work);
+    return isRefusal(state) ? state : (unit) => close(unit, input, state);
+  }
+  const told = await pull(work);
+  if (isRefusal(told)) return told;
+  return async (unit) =>
+    (await takeOver(unit, input.invoiceId, told)) ?? (await close(unit, input, told));
 }
 
 async function carryOut(
@@ -191,10 +241,8 @@ async function carryOut(
   const synced = await readUnit(needs, occasion, (unit) => findSynced(unit, input));
   if (isRefusal(synced)) return synced;
   const provider = await openInvoiceProvider(needs, synced.connection);
-  const work = { needs, occasion, input, synced, provider };
-  const told = input.method === 'push' ? await push(work) : await pull(work);
-  if (isRefusal(told)) return told;
-  return writeUnit(needs, occasion, (unit) => note(unit, input, told));
+  const note = await ask({ needs, occasion, input, synced, provider });
+  return isRefusal(note) ? note : writeUnit(needs, occasion, note);
 }
 
 /**

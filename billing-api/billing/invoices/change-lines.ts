@@ -90,7 +90,7 @@ export function addInvoiceLine(
 ): Promise<InvoiceDocument | Refusal> {
   const edit: Edit = (lines, { id, currency, period_start: startMs, period_end: endMs }) => {
     const reader = new MemberReader();
-    const displayName = reader.name('display_name', body.display_name);
+    const displayName = reader.line('display_name', body.display_name);
     const amount = readAmount(reader, body.amount, currency);
     const quantity = reader.decimal('quantity', body.quantity) ?? ONE;
     const metadata = reader.metadata(body.metadata);

@@ -128,7 +128,7 @@ function readLine(
     reader.note(`${place}amount`, 'must be 0 or more, except on an invoice of type CREDIT');
   }
   return {
-    displayName: reader.name(`${place}display_name`, body.display_name),
+    displayName: reader.line(`${place}display_name`, body.display_name),
     amount,
     quantity: reader.decimal(`${place}quantity`, body.quantity) ?? ONE,
     priceId: body.price_id ?? null,
@@ -222,7 +222,7 @@ export function readGivenInvoice(body: CreateInvoiceBody): CreateInvoiceRequest 
     currency,
     type,
     lines,
-    number: number === undefined ? null : reader.name('invoice_number', number),
+    number: number === undefined ? null : reader.line('invoice_number', number),
     dueDate: reader.instant('due_date', body.due_date),
     description: body.description ?? null,
     coupons,

@@ -248,6 +248,12 @@ describe('an invoice', () => {
     ]);
     const refusals = [
       [{ ...body, invoice_number: 'A-1' }, 409, 'invoice_number'],
+      [{ ...body, invoice_number: 'A-2\r\nX: y' }, 400, 'invoice_number'],
+      [
+        { ...body, line_items: [{ display_name: 'A\u202Eb', amount: '1' }] },
+        400,
+        'line_items.0.display_name',
+      ],
       [{ ...body, coupons: ['FIVE'] }, 400, 'coupons.0'],
       [{ ...body, subtotal: '125' }, 400, 'subtotal'],
       [

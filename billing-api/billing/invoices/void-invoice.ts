@@ -13,6 +13,9 @@ import { isRefusal, Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
+import { FIRST_REASONS } from '../payments/activate-paid.js';
+import { isBeingCharged } from '../payments/begin-charge.js';
+import { endRetries } from '../payments/plan-retry.js';
 import { documentOf } from '../stored/document-parts.js';
 import { findDocumentParts } from '../stored/read-documents.js';
 import { undoMoney } from './undo-money.js';
@@ -82,6 +85,32 @@ export async function voidDraftsFrom(
     ORDER BY id`);
   for (const id of ids) {
     const voided = await voidHere(unit, { id }, {});
+    if (isRefusal(voided)) return voided;
+  }
+  return null;
+}
+
+/**
+ * Voids what a held subscription would have begun with that nobody has paid: without it nothing was
+ * bought, so its card is not charged any more (docs/domain.md 24.3). Where a charge is under way,
+ * the gateway decides, and no other one follows.
+ */
+export async function voidUnpaidFirst(unit: Unit, subscriptionId: string): Promise<Refusal | null> {
+  const rows = await unit.tx.any(sql.type(INVOICES.row)`
+    SELECT * FROM invoices
+    WHERE subscription_id = ${subscriptionId} AND invoice_status = 'FINALIZED'
+      AND billing_reason = ANY (${sql.array(FIRST_REASONS, 'text')}) AND amount_remaining > 0
+      AND ${isOfEnvironment}
+    ORDER BY id FOR NO KEY UPDATE`);
+  for (const row of rows) {
+    if (
+      row.payment_status === 'PROCESSING' ||
+      (await isBeingCharged(unit, { invoiceId: row.id }))
+    ) {
+      await endRetries(unit, row);
+      continue;
+    }
+    const voided = await voidHere(unit, { id: row.id }, {});
     if (isRefusal(voided)) return voided;
   }
   return null;

@@ -16,6 +16,11 @@ describe('csvText', () => {
   it('lets no cell be taken for a formula, and leaves numbers alone', () => {
     expect(lineOf('=1+1', '+x', '-x', '@x')).toBe("'=1+1,'+x,'-x,'@x\r\n");
     expect(lineOf('\t=1', '\tx', '\r=1')).toBe(`'\t=1,'\tx,"'\r=1"\r\n`);
+    expect(lineOf('＝1', '＋x', '－x', '＠x')).toBe("'＝1,'＋x,'－x,'＠x\r\n");
+    expect(lineOf('\u200B=1', ' =1', '\uFEFF\u00A0@x', '\u00AD＝1')).toBe(
+      "'\u200B=1,' =1,'\uFEFF\u00A0@x,'\u00AD＝1\r\n",
+    );
+    expect(lineOf(' x', '\u200Bx', 'a=b')).toBe(' x,\u200Bx,a=b\r\n');
     expect(lineOf('-1.5', '+2', '0')).toBe('-1.5,+2,0\r\n');
     expect(lineOf('=a,"b"')).toBe('"\'=a,""b"""\r\n');
   });

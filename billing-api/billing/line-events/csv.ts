@@ -1,6 +1,9 @@
 const NUMBER = /^[+-]?\d+(\.\d+)?$/;
-/** A spreadsheet takes a cell that begins like this for a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
+/**
+ * A spreadsheet may take a cell that begins like this for a formula: it reads full-width signs as
+ * the others, and passes over blanks and what is not seen.
+ */
+const FORMULA = /^(?:[\t\r]|[\s\p{C}\p{Z}]*[=+\-@＝＋－﹣−＠﹢﹦﹫])/u;
 
 /** A cell (docs/domain.md 33.4): quoted where it must be, and never taken for a formula. */
 function cellOf(text: string): string {

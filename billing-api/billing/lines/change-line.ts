@@ -17,7 +17,7 @@ import {
 } from '../../subscriptions/lines/commitment-request.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { holdLine, type HeldLine } from './held-line.js';
-import { replaceLine, type LineChange } from './replace-line.js';
+import { creditEndedLine, replaceLine, type LineChange } from './replace-line.js';
 import { answeredLine } from './search-lines.js';
 import type { ChangeLineItemBody, EndLineItemBody } from './line-items-dto.js';
 
@@ -71,7 +71,7 @@ function requestOf(unit: Unit, id: string, body: ChangeLineItemBody): Requested 
   const reader = new MemberReader();
   const change = changeOf(reader, { unit, id }, body);
   const display_name =
-    body.display_name === undefined ? undefined : reader.name('display_name', body.display_name);
+    body.display_name === undefined ? undefined : reader.line('display_name', body.display_name);
   const metadata = body.metadata === undefined ? undefined : { ...reader.metadata(body.metadata) };
   const problems = reader.refusal();
   if (problems !== null) return unnestedRefusal(problems, PLACE);
@@ -134,7 +134,12 @@ async function end(
   if (isRefusal(held)) return held;
   const { row } = held;
   const refusal = targetRefusal(LINE_ITEMS, row, target) ?? endRefusal(held, atMs);
-  return refusal ?? updateRecord(unit, LINE_ITEMS, { row, patch: { end_date: atMs } });
+  if (refusal !== null) return refusal;
+  const isCredited = body.proration_behavior === 'create_prorations';
+  const member = 'effective_from';
+  const credited = isCredited ? await creditEndedLine(unit, held, { member, atMs }) : null;
+  if (isRefusal(credited)) return credited;
+  return updateRecord(unit, LINE_ITEMS, { row, patch: { end_date: atMs } });
 }
 
 /** DELETE /subscriptions/lineitems/{id}: the line item ends at an instant. */

@@ -37,8 +37,17 @@ export interface ChangeLineItemBody extends PriceOverrideBody, LineItemCommitmen
 
 /** @example {"effective_from": "2026-01-16T00:00:00Z"} */
 export interface EndLineItemBody {
-  /** In the running period or later; now when absent. */
+  /**
+   * In the running period or later; now when absent. With `create_prorations` a line that is
+   * charged in advance ends in the running period or at its end.
+   */
   effective_from?: DateTime;
+  /**
+   * `create_prorations` gives what is unused of its charges in advance to a wallet, as a quantity
+   * of 0 does; `none` gives nothing back.
+   * @default "none"
+   */
+  proration_behavior?: 'create_prorations' | 'none';
 }
 
 /** @example {"subscription_ids": ["subs_01KAHZ3M4N5P6Q7R8S9T0V1W2X"]} */

@@ -71,7 +71,8 @@ export class LinesController extends Controller {
   }
 
   /**
-   * Ends a line item, now or at an instant.
+   * Ends a line item, now or at an instant; what is unused of its charges in advance is given back
+   * where that is asked for.
    * @summary End a line item
    */
   @Delete('lineitems/{id}')

@@ -99,8 +99,25 @@ describe('line items of a running subscription (27)', () => {
     expect([ended.status, ended.body.end_date]).toEqual([200, '2026-01-11T00:00:00.000Z']);
     const twice = await api.call('DELETE', `/v1/subscriptions/lineitems/${line.id}`, { body: {} });
     expect([twice.status, twice.body.message]).toEqual([400, expect.stringContaining('already')]);
+    const body = { price_id: world.price };
+    const added = await api.make(`/v1/subscriptions/${world.id}/lineitems`, body);
     await bill('2026-02-01T02:00:00Z');
-    expect(await world.invoices()).toEqual(['2026-01-01 10.00']);
+    // 31.00 × 10 ÷ 31, 62.00 × 21 ÷ 31 for the rest of January, and 62.00 for February.
+    expect(await world.invoices()).toEqual(['2026-01-01 114.00']);
+    await bill('2026-02-15T00:00:00Z');
+    const end = (members: object) =>
+      api.call('DELETE', `/v1/subscriptions/lineitems/${added.id}`, { body: members });
+    const prorated = { proration_behavior: 'create_prorations' };
+    const later = await end({ ...prorated, effective_from: '2026-03-02T00:00:00Z' });
+    expect([later.status, later.body.message]).toEqual([400, expect.stringContaining('period')]);
+    expect((await end(prorated)).body.end_date).toBe('2026-02-15T00:00:00.000Z');
+    const { items } = await api.make('/v1/wallets/search', { external_customer_id: 'acme' });
+    // 62.00 × 14 ÷ 28, as a quantity of 0 gives back.
+    expect(items.map((one: Answer) => one.credit_balance)).toEqual(['31']);
+    const cancel = `/v1/subscriptions/${world.id}/cancel`;
+    expect((await api.call('POST', cancel, { body: prorated })).body.total_credit_amount).toBe(
+      '0.00',
+    );
   });
 
   test('change their name in place, and their quantity by a successor', async ({

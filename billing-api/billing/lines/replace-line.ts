@@ -18,6 +18,7 @@ import { updateRecord } from '../../records/change-record.js';
 import { findRecord } from '../../records/find-record.js';
 import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
+import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { commitLine } from '../../subscriptions/lines/commit-lines.js';
 import type { RequestedCommitment } from '../../subscriptions/lines/commitment-request.js';
 import { lineItemFromRow } from '../../subscriptions/lines/line-item-from-row.js';
@@ -100,13 +101,26 @@ function lineRefusal(held: HeldLine, change: LineChange): Refusal | null {
   return instantRefusal(held, members.at, atMs);
 }
 
+/** What a line item has from an instant on. */
+type NewTerms = {
+  readonly atMs: InstantMs;
+  readonly quantity: Decimal;
+  /** What a full period costs by a new price; null where the price stays. */
+  readonly full: Decimal | null;
+};
+
+function newTermsOf({ atMs, model }: LineChange, { quantity: text, price }: NewLine): NewTerms {
+  const quantity = decimalOf(assertPresent(text, 'the quantity of a successor'));
+  const full = model === null ? null : ratePrice(termsOfPrice(price), quantity).amount;
+  return { atMs, quantity, full };
+}
+
 /** What is settled at once; null where the next invoice charges both by their time. */
 async function settlementOf(
   unit: Unit,
   { row, loaded }: HeldLine,
-  { change: { atMs, model }, line }: { readonly change: LineChange; readonly line: NewLine },
+  { atMs, quantity: to, full }: NewTerms,
 ): Promise<Settlement | null> {
-  if (!isAdvance(row)) return null;
   const { related } = loaded;
   const metering = { meters: new Map(), effectiveMeters: new Map() } as const;
   const { price } = lineItemFromRow(row, related.prices, metering);
@@ -124,13 +138,18 @@ async function settlementOf(
   const left = percentageLeft(coupons, row.id);
   const rest = { rest: period, proration, charges, pauses: own.pauses, left };
   const known = { period, proration, charged };
-  const to = decimalOf(assertPresent(line.quantity, 'the quantity of a successor'));
-  if (model !== null) {
-    const full = ratePrice(termsOfPrice(line.price), to).amount;
-    return { ...known, ...settlePrice({ ...rest, full, currency }) };
-  }
+  if (full !== null) return { ...known, ...settlePrice({ ...rest, full, currency }) };
   const exact = settleQuantity({ ...rest, price, from: decimalOf(row.quantity), to });
   return { ...known, exact, amount: roundToMinorDigits(exact, currency) };
+}
+
+/** What a change settles at once: nothing of what is charged in arrear. */
+async function settlementOfChange(
+  unit: Unit,
+  held: HeldLine,
+  { change, line }: { readonly change: LineChange; readonly line: NewLine },
+): Promise<Settlement | null> {
+  return isAdvance(held.row) ? settlementOf(unit, held, newTermsOf(change, line)) : null;
 }
 
 async function chargeMore(
@@ -148,6 +167,36 @@ async function chargeMore(
     ? await findCouponsOfRest(unit, loaded, { atMs: period.startMs, charged, added: [after] })
     : NO_COUPONS;
   return storeProration(unit, loaded, { reason: 'PRORATION', lines: [line], period, discounts });
+}
+
+/** Gives what a line item costs less to a wallet. */
+function giveBack(
+  unit: Unit,
+  { subscription }: BilledSubscription,
+  { settlement, after }: { readonly settlement: Settlement; readonly after: LineItemRow },
+): Promise<WalletTransactionRow | null | Refusal> {
+  const { period, proration, amount } = settlement;
+  // Its end without the pauses that have moved it, as that of a charge (docs/domain.md 23.1).
+  const unmoved = { startMs: period.startMs, endMs: period.startMs + proration.coveredMs };
+  const credit = { lineItemId: after.id, amount: amount.negated(), period: unmoved };
+  return creditLines(unit, subscription, [credit]);
+}
+
+/**
+ * Gives back what is unused of a line item that ends at an instant of the running period, as a
+ * quantity of 0 does; null where that is nothing (docs/domain.md 27).
+ */
+export async function creditEndedLine(
+  unit: Unit,
+  held: HeldLine,
+  { member, atMs }: { readonly member: string; readonly atMs: InstantMs },
+): Promise<WalletTransactionRow | null | Refusal> {
+  if (!isAdvance(held.row)) return null;
+  const refusal = instantRefusal(held, member, atMs);
+  if (refusal !== null) return refusal;
+  const settlement = await settlementOf(unit, held, { atMs, quantity: ZERO, full: null });
+  if (settlement === null || !settlement.amount.isNegative()) return null;
+  return giveBack(unit, held.loaded, { settlement, after: held.row });
 }
 
 /** The name and the start of the addon that brings a line; null for every other one. */
@@ -275,7 +324,7 @@ export async function replaceLine(
   if (isRefusal(made)) return made;
   const { row, loaded } = held;
   const { atMs } = change;
-  const settlement = await settlementOf(unit, held, { change, line: made.line });
+  const settlement = await settlementOfChange(unit, held, { change, line: made.line });
   const before = await updateRecord(unit, LINE_ITEMS, { row, patch: { end_date: atMs } });
   if (isRefusal(before)) return before;
   const after = await storeSuccessor(unit, held, {
@@ -288,11 +337,7 @@ export async function replaceLine(
   if (settlement === null || settlement.amount.isZero()) return none;
   const settled = { settlement, after };
   if (settlement.amount.isNegative()) {
-    const { period, proration, amount } = settlement;
-    // Its end without the pauses that have moved it, as that of a charge (docs/domain.md 23.1).
-    const unmoved = { startMs: period.startMs, endMs: period.startMs + proration.coveredMs };
-    const credit = { lineItemId: after.id, amount: amount.negated(), period: unmoved };
-    const transaction = await creditLines(unit, loaded.subscription, [credit]);
+    const transaction = await giveBack(unit, loaded, settled);
     return isRefusal(transaction) ? transaction : { ...none, transaction };
   }
   const invoice = await chargeMore(unit, held, settled);

@@ -58,7 +58,7 @@ async function holdCharged(unit: Unit, id: string): Promise<SubscriptionRow | Re
 }
 
 /** Raises the version of the subscription, so that no invoice is stored that knows less. */
-async function touch(unit: Unit, row: SubscriptionRow): Promise<SubscriptionRow | Refusal> {
+export async function touch(unit: Unit, row: SubscriptionRow): Promise<SubscriptionRow | Refusal> {
   const after = await updateRecord(unit, SUBSCRIPTIONS, { row, patch: {} });
   if (!isRefusal(after)) await announceUpdated(unit, after);
   return after;

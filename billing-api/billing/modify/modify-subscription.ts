@@ -1,7 +1,7 @@
 import { assertPresent } from '../../../runtime/failure.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
-import { targetRefusal, type ChangeTarget } from '../../records/change-record.js';
+import { lockForChange, targetRefusal, type ChangeTarget } from '../../records/change-record.js';
 import { resultOf, undone } from '../../records/dry-run.js';
 import { readRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
@@ -9,13 +9,12 @@ import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { withRelated, type LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
-import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import { modifyGroup } from '../hierarchies/group.js';
 import { modifyInheritance, type ChangedMember } from '../hierarchies/modify-inheritance.js';
 import { replaceLine, type ReplacedLine } from '../lines/replace-line.js';
 import { holdLine } from '../lines/held-line.js';
 import type { ModifySubscriptionBody, QuantityOfLineBody } from './modify-dto.js';
-import { modifyCoupons, modifyTaxes, type ModifiedAdjustments } from './modify-adjustments.js';
+import { modifyCoupons, modifyTaxes, touch, type ModifiedAdjustments } from './modify-adjustments.js';
 import { moveTrialEnd, type MovedTrial } from './move-trial-end.js';
 
 /** What a modification has done, or would do. */
@@ -87,9 +86,15 @@ function paramsRefusal(body: ModifySubscriptionBody): Refusal | null {
   return null;
 }
 
-type Done = Omit<Modified, 'subscription'>;
+type Done = Omit<Modified, 'subscription'> & {
+  /** The subscription, where its lines were changed. */
+  readonly ofLines: SubscriptionRow | null;
+};
 
-const NOTHING: Done = { quantities: [], trial: null, adjustments: null, members: [] };
+const NOTHING: Done = {
+  ...{ quantities: [], trial: null, adjustments: null, members: [] },
+  ofLines: null,
+};
 
 /** Changes who belongs to a hierarchy; null where the request is about something else. */
 async function modifyMembers(
@@ -105,7 +110,7 @@ async function modifyMembers(
 async function carryOut(
   unit: Unit,
   row: SubscriptionRow,
-  body: ModifySubscriptionBody,
+  { target, body }: Wanted,
 ): Promise<Done | Refusal> {
   const { trial_end_params: trialEnd, coupon_params: coupons, tax_params: taxes } = body;
   if (trialEnd !== undefined) {
@@ -124,19 +129,21 @@ async function carryOut(
   if (isRefusal(members)) return members;
   if (members !== null) return { ...NOTHING, members };
   const { line_items: lines } = assertPresent(body.quantity_change_params, 'new quantities');
+  const held = await lockForChange(unit, SUBSCRIPTIONS, target);
+  if (isRefusal(held)) return held;
   const quantities = await changeQuantities(unit, row.id, lines);
   if (isRefusal(quantities)) return quantities;
-  await announceUpdated(unit, row);
-  return { ...NOTHING, quantities };
+  const ofLines = await touch(unit, held);
+  return isRefusal(ofLines) ? ofLines : { ...NOTHING, quantities, ofLines };
 }
 
 /** The subscription as it is now. */
 function changedRow(
-  { trial, adjustments, members }: Done,
+  { trial, adjustments, members, ofLines }: Done,
   before: SubscriptionRow,
 ): SubscriptionRow {
   const member = members.find((one) => one.row.id === before.id);
-  return trial?.subscription ?? adjustments?.subscription ?? member?.row ?? before;
+  return trial?.subscription ?? adjustments?.subscription ?? member?.row ?? ofLines ?? before;
 }
 
 async function modify(unit: Unit, { target, body }: Wanted): Promise<Modified | Refusal> {
@@ -144,7 +151,7 @@ async function modify(unit: Unit, { target, body }: Wanted): Promise<Modified | 
   if (isRefusal(row)) return row;
   const refusal = paramsRefusal(body) ?? targetRefusal(SUBSCRIPTIONS, row, target);
   if (refusal !== null) return refusal;
-  const done = await carryOut(unit, row, body);
+  const done = await carryOut(unit, row, { target, body });
   if (isRefusal(done)) return done;
   return { ...done, subscription: await withRelated(unit, changedRow(done, row)) };
 }

@@ -30,6 +30,7 @@ import type { GatewayNeeds } from '../gateway-payments/pending-payment.js';
 import { storeOpeningInvoice } from './opening-invoice.js';
 import { withFirstPayment } from './reserve-first.js';
 import { settleOpening } from './settle-opening.js';
+import { movedTrialEnd } from './trial.js';
 
 /** @example {"start_date": "2026-02-01T00:00:00Z"} */
 export interface ActivateSubscriptionBody {
@@ -38,8 +39,10 @@ export interface ActivateSubscriptionBody {
 }
 
 /** The trial of a draft is as long wherever it begins. */
-function trialEndOf({ trial_start: start, trial_end: end }: SubscriptionRow, startMs: InstantMs) {
-  return start === null || end === null ? null : startMs + end - start;
+function trialEndOf(row: SubscriptionRow, toMs: InstantMs): InstantMs | null {
+  const { trial_start: startMs, trial_end: endMs, customer_timezone: timezone } = row;
+  if (startMs === null || endMs === null) return null;
+  return movedTrialEnd({ startMs, endMs }, { toMs, timezone });
 }
 
 /** The first period of a draft that begins at an instant. */

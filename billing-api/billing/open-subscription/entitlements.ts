@@ -106,8 +106,9 @@ function firstAllowance(full: Decimal, { period, isScaled }: FirstPeriod): Decim
 /**
  * Allowances of the plan that renew with the billing period and differ in the first one: with
  * create_prorations a short one has its share (docs/domain.md 22.2), and what an earlier
- * subscription left is added (25.3). A copy counts while its original does and only in that period:
- * outside of both it would replace the original with an allowance that the plan does not give then.
+ * subscription left is added (25.3). A copy counts while its original does and only in that period,
+ * wherever a pause moves its end: outside of both it would replace the original with an allowance
+ * that the plan does not give then.
  */
 function firstEntitlements(
   ofPlan: readonly EntitlementRow[],
@@ -129,6 +130,7 @@ function firstEntitlements(
       usage_limit: allowance.round().toNumber(),
       start_date: validity.startMs,
       end_date: validity.endMs,
+      is_of_first_period: true,
     };
   });
 }

@@ -1,7 +1,14 @@
 import { describe, expect } from 'vitest';
+import { DependencyError } from '../../../runtime/failure.js';
+import { createId } from '../../../runtime/ids.js';
+import type { Database } from '../../../sql/pool.js';
+import { billingNeeds } from '../../testing/bill-environment.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { test as gatewayTest } from '../../testing/gateway-test.js';
 import type { Answer } from '../../testing/money-test.js';
+
+import type { CreateSubscriptionBody } from './create-subscription-body.js';
+import { openSubscription } from './open-subscription.js';
 
 type World = {
   /** What creates a subscription of 30 usd in advance that must be paid at once. */
@@ -29,6 +36,10 @@ const test = gatewayTest.extend<{ world: World }>({
 });
 
 const START = { start_date: '2026-11-01T00:00:00.000Z' };
+
+/** The only invoice. */
+const latestOf = async (api: BillingUnderTest): Promise<string> =>
+  (await api.make('/v1/invoices/search', {})).items[0].id;
 
 /** What a creation leaves: records by kind, and names of events. */
 async function left(api: BillingUnderTest): Promise<Answer> {
@@ -77,6 +88,42 @@ describe('a subscription with error_if_incomplete whose first payment a gateway 
     await gateway.tryOnce(payment);
     expect(gateway.charge().captures).toBe(1);
     expect(await gateway.paymentsOf(opening)).toMatchObject([{ payment_status: 'SUCCEEDED' }]);
+  });
+
+  test('is kept with its reservation when the answer of the database is lost', async ({
+    api,
+    clickhouse,
+    database,
+    gateway,
+    money,
+    world,
+  }) => {
+    let units = 0;
+    const asEnvironment: Database['asEnvironment'] = async (of, work) => {
+      const result = await database.database.asEnvironment(of, work);
+      units += 1;
+      const isRetryable = true;
+      throw new DependencyError('lost', { dependency: 'postgres', isRetryable, cause: result });
+    };
+    const losing = new Proxy(database.database, {
+      get: (target, key) => {
+        const member: unknown = key === 'asEnvironment' ? asEnvironment : Reflect.get(target, key);
+        return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+      },
+    });
+    const { environment } = api;
+    const needs = billingNeeds({ database: losing, clickHouse: clickhouse.client, environment });
+    const occasion = { environment, actor: { kind: 'operator', name: 'test' } } as const;
+    const body = world.bodyOf('pm_card_visa') as CreateSubscriptionBody;
+    await expect(openSubscription({ ...needs, createId }, occasion, body)).rejects.toThrow('lost');
+    expect(units).toBe(1);
+    expect(gateway.charge()).toMatchObject({ status: 'requires_capture' });
+    await gateway.take();
+    const { items } = await api.make('/v1/subscriptions/search', {});
+    expect(items).toMatchObject([{ subscription_status: 'active' }]);
+    expect(await money.read(await latestOf(api))).toMatchObject({
+      payment_status: 'SUCCEEDED',
+    });
   });
 
   test('is refused with the reason of a card that is declined, and nothing is left', async ({

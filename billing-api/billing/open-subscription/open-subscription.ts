@@ -97,7 +97,9 @@ export async function storeSubscription(
   const phases = request.phases.map((phase) => ({ ...phase, id: unit.newId(PHASES.idPrefix) }));
   const lines = await findNewLines(unit, { request, phases, subscriptionId: id }, held);
   if (isRefusal(lines)) return lines;
-  const trialEndMs = findTrialEnd(request, lines.lines, request.startMs ?? unit.now);
+  const startMs = request.startMs ?? unit.now;
+  const timezone = timezoneOf(request, held.customer);
+  const trialEndMs = findTrialEnd(request, lines.lines, { startMs, timezone });
   if (isRefusal(trialEndMs)) return trialEndMs;
   const ledger = newLedger(request, held.customer, { now: unit.now, trialEndMs });
   const row = { ...newRow(request, held, ledger), id };
@@ -242,6 +244,11 @@ async function holdCustomerAndPlan(
   return isRefusal(addons) ? addons : { customer, payer, heirs, plan, planPrices, addons };
 }
 
+/** The time zone of a subscription (docs/domain.md 12.6). */
+function timezoneOf({ customerTimezone }: SubscriptionRequest, customer: CustomerRow): string {
+  return customerTimezone ?? customer.timezone ?? 'UTC';
+}
+
 /** The ledger of the new subscription, with its first period. */
 function newLedger(
   request: SubscriptionRequest,
@@ -249,7 +256,7 @@ function newLedger(
   { now, trialEndMs }: { readonly now: InstantMs; readonly trialEndMs: InstantMs | null },
 ): PeriodLedger {
   const { billingCycle, billingPeriod } = request;
-  const timezone = request.customerTimezone ?? customer.timezone ?? 'UTC';
+  const timezone = timezoneOf(request, customer);
   const startMs = request.startMs ?? now;
   const terms = {
     billingCadence: request.billingCadence,

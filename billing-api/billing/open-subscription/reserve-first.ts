@@ -1,4 +1,5 @@
 import { sql } from 'slonik';
+import { DependencyError } from '../../../runtime/failure.js';
 import type { PaymentRow } from '../../declarations/money/payment.resource.js';
 import { PAYMENTS } from '../../declarations/money/payment.resource.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
@@ -90,7 +91,7 @@ async function openOwnGateway(
 /**
  * Does a unit whose first payment must succeed (docs/domain.md 17.3). Where a gateway is to take
  * it, the unit is done in vain first, which tells how much that is; then the gateway sets the money
- * aside, and only then is anything stored. What is reserved and not stored is let go.
+ * aside, and only then is anything stored. What is reserved and certainly not stored is let go.
  */
 export async function withFirstPayment<T>(
   needs: GatewayNeeds,
@@ -103,12 +104,14 @@ export async function withFirstPayment<T>(
   if (isRefusal(own)) return own;
   const reservation = await reserve(own.gateway, first.payment, own.payerId);
   if (isRefusal(reservation)) return reservation;
-  let isStored = false;
   try {
     const done = await writeUnit(needs, occasion, (unit) => work(unit, reservation));
-    isStored = !isRefusal(done);
+    if (isRefusal(done)) await own.gateway.release(reservation.id);
     return done;
-  } finally {
-    if (!isStored) await own.gateway.release(reservation.id);
+  } catch (error) {
+    // A database that fails at the end may have stored it. Then the job takes what is reserved;
+    // else the gateway lets it go by itself.
+    if (!(error instanceof DependencyError)) await own.gateway.release(reservation.id);
+    throw error;
   }
 }

@@ -1,4 +1,5 @@
-import { DAY_MS, type InstantMs } from '../../../contract/instant.js';
+import { DAY_MS, type InstantMs, type Interval } from '../../../contract/instant.js';
+import { daysAfter } from '../../domain/calendar/local-time.js';
 import { invalid, type Refusal } from '../../records/refusal.js';
 import { termsOfPrice } from '../../subscriptions/lines/line-price.js';
 import type { NewLine } from '../../subscriptions/lines/new-line.js';
@@ -21,12 +22,13 @@ function isOwnWithTrial({ entityType, priceId, price }: NewLine): boolean {
 
 /**
  * Where the trial of a new subscription ends: after the days of the request, else after those that
- * the prices of its plan have in common. Null without a trial (docs/domain.md 22.4).
+ * the prices of its plan have in common, at the same local time. Null without a trial
+ * (docs/domain.md 22.4).
  */
 export function findTrialEnd(
   { trialDays }: Pick<SubscriptionRequest, 'trialDays'>,
   lines: readonly NewLine[],
-  startMs: InstantMs,
+  { startMs, timezone }: { readonly startMs: InstantMs; readonly timezone: string },
 ): InstantMs | null | Refusal {
   if (lines.some(isOwnWithTrial)) {
     return invalid({
@@ -42,5 +44,16 @@ export function findTrialEnd(
   }
   // Absent means none: neither the request nor a price names a trial.
   const days = trialDays ?? ofPlan[0] ?? 0;
-  return days === 0 ? null : startMs + days * DAY_MS;
+  return days === 0 ? null : daysAfter(startMs, days, timezone);
+}
+
+/** Where the trial of a draft ends that begins at another instant: it has as many days there. */
+export function movedTrialEnd(
+  { startMs, endMs }: Interval,
+  { toMs, timezone }: { readonly toMs: InstantMs; readonly timezone: string },
+): InstantMs {
+  const days = Math.round((endMs - startMs) / DAY_MS);
+  // The end of the subscription may have cut it inside a day.
+  const isOfDays = daysAfter(startMs, days, timezone) === endMs;
+  return isOfDays ? daysAfter(toMs, days, timezone) : toMs + endMs - startMs;
 }

@@ -73,6 +73,25 @@ describe('a trial (22.4)', () => {
     ]);
   });
 
+  test('is so many days by the clock of its time zone, also where that changes', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    await bill('2026-03-01T00:00:00Z');
+    const berlin = { customer_timezone: 'Europe/Berlin', trial_period_days: 30 };
+    // 23:30 in Berlin. The clock is put forward on 29 March.
+    const start = { start_date: '2026-03-20T22:30:00Z' };
+    const made = await world.subscribe({ ...berlin, ...start });
+    expect(made.trial_end).toBe('2026-04-19T21:30:00.000Z');
+    const early = { subscription_status: 'draft', start_date: '2026-02-20T22:30:00Z' };
+    const draft = await world.subscribe({ ...berlin, ...early });
+    expect(draft.trial_end).toBe('2026-03-22T22:30:00.000Z');
+    const path = `/v1/subscriptions/${draft.id}/activate`;
+    const { body: activated } = await api.call('POST', path, { body: start });
+    expect(activated.trial_end).toBe('2026-04-19T21:30:00.000Z');
+  });
+
   test('is told of by the event of its end', async ({ api, bill, world }) => {
     const { id } = await world.subscribe();
     await bill('2026-01-15T00:00:00Z');

@@ -10,6 +10,7 @@ import { lastRecorded, type PeriodLedger } from '../../domain/periods/period-led
 import { moveRecord } from '../../records/move-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
+import { moveFirstAllowances } from '../../entitlements/entitlements-store.js';
 import { moveAddonEnds } from '../../subscriptions/addon-associations-store.js';
 import { loadBilledSubscription, pausedUntil } from '../../subscriptions/loaded-subscription.js';
 import { lockLivePause } from '../../subscriptions/periods/pauses-store.js';
@@ -61,6 +62,7 @@ export async function endPause(
   const { current_period_end: toMs } = subscription;
   await moveSchedule(unit, paused.id, toMs);
   const handOver = { fromMs: paused.current_period_end, toMs };
+  await moveFirstAllowances(unit, paused.id, { sinceMs: paused.current_period_start, toMs });
   const refused =
     (await moveSuccessors(unit, loaded.related.lineItems, handOver)) ??
     (await moveAddonEnds(unit, paused.id, handOver));

@@ -7,15 +7,20 @@ import { rowIsOfEnvironment } from '../../records/conditions.js';
 import { lockRecord } from '../../records/find-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
+import { dueStep, oneByOne } from '../run/due-step.js';
+import { isWanted, type DueQuery } from '../run/due-items.js';
 import { lockLivePause } from '../../subscriptions/periods/pauses-store.js';
 import { beginPause } from './begin-pause.js';
 import { endPause } from './end-pause.js';
+
+/** The job of a single subscription whose pause could not begin or end with the others. */
+export const SETTLE_PAUSE = 'settle-pause';
 
 /**
  * Pauses that are to begin or to end, earliest first. One begins in a period that is running, so a
  * period that has ended before is billed first.
  */
-async function findDue({ tx, now }: Unit, limit: number): Promise<readonly PauseRow[]> {
+async function findDue({ tx, now }: Unit, due: DueQuery): Promise<readonly PauseRow[]> {
   const at = sql.fragment`${formatInstant(now)}::timestamptz`;
   return tx.any(sql.type(PAUSES.row)`
     SELECT pause.* FROM subscription_pauses AS pause
@@ -26,7 +31,8 @@ async function findDue({ tx, now }: Unit, limit: number): Promise<readonly Pause
           AND pause.pause_start < subscription.current_period_end
           AND subscription.subscription_status = 'active')
         OR (pause.pause_status = 'active' AND pause.ends_at <= ${at}))
-    ORDER BY coalesce(pause.ends_at, pause.pause_start), pause.id LIMIT ${limit}`);
+      AND ${isWanted(SETTLE_PAUSE, sql.fragment`pause.subscription_id`, due)}
+    ORDER BY coalesce(pause.ends_at, pause.pause_start), pause.id LIMIT ${due.limit}`);
 }
 
 /** Begins or ends one pause, if it is still due when its subscription is locked. */
@@ -45,12 +51,10 @@ async function settle(unit: Unit, due: PauseRow): Promise<Refusal | null> {
   return isRefusal(ended) ? ended : null;
 }
 
-/** Begins and ends the pauses that are due, and answers how many there were. */
-export async function settlePauses(unit: Unit, limit: number): Promise<number | Refusal> {
-  const due = await findDue(unit, limit);
-  for (const pause of due) {
-    const refusal = await settle(unit, pause);
-    if (refusal !== null) return refusal;
-  }
-  return due.length;
-}
+/** Begins and ends the pauses that are due; a subscription has one at a time. */
+export const PAUSES_DUE = dueStep({
+  job: SETTLE_PAUSE,
+  find: findDue,
+  idOf: ({ subscription_id: id }) => id,
+  settle: oneByOne(settle),
+});

@@ -7,7 +7,11 @@ import type { Unit } from '../../records/unit.js';
 import { activateIncomplete } from '../../subscriptions/activate-incomplete.js';
 
 /** Reasons of the invoice with which what a subscription charges begins. */
-const FIRST = ['SUBSCRIPTION_CREATE', 'SUBSCRIPTION_UPDATE', 'SUBSCRIPTION_TRIAL_END'];
+export const FIRST_REASONS = [
+  'SUBSCRIPTION_CREATE',
+  'SUBSCRIPTION_UPDATE',
+  'SUBSCRIPTION_TRIAL_END',
+];
 
 const isPaid = ({ payment_status: status }: InvoiceRow): boolean =>
   status === 'SUCCEEDED' || status === 'OVERPAID';
@@ -18,11 +22,11 @@ const isPaid = ({ payment_status: status }: InvoiceRow): boolean =>
  */
 export async function activatePaid(unit: Unit, invoice: InvoiceRow): Promise<Refusal | null> {
   const { id, subscription_id: subscriptionId, billing_reason: reason } = invoice;
-  if (subscriptionId === null || !isPaid(invoice) || !FIRST.includes(reason)) return null;
+  if (subscriptionId === null || !isPaid(invoice) || !FIRST_REASONS.includes(reason)) return null;
   const isLater = await unit.tx.exists(sql.type(z.unknown())`
     SELECT FROM invoices
     WHERE subscription_id = ${subscriptionId} AND id <> ${id} AND invoice_status = 'FINALIZED'
-      AND billing_reason = ANY (${sql.array(FIRST, 'text')})
+      AND billing_reason = ANY (${sql.array(FIRST_REASONS, 'text')})
       AND billing_sequence < ${invoice.billing_sequence} AND ${isOfEnvironment}`);
   if (isLater) return null;
   const activated = await activateIncomplete(unit, subscriptionId);

@@ -8,7 +8,7 @@ import type { InvoiceDocument } from '../document/invoice-document.js';
 import { findDocumentParts, readDocument } from '../stored/read-documents.js';
 import { collectByGateway } from './collect-by-gateway.js';
 import { collectFromWallets } from './collect-from-wallets.js';
-import { lockFinalized } from './settle-invoice.js';
+import { isOpenAfterRefund, lockFinalized } from './settle-invoice.js';
 
 /** Takes what is left of a locked invoice from wallets, and lets the gateway charge the rest. */
 export async function collect(unit: Unit, row: InvoiceRow): Promise<InvoiceRow | Refusal> {
@@ -35,8 +35,8 @@ export function attemptPayment(
     const refusal = targetRefusal(INVOICES, row, target);
     if (refusal !== null) return refusal;
     const { payment_status: status } = row;
-    if (status !== 'PENDING' && status !== 'FAILED') {
-      const problem = `the payment of the invoice is ${status}; only one that is PENDING or FAILED can be tried`;
+    if (status !== 'PENDING' && status !== 'FAILED' && !isOpenAfterRefund(row)) {
+      const problem = `the payment of the invoice is ${status}; only one that is PENDING or FAILED, or was refunded and leaves something to pay, can be tried`;
       return new Refusal('invalid_operation', problem);
     }
     const after = await collect(unit, row);

@@ -1,4 +1,4 @@
-import { minOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import type { Decimal } from '../../../contract/decimal.js';
 import {
   PAYMENTS,
   type ChangePaymentBody,
@@ -20,78 +20,16 @@ import { moveRecord } from '../../records/move-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { refund } from '../refunds/refund-payment.js';
 import { takeFromCustomer } from './credit-customer.js';
 import { followPayment, toldOfPayment } from './follow-payment.js';
 import { giveBack } from './give-back.js';
 import { holdPayment, type HeldPayment } from './held-payment.js';
-import { addRefunded, takePaid } from './settle-invoice.js';
+import { isKnownAtGateway } from './payment-pages.js';
+import { takePaid } from './settle-invoice.js';
 import { processPayment, succeed } from './take-payment.js';
 
 const told = toldOfPayment;
-
-/** What went back of a payment in all. */
-type Refunded = {
-  readonly status: 'PARTIALLY_REFUNDED' | 'REFUNDED';
-  readonly refunded: Decimal;
-  /** A gateway has paid it back already, so that it counts whatever became of the invoice. */
-  readonly isGone?: boolean;
-};
-
-/** How much of what goes back now an invoice has left to give back; the rest is of the customer. */
-function shareOfInvoice(
-  { invoice }: HeldPayment,
-  { more, isGone }: { readonly more: Decimal; readonly isGone: boolean },
-): Decimal {
-  if (invoice === null) return ZERO;
-  return isGone ? minOf(more, invoice.amount_paid.minus(invoice.refunded_amount)) : more;
-}
-
-/** Notes what goes back of a payment on its invoice, and takes the rest from the customer. */
-async function settleRefund(
-  unit: Unit,
-  { payment, invoice }: HeldPayment,
-  { more, ofInvoice }: { readonly more: Decimal; readonly ofInvoice: Decimal },
-): Promise<PaymentRow | Refusal> {
-  if (invoice !== null && ofInvoice.greaterThan(ZERO)) {
-    const written = await addRefunded(unit, invoice, ofInvoice);
-    if (isRefusal(written)) return written;
-    const back = { kind: 'payment.refunded', amount: ofInvoice, account: 'refunds' } as const;
-    const given = await giveBack(unit, payment, back);
-    if (isRefusal(given)) return given;
-  }
-  const amount = more.minus(ofInvoice);
-  if (amount.isZero()) return payment;
-  return takeFromCustomer(unit, payment, { kind: 'payment.taken_back', amount });
-}
-
-/** Notes that money of a payment went back. */
-export async function refund(
-  unit: Unit,
-  { payment, invoice }: HeldPayment,
-  { status, refunded, isGone = false }: Refunded,
-): Promise<PaymentRow | Refusal> {
-  const more = refunded.minus(payment.refunded_amount);
-  const move = {
-    ...{ target: { id: payment.id }, lifecycle: PAYMENT, told },
-    patch: () => ({ refunded_amount: refunded, refunded_at: unit.now }),
-  } as const;
-  const after =
-    status === 'REFUNDED'
-      ? await moveRecord(unit, PAYMENTS, {
-          ...move,
-          move: 'refund',
-          to: 'REFUNDED',
-        })
-      : await moveRecord(unit, PAYMENTS, {
-          ...move,
-          move: 'refund_in_part',
-          to: 'PARTIALLY_REFUNDED',
-        });
-  if (isRefusal(after) || more.isZero()) return after;
-  const held = { payment: after, invoice };
-  const ofInvoice = shareOfInvoice(held, { more, isGone });
-  return settleRefund(unit, held, { more, ofInvoice });
-}
 
 async function voidPayment(
   unit: Unit,
@@ -284,6 +222,11 @@ export function removePayment(
     if (refusal !== null) return refusal;
     if (row.payment_status !== 'INITIATED' && row.payment_status !== 'FAILED') {
       const problem = `the payment is ${row.payment_status}; only one that is INITIATED or FAILED can be removed`;
+      return new Refusal('invalid_operation', problem);
+    }
+    if (await isKnownAtGateway(unit, row)) {
+      const problem =
+        'the payment is known at the gateway, which may tell of its money still; leave it as it is';
       return new Refusal('invalid_operation', problem);
     }
     return updateRecord(unit, PAYMENTS, { row, patch: { status: 'deleted' } });

@@ -4,10 +4,11 @@ import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { beginCharge, isBeingCharged } from './begin-charge.js';
 import { findChargeable } from './provider-links.js';
+import { isOpenAfterRefund } from './settle-invoice.js';
 import { newPayment, storePayment } from './take-payment.js';
 
-const isOpen = ({ payment_status: status }: InvoiceRow): boolean =>
-  status === 'PENDING' || status === 'FAILED';
+const isOpen = (invoice: InvoiceRow): boolean =>
+  ['PENDING', 'FAILED'].includes(invoice.payment_status) || isOpenAfterRefund(invoice);
 
 /**
  * Lets the gateway of the environment charge what is left of locked invoices, each by a payment of

@@ -75,10 +75,23 @@ function failCredit(unit: Unit, id: string): Promise<WalletTransactionRow | Refu
   });
 }
 
-/** The credits that a paid invoice sells arrive in their wallet, once (docs/domain.md 20.4). */
-export async function completePurchase(unit: Unit, invoice: InvoiceRow): Promise<null | Refusal> {
-  if (invoice.payment_status === 'PENDING') return null;
-  return completeCredits(unit, await findPurchases(unit, invoice.id));
+/**
+ * The credits that an invoice sells arrive in their wallet once it is paid, and nothing that it
+ * still needs was given back. Where nothing is left to pay and nothing was paid, they never arrive
+ * (docs/domain.md 20.4).
+ */
+export async function settlePurchase(
+  unit: Unit,
+  { id, amount_due: due, amount_paid: paid, refunded_amount: refunded, ...invoice }: InvoiceRow,
+): Promise<null | Refusal> {
+  const kept = paid.minus(refunded);
+  if (kept.isZero()) return invoice.amount_remaining.isZero() ? failPurchase(unit, id) : null;
+  return kept.lessThan(due) ? null : completeCredits(unit, await findPurchases(unit, id));
+}
+
+/** Whether all that an invoice has sold will never arrive. */
+export function hasFailed(purchases: readonly WalletTransactionRow[]): boolean {
+  return purchases.length > 0 && purchases.every((one) => one.transaction_status === 'failed');
 }
 
 /** Credits that waited for a payment arrive in their wallet. */

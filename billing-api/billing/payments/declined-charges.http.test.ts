@@ -87,6 +87,40 @@ describe('a charge that is declined', () => {
     ]);
   });
 
+  test('of a subscription that never began is not tried again when that is cancelled', async ({
+    api,
+    gateway,
+    renewal,
+  }) => {
+    const { plan_id } = renewal.subscription;
+    const incomplete = () =>
+      api.make('/v1/subscriptions', {
+        ...{ external_customer_id: 'acme', plan_id, currency: 'usd', billing_period: 'MONTHLY' },
+        ...{ start_date: '2026-10-01T00:00:00.000Z', payment_behavior: 'allow_incomplete' },
+        ...{ collection_method: 'charge_automatically', ...DECLINED },
+      });
+    const declined = await incomplete();
+    await gateway.take();
+    const charged = await incomplete();
+    const first = async ({ id }: Answer) => {
+      const { items } = await api.make('/v1/invoices/search', { subscription_id: id });
+      return items.map((one: Answer) => [one.invoice_status, one.payment_status]);
+    };
+    expect(await first(declined)).toEqual([['FINALIZED', 'FAILED']]);
+    for (const { id } of [declined, charged]) {
+      const { status, body } = await api.call('POST', `/v1/subscriptions/${id}/cancel`, {
+        body: { cancellation_type: 'immediate' },
+      });
+      expect([status, body.status]).toEqual([200, 'cancelled']);
+    }
+    expect(await first(declined)).toEqual([['VOIDED', 'VOIDED']]);
+    await gateway.take();
+    const before = gateway.stripe.intents.size;
+    for (const day of ['04', '07', '10']) await renewal.at(`2026-10-${day}T12:00:00Z`);
+    expect(gateway.stripe.intents.size).toBe(before);
+    expect(await first(charged)).toEqual([['FINALIZED', 'FAILED']]);
+  });
+
   test('is told as what it is: nothing says that a renewal is paid before it is', async ({
     api,
     renewal,
@@ -182,5 +216,116 @@ describe('a charge that is declined', () => {
       { payload: { invoice: { id: opening.id, payment_status: 'FAILED' } } },
     ]);
     expect((await api.call('GET', `/v1/test_clocks/${clock.id}`)).body.status).toBe('ready');
+  });
+});
+
+describe('money that the gateway gives back', () => {
+  const chargeOf = ({ charge }: Gateway) => ({
+    ...{ id: 'ch_1', object: 'charge', payment_intent: charge().id, currency: 'usd' },
+    ...{ amount: charge().amount, amount_captured: charge().amount },
+  });
+  const refundOf = (gateway: Gateway, amount: number) =>
+    gateway.stripe.event('charge.refunded', { ...chargeOf(gateway), amount_refunded: amount });
+  const disputeOf = (gateway: Gateway, amount: number) =>
+    gateway.stripe.event('charge.dispute.funds_withdrawn', {
+      ...{ id: 'dp_1', object: 'dispute', charge: 'ch_1', payment_intent: gateway.charge().id },
+      ...{ amount, currency: 'usd' },
+    });
+
+  test('is taken from the wallet as far as credits for unused time have given it back', async ({
+    api,
+    bill,
+    gateway,
+    money,
+  }) => {
+    await bill('2026-01-01T00:00:00Z');
+    await api.make('/v1/customers', { external_id: 'acme' });
+    const plan = await api.make('/v1/plans', { name: 'Pro' });
+    const price = { entity_id: plan.id, currency: 'usd', amount: '100' };
+    await api.make('/v1/prices', { ...price, invoice_cadence: 'ADVANCE' });
+    const subscription = await api.make('/v1/subscriptions', {
+      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
+      ...{ billing_period: 'MONTHLY', collection_method: 'charge_automatically' },
+      gateway_payment_method_id: 'pm_card_visa',
+    });
+    await gateway.take();
+    await bill('2026-01-16T00:00:00Z');
+    await api.call('POST', `/v1/subscriptions/${subscription.id}/cancel`, {
+      body: { cancellation_type: 'immediate', proration_behavior: 'create_prorations' },
+    });
+    const balance = async () => (await api.make('/v1/wallets/search', {})).items[0].balance;
+    expect(await balance()).toBe('51.61');
+    const [payment] = await gateway.paymentsOf(subscription.latest_invoice);
+    const byHand = await api.call('PUT', `/v1/payments/${payment.id}`, {
+      body: { payment_status: 'REFUNDED' },
+    });
+    expect([byHand.status, byHand.body.details]).toEqual([
+      400,
+      { refunded_amount: expect.stringMatching(/at most 48\.39.*unused time.*51\.61/) },
+    ]);
+    await gateway.signal(refundOf(gateway, 10_000));
+    expect(await money.read(subscription.latest_invoice.id)).toMatchObject({
+      ...{ payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '48.39' },
+    });
+    expect(await balance()).toBe('0');
+    expect(await gateway.paymentsOf(subscription.latest_invoice)).toMatchObject([
+      { payment_status: 'REFUNDED', refunded_amount: '100.00' },
+    ]);
+    const line = subscription.latest_invoice.line_items?.[0] ?? {
+      id: (await money.read(subscription.latest_invoice.id)).line_items[0].id,
+    };
+    const note = await api.call('POST', '/v1/creditnotes', {
+      body: {
+        invoice_id: subscription.latest_invoice.id,
+        line_items: [{ invoice_line_item_id: line.id, amount: '0.01' }],
+      },
+    });
+    expect(note.status).toBe(400);
+  });
+
+  test('adds what banks have withdrawn to what was refunded: 30 and 20 are 50', async ({
+    due,
+    gateway,
+    money,
+  }) => {
+    await gateway.pay(due);
+    const refunded = async () => (await money.read(due.id)).refunded_amount;
+    await gateway.signal(disputeOf(gateway, 3_000));
+    expect(await refunded()).toBe('30.00');
+    await gateway.signal(refundOf(gateway, 2_000));
+    await gateway.signal(refundOf(gateway, 1_000));
+    expect(await refunded()).toBe('50.00');
+    await gateway.signal(refundOf(gateway, 4_000));
+    expect(await refunded()).toBe('70.00');
+  });
+
+  test('takes the credits that it had bought, also where they were used', async ({
+    api,
+    gateway,
+    money,
+  }) => {
+    const { id } = await api.make('/v1/customers', { external_id: 'acme' });
+    const wallet = await api.make('/v1/wallets', { customer_id: id, currency: 'usd' });
+    const path = `/v1/wallets/${wallet.id}`;
+    const topUp = (body: object) => api.call('POST', `${path}/top-up`, { body });
+    const sold = (
+      await topUp({
+        ...{ credits_to_add: '1000', transaction_reason: 'PURCHASED_CREDIT_INVOICED' },
+        bonus_credits_to_add: '100',
+      })
+    ).body;
+    await topUp({ credits_to_add: '5', transaction_reason: 'FREE_CREDIT_GRANT' });
+    await gateway.pay(await money.read(sold.invoice_id));
+    const credits = async () => (await api.call('GET', path)).body.credit_balance;
+    expect(await credits()).toBe('1105');
+    await gateway.signal(refundOf(gateway, 10_000));
+    expect(await credits()).toBe('995');
+    const used = { credits: '800', idempotency_key: 'used' };
+    await api.call('POST', `${path}/debit`, { body: used });
+    await gateway.signal(disputeOf(gateway, 90_000));
+    expect(await credits()).toBe('-795');
+    expect(await money.read(sold.invoice_id)).toMatchObject({ payment_status: 'REFUNDED' });
+    await money.pay(sold.invoice_id, { amount: '900' });
+    expect(await credits()).toBe('195');
   });
 });

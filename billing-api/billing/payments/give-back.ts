@@ -1,6 +1,12 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { PaymentRow } from '../../declarations/money/payment.resource.js';
-import { postingsOfPaidBack } from '../../domain/ledger/postings.js';
+import {
+  postingsOfPaidBack,
+  postingsOfUnrounded,
+  type PaidBack,
+  type Posting,
+} from '../../domain/ledger/postings.js';
+import { chargeableOf } from '../../domain/payment/gateway-amount.js';
 import { postGroups } from '../../ledger/post-groups.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
@@ -28,8 +34,16 @@ async function returnCredits(
 type GivenBack = {
   readonly kind: string;
   readonly amount: Decimal;
-  readonly account: 'refunds' | 'receivable';
+  readonly account: PaidBack['account'];
 };
+
+/** What was written off of a payment all of which is given back was never received. */
+function unrounded(payment: PaymentRow, amount: Decimal): readonly Posting[] {
+  const { payment_method_type: method, gateway_payment_id: chargeId, currency } = payment;
+  const isCharged = chargeId !== null && method !== 'OFFLINE';
+  if (!isCharged || !amount.equals(payment.amount)) return [];
+  return postingsOfUnrounded(amount.minus(chargeableOf(amount, currency)));
+}
 
 /** Gives back what a payment brought: money to where it came from, credits to a wallet. */
 export async function giveBack(
@@ -50,7 +64,10 @@ export async function giveBack(
       },
       // Each refund of a payment raises its version.
       occurrence: payment.version,
-      postings: postingsOfPaidBack(amount, { account, walletId }),
+      postings: [
+        ...postingsOfPaidBack(amount, { account, walletId }),
+        ...unrounded(payment, amount),
+      ],
     },
   ]);
   return payment;

@@ -85,6 +85,16 @@ export function pageProblem(
   return `${plain(left)} of the invoice is left, less than the ${plain(amount)} of the page`;
 }
 
+/** Whether a gateway knows a payment, by a charge or a page, so that it may tell of money still. */
+export async function isKnownAtGateway(
+  { tx }: StatementUnit,
+  { id, gateway_payment_id: chargeId }: PaymentRow,
+): Promise<boolean> {
+  if (chargeId !== null) return true;
+  return tx.exists(sql.type(z.unknown())`
+    SELECT FROM payments WHERE id = ${id} AND gateway_page_id IS NOT NULL AND ${isOfEnvironment}`);
+}
+
 /** The payment that a charge or a page at the gateway is of; null when it is none of ours. */
 export function findPaymentAtGateway(
   { tx }: StatementUnit,

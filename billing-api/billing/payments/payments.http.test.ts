@@ -159,10 +159,84 @@ describe('payments', () => {
     });
   });
 
+  test('that were too much go back first: of 122 + 30 for 122 the 30 leave it paid', async ({
+    api,
+    due,
+    money,
+  }) => {
+    for (const amount of ['122', '30']) await money.pay(due.id, { amount });
+    const { items } = (await api.call('GET', `/v1/payments?destination_id=${due.id}`)).body;
+    expect(items.map((one: Answer) => one.payment_status)).toEqual(['OVERPAID', 'SUCCEEDED']);
+    const back = (payment: Answer, body: object) =>
+      api.call('PUT', `/v1/payments/${payment.id}`, { body });
+    await back(items[0], { payment_status: 'REFUNDED' });
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ payment_status: 'SUCCEEDED', amount_paid: '122.00', overpaid_amount: '0.00' },
+      ...{ refunded_amount: '0.00', amount_remaining: '0.00' },
+    });
+    await back(items[1], { payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '22' });
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ payment_status: 'PARTIALLY_REFUNDED', amount_paid: '122.00', refunded_amount: '22.00' },
+    });
+  });
+
+  test('still count on an invoice that was refunded: they pay what is open, then undo the refund', async ({
+    api,
+    due,
+    money,
+  }) => {
+    const make = async (amount: string) =>
+      api.make('/v1/payments', paymentOf(due.id, { amount, process_payment: true }));
+    const first = await make('100.00');
+    const back = { payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '20' };
+    await api.call('PUT', `/v1/payments/${first.id}`, { body: back });
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ payment_status: 'PARTIALLY_REFUNDED', amount_remaining: '22.00' },
+    });
+    const tried = await api.call('POST', `/v1/invoices/${due.id}/payment/attempt`);
+    expect([tried.status, tried.body.amount_remaining]).toEqual([200, '22.00']);
+    await money.pay(due.id, { amount: '10' });
+    const line = { invoice_line_item_id: due.line_items[0].id, amount: '5' };
+    const note = { invoice_id: due.id, line_items: [line] };
+    expect(await api.make('/v1/creditnotes', note)).toMatchObject({
+      credit_note_type: 'ADJUSTMENT',
+    });
+    expect(await make('7.00')).toMatchObject({ payment_status: 'SUCCEEDED' });
+    expect(await money.read(due.id)).toMatchObject({
+      ...{ payment_status: 'PARTIALLY_REFUNDED', amount_due: '117.00', amount_paid: '117.00' },
+      ...{ amount_remaining: '0.00', refunded_amount: '20.00' },
+    });
+    expect(await api.make('/v1/creditnotes', note)).toMatchObject({ credit_note_type: 'REFUND' });
+    // The note gave 5.00 to a wallet, which money that comes in cannot undo; the 20.00 it can.
+    expect(await money.pay(due.id, { amount: '21' })).toMatchObject({
+      ...{ payment_status: 'PARTIALLY_REFUNDED', amount_paid: '118.00', overpaid_amount: '1.00' },
+      refunded_amount: '5.00',
+    });
+  });
+
+  test('that come again after a lost dispute was won pay the invoice', async ({
+    api,
+    due,
+    money,
+  }) => {
+    await money.pay(due.id, { amount: '122' });
+    const [payment] = (await api.call('GET', `/v1/payments?destination_id=${due.id}`)).body.items;
+    const lost = { body: { payment_status: 'REFUNDED' } };
+    await api.call('PUT', `/v1/payments/${payment.id}`, lost);
+    expect(await money.read(due.id)).toMatchObject({ payment_status: 'REFUNDED' });
+    const won = { amount: '122', payment_status: 'SUCCEEDED' };
+    expect(await money.pay(due.id, won)).toMatchObject({
+      ...{ payment_status: 'SUCCEEDED', amount_paid: '122.00', overpaid_amount: '0.00' },
+      refunded_amount: '0.00',
+    });
+  });
+
   test('that are voided take their amount off the invoice again', async ({ api, due, money }) => {
     const body = paymentOf(due.id, { process_payment: true });
     const payment = await api.make('/v1/payments', body);
+    expect(payment).toMatchObject({ payment_status: 'SUCCEEDED' });
     const path = `/v1/payments/${payment.id}`;
+    expect((await api.call('POST', `${path}/process`)).status).toBe(400);
     await api.call('PUT', path, { body: { payment_status: 'VOIDED' } });
     expect(await money.read(due.id)).toMatchObject({
       ...{ amount_paid: '0.00', amount_remaining: '122.00', payment_status: 'PENDING' },

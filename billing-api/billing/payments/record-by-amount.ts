@@ -1,7 +1,6 @@
 import { ZERO, type Decimal } from '../../../contract/decimal.js';
 import { targetRefusal, type ChangeTarget } from '../../records/change-record.js';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
-import { paymentState } from '../../domain/payment/payment-state.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { DecimalText } from '../../records/record-dto.js';
@@ -9,7 +8,13 @@ import { invalid, isRefusal, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import { readDocument } from '../stored/read-documents.js';
-import { lockFinalized, moveRefusal, writePayment } from './settle-invoice.js';
+import {
+  isOpenAfterRefund,
+  lockFinalized,
+  moveRefusal,
+  sumsAfter,
+  writePayment,
+} from './settle-invoice.js';
 import { recordMoney } from './take-payment.js';
 
 /**
@@ -53,23 +58,23 @@ function recordStatus(
   row: InvoiceRow,
   status: 'PENDING' | 'SUCCEEDED' | 'FAILED',
 ): Promise<InvoiceRow | Refusal> {
+  const left = row.amount_remaining;
+  if (status === 'SUCCEEDED' && isOpenAfterRefund(row)) return recordMoney(unit, row, left);
   const refusal = moveRefusal(row, status);
   if (refusal !== null) return Promise.resolve(refusal);
-  const left = row.amount_due.minus(row.amount_paid);
   if (status === 'SUCCEEDED' && left.greaterThan(ZERO)) return recordMoney(unit, row, left);
   return writePayment(unit, row, { payment_status: status });
 }
 
-function recordAmount(
+async function recordAmount(
   unit: Unit,
   row: InvoiceRow,
   { amount, status }: Recording & { readonly amount: Decimal },
 ): Promise<InvoiceRow | Refusal> {
-  const amountPaid = row.amount_paid.plus(amount);
-  const { status: follows } = paymentState({ amountDue: row.amount_due, amountPaid });
+  const { payment_status: follows } = await sumsAfter(unit, row, amount);
   if (status !== null && status !== follows) {
     const problem = `would be ${follows} after this amount, not ${status}`;
-    return Promise.resolve(invalid({ payment_status: problem }));
+    return invalid({ payment_status: problem });
   }
   return recordMoney(unit, row, amount);
 }

@@ -1,16 +1,35 @@
-import type { Decimal } from '../../../contract/decimal.js';
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { decimalOf, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { numericColumn } from '../../../sql/columns.js';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { INVOICE_PAYMENT } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { problemOfMove } from '../../domain/lifecycle/lifecycle.js';
 import { paymentState, refundedStatus } from '../../domain/payment/payment-state.js';
+import { undoneRefund, type PaidSums, type Refundable } from '../../domain/payment/refundable.js';
 import { updateRecord } from '../../records/change-record.js';
 import { lockRecord } from '../../records/find-record.js';
+import { isOfEnvironment } from '../../records/conditions.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { Patch } from '../../records/resource.js';
-import type { Unit } from '../../records/unit.js';
+import type { StatementUnit, Unit } from '../../records/unit.js';
 import { announceInvoice } from '../stored/announce-invoice.js';
 import { activatePaid } from './activate-paid.js';
 import { withdrawPages } from './payment-pages.js';
+
+/** Whether an invoice leaves something to be paid although some of it was refunded. */
+export function isOpenAfterRefund(row: InvoiceRow): boolean {
+  return !row.refunded_amount.isZero() && !row.amount_remaining.isZero();
+}
+
+/** The sums of an invoice on which it depends what of its payments can go back. */
+export function paidSumsOf(row: InvoiceRow, credited: ReadonlyMap<string, Decimal>): PaidSums {
+  return {
+    ...{ amountDue: row.amount_due, amountPaid: row.amount_paid, refunded: row.refunded_amount },
+    prepaid: row.total_prepaid_credits_applied,
+    credited: sumOf([...credited.values()]),
+  };
+}
 
 type InvoicePatch = Patch<(typeof INVOICES)['columns']>;
 
@@ -86,20 +105,54 @@ export function paidPatch(unit: Unit, row: InvoiceRow, amountPaid: Decimal) {
   };
 }
 
+const notedRow = z.object({ amount: numericColumn.transform(decimalOf) });
+
+/** What was refunded of an invoice beside credit notes, which gave it to a wallet. */
+async function findRefundedByPayments(
+  { tx }: StatementUnit,
+  { id, refunded_amount: refunded }: InvoiceRow,
+): Promise<Decimal> {
+  if (refunded.isZero()) return ZERO;
+  const { amount } = await tx.one(sql.type(notedRow)`
+    SELECT coalesce(sum(total_amount), 0) AS amount FROM credit_notes
+    WHERE invoice_id = ${id} AND credit_note_type = 'REFUND' AND credit_note_status = 'FINALIZED'
+      AND ${isOfEnvironment}`);
+  return refunded.minus(amount);
+}
+
 /**
- * Adds money to a locked invoice; its payment status follows (docs/domain.md 17.1). Money that has
- * arrived counts also where some of the invoice was given back.
+ * The sums of a locked invoice after money has come in for it. What is more than it leaves to be
+ * paid undoes what was refunded of it before it is too much (docs/domain.md 17.6).
+ */
+export async function sumsAfter(unit: Unit, row: InvoiceRow, amount: Decimal) {
+  const undone = undoneRefund(amount, {
+    remaining: row.amount_remaining,
+    refundedByPayments: await findRefundedByPayments(unit, row),
+  });
+  const refunded_amount = row.refunded_amount.minus(undone);
+  const paid = row.amount_paid.plus(amount).minus(undone);
+  return { ...paidPatch(unit, { ...row, refunded_amount }, paid), refunded_amount };
+}
+
+/**
+ * Adds money to a locked invoice; its payment status follows (docs/domain.md 17.1). Credits are
+ * taken of a refunded invoice only for what it leaves to be paid; other money is there already.
  */
 export async function addPaid(
   unit: Unit,
   row: InvoiceRow,
   { amount, hasArrived }: { readonly amount: Decimal; readonly hasArrived: boolean },
 ): Promise<InvoiceRow | Refusal> {
-  if (hasArrived && !row.refunded_amount.isZero()) {
-    return writePayment(unit, row, paidPatch(unit, row, row.amount_paid.plus(amount)));
+  const { refunded_amount: refunded, amount_remaining: remaining } = row;
+  const patch = await sumsAfter(unit, row, amount);
+  if (!refunded.isZero() && (hasArrived || amount.lessThanOrEqualTo(remaining))) {
+    return writePayment(unit, row, patch);
   }
-  const patch = paidSums(unit, row, row.amount_paid.plus(amount));
-  return moveRefusal(row, patch.payment_status) ?? writePayment(unit, row, patch);
+  const { status } = paymentState({
+    amountDue: row.amount_due,
+    amountPaid: row.amount_paid.plus(amount),
+  });
+  return moveRefusal(row, status) ?? writePayment(unit, row, patch);
 }
 
 /** Takes money off a locked invoice again whose payment did not hold. */
@@ -127,9 +180,19 @@ export async function addRefunded(
     const problem = `${row.amount_paid.minus(row.refunded_amount).toFixed()} of the invoice is paid and not given back`;
     return new Refusal('invalid_operation', `only ${problem}`);
   }
-  const status = refundedStatus(row.amount_paid, refunded);
-  return writePayment(unit, row, {
-    refunded_amount: refunded,
-    payment_status: status,
-  });
+  return takeBack(unit, row, { overpaid: ZERO, ofInvoice: amount });
+}
+
+/**
+ * Notes what went back of the payments of a locked invoice: what was too much is not paid any more,
+ * and the rest is given back of its price.
+ */
+export function takeBack(
+  unit: Unit,
+  row: InvoiceRow,
+  { overpaid, ofInvoice }: Refundable,
+): Promise<InvoiceRow | Refusal> {
+  const refunded_amount = row.refunded_amount.plus(ofInvoice);
+  const sums = paidPatch(unit, { ...row, refunded_amount }, row.amount_paid.minus(overpaid));
+  return writePayment(unit, row, { ...sums, refunded_amount });
 }

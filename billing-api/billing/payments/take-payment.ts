@@ -1,4 +1,4 @@
-import { plain, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { plain, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import {
@@ -13,7 +13,7 @@ import {
   type Posting,
 } from '../../domain/ledger/postings.js';
 import { PAYMENT } from '../../domain/lifecycle/money-lifecycle.js';
-import { creditsOfMoney } from '../../domain/wallet/credits.js';
+import { creditsToPay } from '../../domain/wallet/credits.js';
 import { postGroups } from '../../ledger/post-groups.js';
 import type { ChangeTarget } from '../../records/change-record.js';
 import { createRecord } from '../../records/create-record.js';
@@ -21,11 +21,12 @@ import { moveRecord } from '../../records/move-record.js';
 import { announce } from '../../records/recorded-change.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-import { debitCredits } from '../../wallets/move-credits.js';
+import { undoRefund } from '../refunds/undo-refund.js';
+import { debitCredits, usableCredits } from '../../wallets/move-credits.js';
 import { lockUsableWallet } from '../../wallets/usable-wallet.js';
 import { lockPayingWallets } from '../../wallets/wallets-store.js';
 import { beginCharge, beginPage } from './begin-charge.js';
-import { completePurchase } from './complete-purchase.js';
+import { settlePurchase } from './complete-purchase.js';
 import { creditCustomer } from './credit-customer.js';
 import { withAttempt, type HeldPayment } from './held-payment.js';
 import { toldOfPayment } from './follow-payment.js';
@@ -92,8 +93,8 @@ async function settle(
   postings: readonly Posting[],
 ): Promise<InvoiceRow | null | Refusal> {
   if (invoice === null) return creditCustomer(unit, payment);
-  // Money at a gateway is there, whatever became of the invoice meanwhile.
-  const hasArrived = payment.gateway_payment_id !== null;
+  // Money is there, whatever became of the invoice meanwhile; credits are still in their wallet.
+  const hasArrived = payment.payment_method_type !== 'CREDITS';
   const paid = await addPaid(unit, invoice, { amount: payment.amount, hasArrived });
   if (isRefusal(paid)) return paid;
   await postGroups(unit, [
@@ -104,8 +105,10 @@ async function settle(
       postings,
     },
   ]);
-  const completed = await completePurchase(unit, paid);
-  return isRefusal(completed) ? completed : paid;
+  const undone = await undoRefund(unit, payment, { before: invoice, after: paid });
+  if (isRefusal(undone)) return undone;
+  const settled = await settlePurchase(unit, paid);
+  return isRefusal(settled) ? settled : paid;
 }
 
 /** A payment whose money has arrived: it counts on its invoice once (docs/domain.md 17.2). */
@@ -169,8 +172,9 @@ export async function payByCredits(unit: Unit, held: HeldPayment): Promise<HeldP
   const wallet = await lockWalletOf(unit, held);
   if (isRefusal(wallet)) return wallet;
   const { amount, id } = held.payment;
+  const usable = sumOf((await usableCredits(unit, wallet)).map(({ available }) => available));
   const moved = await debitCredits(unit, wallet, {
-    credits: creditsOfMoney(amount, wallet.conversion_rate),
+    credits: creditsToPay(amount, wallet.conversion_rate, usable),
     reason: 'INVOICE_PAYMENT',
     reference: { type: 'PAYMENT', id },
   });

@@ -311,3 +311,46 @@ describe('a change of plan with several prices', () => {
     ]);
   });
 });
+
+test('a change of plan warns of a quantity that falls, and keeps or sets it where it is asked to (25.3)', async ({
+  api,
+  peer,
+}) => {
+  await peer.live('2026-01-01');
+  const named = (amount: string, display_name: string) => advance(amount, { display_name });
+  const priceOf = async (plan: Answer, name: string) => {
+    const { items } = await api.make('/v1/prices/search', { plan_ids: [plan.id] });
+    return items.find((one: Answer) => one.display_name === name).id;
+  };
+  const plan = await peer.plan(named('10', 'Seats'), named('3', 'Desks'));
+  const seats = [{ price_id: await priceOf(plan, 'Seats'), quantity: '5' }];
+  const old = await peer.subscribe(plan, { override_line_items: seats });
+  const target = await peer.plan(named('20', 'Seats'), named('1', 'Rooms'));
+  const other = await peer.plan(named('20', 'Chairs'), named('1', 'Rooms'));
+  const bodyTo = (to: Answer, members: object = {}) => ({
+    ...{ target_plan_id: to.id, billing_cadence: 'RECURRING', billing_cycle: 'anniversary' },
+    ...{ billing_period: 'MONTHLY', billing_period_count: 1, proration_behavior: 'none' },
+    ...members,
+  });
+  const preview = (body: object) => peer.post(old, 'change/preview', body);
+  const keep = { keep_quantities: true };
+  expect((await preview(bodyTo(target))).warnings).toContain(
+    'the quantity of "Seats" falls from 5 to 1; keep_quantities or override_line_items keep it',
+  );
+  expect((await preview(bodyTo(other))).warnings).toContain(
+    '"Seats" of 5 ends, and no line of the new plan has its name',
+  );
+  const refused = await api.call('POST', `/v1/subscriptions/${old.id}/change/preview`, {
+    body: bodyTo(other, keep),
+  });
+  expect([refused.status, Object.keys(refused.body.details)]).toEqual([400, ['keep_quantities']]);
+  const set = [{ price_id: await priceOf(target, 'Seats'), quantity: '7' }];
+  const given = await preview(bodyTo(target, { override_line_items: set }));
+  // 7 × 20.00 + 1.00.
+  expect(given.proration_details.charge_amount).toBe('141.00');
+  const kept = await preview(bodyTo(target, keep));
+  expect(kept.warnings.join()).not.toMatch('quantity');
+  const { preview_token } = kept;
+  const done = await peer.post(old, 'change/execute', bodyTo(target, { ...keep, preview_token }));
+  expect(done.proration_applied.charge_amount).toBe('101.00');
+});

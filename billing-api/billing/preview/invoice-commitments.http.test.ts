@@ -387,8 +387,15 @@ describe('POST /invoices/preview of commitments', () => {
       overage: '75',
       split_of: '150',
     });
-    const idle = await plan.subscribe({ ...commitment, commitment_amount: '250' });
+    const coupon = { name: 'Ten', coupon_code: 'TEN', type: 'percentage', percentage_off: '10' };
+    await api.make('/v1/coupons', { ...coupon, cadence: 'forever' });
+    const members = { ...commitment, commitment_amount: '250', coupons: ['TEN'] };
+    const idle = await plan.subscribe(members);
     const trued = await previewOf(api, idle, { ...OCTOBER, explain: true });
+    expect([trued.subtotal, trued.total, trued.warnings]).toEqual([
+      ...['250.00', '225.00'],
+      ['coupons take 25.00 usd off charges of a committed minimum, which holds before discounts'],
+    ]);
     expect(trued.line_items[1]).toMatchObject({
       subscription_line_item_id: null,
       price_id: null,

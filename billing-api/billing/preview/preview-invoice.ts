@@ -9,6 +9,7 @@ import { documentOfComputed } from '../compute/document-of-computed.js';
 import { findDueDays, previewPurpose } from '../compute/invoice-purpose.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
+import { discountedMinimumOf } from './discounted-minimum.js';
 import { uncountedOf, withEarlierInvoices } from './earlier-invoices.js';
 import { childQuery } from '../stored/find-invoice-queries.js';
 import { readPreviewPeriod, type PreviewRequest } from './preview-period.js';
@@ -126,5 +127,6 @@ export async function previewInvoice(
     return assertPresent(query, 'the only query');
   });
   if (isRefusal(computed)) return computed;
-  return { document: documentOfComputed(computed), warnings: uncountedOf(computed.query) };
+  const warnings = [...uncountedOf(computed.query), ...discountedMinimumOf(computed.invoice)];
+  return { document: documentOfComputed(computed), warnings };
 }

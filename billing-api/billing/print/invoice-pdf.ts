@@ -2,6 +2,8 @@ import PDFDocument from 'pdfkit';
 import type { InvoiceRow } from './invoice-rows.js';
 import { fontBytes, type FontName } from './print-fonts.js';
 import type { PrintedPage } from './printed-invoice.js';
+import { roughWidth } from './rough-width.js';
+import { keepShapes } from './shaped-texts.js';
 import { textRuns } from './text-runs.js';
 import { wrapText } from './wrap-text.js';
 
@@ -87,9 +89,11 @@ class InvoicePrinter {
   }
 
   #use(font: FontName, size: number): void {
-    if (!this.#fonts.has(font)) this.#pdf.registerFont(font, fontBytes(font));
+    const isNew = !this.#fonts.has(font);
+    if (isNew) this.#pdf.registerFont(font, fontBytes(font));
     this.#fonts.add(font);
     this.#pdf.font(font, size);
+    if (isNew) keepShapes(this.#pdf);
   }
 
   #width(text: string, { size, bold = false }: Style): number {
@@ -97,6 +101,12 @@ class InvoicePrinter {
       this.#use(run.font, size);
       return sum + this.#pdf.widthOfString(run.text, { features: WHOLE });
     }, 0);
+  }
+
+  #wrap(text: string, width: number, style: Style): readonly string[] {
+    const widthOf = (some: string): number => this.#width(some, style);
+    const roughWidthOf = (some: string): number => roughWidth(some, style);
+    return wrapText(text, { width, widthOf, roughWidthOf });
   }
 
   #line(text: string, edge: Edge, style: Style): void {
@@ -113,7 +123,7 @@ class InvoicePrinter {
 
   /** Lines below each other, no wider than so much. */
   #paragraph(text: string, { left, width }: Column, style: Style): void {
-    for (const line of wrapText(text, (some) => this.#width(some, style) <= width)) {
+    for (const line of this.#wrap(text, width, style)) {
       this.#line(line, { left }, style);
       this.#y += style.size * LEADING;
     }
@@ -184,7 +194,7 @@ class InvoicePrinter {
       { edge: EDGES.amount, width: AMOUNT_WIDTH, text: amount },
     ].map(({ edge, width, text }) => ({
       edge,
-      texts: wrapText(text, (some) => this.#width(some, style) <= width),
+      texts: this.#wrap(text, width, style),
     }));
     return { cells, style, lines: Math.max(...cells.map(({ texts }) => texts.length)) };
   }

@@ -19,9 +19,14 @@ const bidi = createBidi();
  */
 const NEUTRAL = /^[\s.,:!]$/u;
 
+/** Letters that run from right to left, numbers of theirs, and marks that turn the direction. */
+const TURNS =
+  /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
 /** The parts of a line in the order of reading. */
 function piecesOf(line: string, isBold: boolean): readonly Piece[] {
-  const { levels } = bidi.getEmbeddingLevels(line);
+  // Without any of them all letters have level 0.
+  const levels = TURNS.test(line) ? bidi.getEmbeddingLevels(line).levels : new Uint8Array(line.length);
   const pieces: { text: string; font: FontName; level: number }[] = [];
   let index = 0;
   for (const character of line) {

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { wrapText } from './wrap-text.js';
 
 const wrap = (text: string, lettersMax: number): readonly string[] =>
-  wrapText(text, (line) => line.length <= lettersMax);
+  wrapText(text, {
+    ...{ width: lettersMax, widthOf: (line) => line.length, roughWidthOf: (line) => line.length },
+  });
 
 type Case = readonly [what: string, text: string, lettersMax: number, lines: readonly string[]];
 

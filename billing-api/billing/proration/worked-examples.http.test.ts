@@ -3,9 +3,16 @@ import { createId } from '../../../runtime/ids.js';
 import { enqueue } from '../../../sql/jobs/enqueue.js';
 import { THRESHOLD_JOBS } from '../../jobs/page-jobs.js';
 import { writeUnit } from '../../records/unit.js';
+import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { billingNeeds, billingRunner } from '../../testing/bill-environment.js';
 import type { Answer } from '../../testing/money-test.js';
-import { advance, instant, test as peerTest, usage } from '../../testing/peer-case.js';
+import {
+  advance,
+  instant,
+  test as peerTest,
+  usage,
+  type PeerCase,
+} from '../../testing/peer-case.js';
 
 /** `test` that can look for thresholds which are reached. */
 const test = peerTest.extend<{ look: () => Promise<void> }>({
@@ -128,6 +135,52 @@ describe('a first period of 17 of 31 days (13.4, 22.2)', () => {
     );
     // 600 less 548, and nothing beyond 1000.
     expect(units).toEqual(['52.00', '0.00']);
+  });
+});
+
+/** A plan of 1.00 a unit beyond 310 of them a month. */
+async function makeAllowed({ api, peer }: { api: BillingUnderTest; peer: PeerCase }) {
+  const meter = await peer.meter('call');
+  const feature = await api.make('/v1/features', {
+    ...{ name: 'Calls', type: 'metered', meter_id: meter.id },
+  });
+  const makePlan = async () => {
+    const plan = await peer.plan(usage(meter, '1'));
+    const members = { plan_id: plan.id, feature_id: feature.id, usage_limit: 310 };
+    await api.make('/v1/entitlements', members);
+    return plan;
+  };
+  return { meter, makePlan };
+}
+
+describe('a pause in the first period leaves its own allowance (22.2, 25.3)', () => {
+  test.for([
+    // 400 less 310 × 16 ÷ 31.
+    ['a short one', 'calendar', null, 400, '160', '240.00'],
+    // 700 less 200 that are left and 310 × 16 ÷ 31 of them.
+    ['one after a change of plan', 'calendar', 110, 700, '360', '340.00'],
+    ['a whole one after a change of plan', 'anniversary', 110, 700, '510', '190.00'],
+  ] as const)('%s, %s', async ([, cycle, before, used, limit, total], { api, peer }) => {
+    await peer.live(before === null ? '2026-01-16' : JANUARY);
+    const { meter, makePlan } = await makeAllowed({ api, peer });
+    const terms = { billing_cycle: cycle, ...PRORATED };
+    let subscription = await peer.subscribe(await makePlan(), terms);
+    if (before !== null) {
+      await meter.use('2026-01-05', before);
+      await peer.live('2026-01-16');
+      const changed = await peer.change(subscription, await makePlan(), terms);
+      subscription = changed.new_subscription;
+    }
+    await peer.live('2026-01-21');
+    await peer.post(subscription, 'pause', { pause_mode: 'immediate', pause_days: 3 });
+    await meter.use('2026-01-22', used);
+    await peer.live('2026-01-25');
+    const body = { subscription_id: subscription.id, explain: true };
+    const { line_items: lines } = await api.make('/v1/invoices/preview', body);
+    expect(lines[0].explanation.quantity.allowance.limit).toBe(limit);
+    await peer.live('2026-02-20T03:00:00Z');
+    const [closing] = await peer.find(subscription);
+    expect(closing.total).toBe(total);
   });
 });
 

@@ -1,4 +1,4 @@
-import { sql } from 'slonik';
+import { sql, type FragmentSqlToken } from 'slonik';
 import { z } from 'zod';
 import { formatInstant } from '../../../contract/instant.js';
 import { instantColumn } from '../../../sql/columns.js';
@@ -7,10 +7,12 @@ import {
   INVOICES,
   type InvoiceRow,
 } from '../../declarations/invoices/invoice.resource.js';
+import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { appendRow, isOver } from '../../domain/periods/ledger-rows.js';
 import { lastRecorded } from '../../domain/periods/period-ledger.js';
 import { isOfEnvironment, rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
+import { lockRecordsForChange } from '../../records/find-record.js';
 import type { ReadUnit, Unit } from '../../records/unit.js';
 import { loadBilledSubscriptions } from '../../subscriptions/loaded-subscription.js';
 import type { InvoiceTask } from '../stored/invoice-task.js';
@@ -21,6 +23,7 @@ import { isWanted, type DueQuery } from './due-items.js';
 /** Jobs of single items, which the runs for a whole environment leave out. */
 export const BILL_SUBSCRIPTION = 'bill-subscription';
 export const FINALIZE_INVOICE = 'finalize-invoice';
+export const FINALIZE_EDITED = 'finalize-edited-invoice';
 
 const subscriptionRow = z.object({
   id: z.string(),
@@ -122,14 +125,23 @@ export async function findDueDrafts(
   return rows.map(taskOfInvoice);
 }
 
-/** Drafts whose delay is over and whose lines were changed by hand, locked, earliest first. */
-export async function lockEditedDrafts(
-  { tx, now }: Unit,
-  limit: number,
-): Promise<readonly InvoiceRow[]> {
-  return tx.any(sql.type(INVOICES.row)`
-    SELECT * FROM invoices
+/** Drafts whose delay is over and whose lines were changed by hand, earliest first. */
+function editedDrafts({ now }: Unit, due: DueQuery): FragmentSqlToken {
+  return sql.fragment`SELECT * FROM invoices
     WHERE invoice_status = 'DRAFT' AND is_manually_edited
       AND finalize_at <= ${formatInstant(now)}::timestamptz AND ${isOfEnvironment}
-    ORDER BY finalize_at, id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`);
+      AND ${isWanted(FINALIZE_EDITED, sql.fragment`invoices.id`, due)}
+    ORDER BY finalize_at, id LIMIT ${due.limit}`;
+}
+
+/** Such drafts, locked after their subscriptions, which what is paid at once may activate. */
+export async function lockEditedDrafts(unit: Unit, due: DueQuery): Promise<readonly InvoiceRow[]> {
+  const found = await unit.tx.any(sql.type(INVOICES.row)`${editedDrafts(unit, due)}`);
+  if (found.length === 0) return [];
+  const owners = found.flatMap(({ subscription_id: id }) => (id === null ? [] : [id]));
+  await lockRecordsForChange(unit, SUBSCRIPTIONS, owners);
+  const ids = found.map(({ id }) => id);
+  return unit.tx.any(sql.type(INVOICES.row)`
+    SELECT * FROM (${editedDrafts(unit, due)} FOR NO KEY UPDATE SKIP LOCKED) AS draft
+    WHERE id = ANY (${sql.array(ids, 'text')}) ORDER BY finalize_at, id`);
 }

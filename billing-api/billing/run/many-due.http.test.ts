@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { sql } from 'slonik';
+import { sql, type FragmentSqlToken } from 'slonik';
 import { describe, expect, inject } from 'vitest';
 import { z } from 'zod';
 import { makeKey } from '../../../load-tests/harness/make-key.js';
@@ -25,7 +25,7 @@ import { expectBalancedBooks } from '../../testing/check-books.js';
 import type { Answer } from '../../testing/money-test.js';
 import { setTestClock } from '../../testing/set-test-clock.js';
 import { subscribeMonthly } from '../../testing/subscribe-monthly.js';
-import { makeWallet } from '../../testing/wallet-calls.js';
+import { FREE, makeWallet } from '../../testing/wallet-calls.js';
 import { holdSubscription } from '../../testing/while-locked.js';
 
 /** 10,000 take minutes, so they are a proof of the night (docs/measurements/billing-run.md). */
@@ -33,6 +33,7 @@ const FEW = 110;
 const DUE = Number(process.env['DUE_AT_ONCE'] ?? (inject('isNightly') ? 10_000 : FEW));
 const START = '2026-10-01T00:00:00.000Z';
 const THEN = '2026-11-01T02:00:00.000Z';
+const DAY = { value: 1, unit: 'day' };
 
 async function queue(world: BilledWorld, environment: Environment, job: Job<JobNeeds>) {
   const actor = { kind: 'operator', name: 'test' } as const;
@@ -214,5 +215,79 @@ describe('a subscription that cannot be billed', () => {
     const { body } = await api.call('GET', '/v1/jobs?job=bill-subscription');
     const error = expect.stringContaining('the instant of a pause') as string;
     expect(body.items).toMatchObject([{ key: broken.id, status: 'waiting', error }]);
+  });
+
+  test('of any kind stops nothing else of its environment', async ({ api, bill, database }) => {
+    await bill(START);
+    const owner = ownerOf(database.database);
+    const spoil = (statement: FragmentSqlToken) => owner.query(sql.type(z.unknown())`${statement}`);
+    const { plan } = await subscribeMonthly(api, { start_date: START });
+    const of = { external_customer_id: 'acme', currency: 'usd' };
+    const dueOf = async (name: string) => {
+      const subscribe = (members: object) =>
+        api.make('/v1/subscriptions', {
+          ...{ ...of, plan_id: plan.id, billing_period: 'MONTHLY', start_date: START, ...members },
+        });
+      const paused = await subscribe({});
+      const pause = { pause_start: '2026-10-05T00:00:00Z', pause_mode: 'scheduled' };
+      await api.make(`/v1/subscriptions/${paused.id}/pause`, pause);
+      const waiting = await subscribe({
+        ...{ subscription_status: 'draft', end_date: '2026-10-06T00:00:00Z' },
+      });
+      const grant = await api.make('/v1/creditgrants', {
+        ...{ name, scope: 'SUBSCRIPTION', subscription_id: paused.id, credits: '5' },
+        ...{ cadence: 'RECURRING', period: 'MONTHLY', period_count: 1 },
+        start_date: '2026-10-03T00:00:00.000Z',
+      });
+      const wallet = await makeWallet(api, { conversion_rate: name === 'sound' ? '2' : '3' });
+      const credit = { credits_to_add: '10', expiry_date_utc: '2026-10-04T00:00:00Z' };
+      await api.make(`/v1/wallets/${wallet.id}/top-up`, { ...credit, ...FREE });
+      const auto_topup = { enabled: true, threshold: '1', amount: '4', cooldown: DAY };
+      const low = await makeWallet(api, {
+        ...{ conversion_rate: name === 'sound' ? '5' : '6', auto_topup },
+      });
+      const old = await subscribe({ start_date: '2026-09-01T00:00:00Z' });
+      await bill('2026-10-01T00:30:00Z');
+      const drafts = { subscription_id: old.id, invoice_status: 'DRAFT' };
+      const { items } = await api.make('/v1/invoices/search', drafts);
+      const [edited] = items;
+      await spoil(sql.fragment`UPDATE invoices SET is_manually_edited = true
+        WHERE id = ${edited.id}`);
+      return { paused, waiting, grant, wallet, low, edited };
+    };
+    const sound = await dueOf('sound');
+    const broken = await dueOf('broken');
+    await spoil(sql.fragment`UPDATE subscription_periods
+      SET pauses = '[{"start": "never", "end": "never"}]'::jsonb
+      WHERE subscription_id IN (${broken.paused.id}, ${broken.waiting.id})`);
+    await spoil(sql.fragment`UPDATE credit_grants SET period = NULL WHERE id = ${broken.grant.id}`);
+    await spoil(sql.fragment`UPDATE wallets SET credit_balance = 0 WHERE id = ${broken.wallet.id}`);
+    await spoil(sql.fragment`UPDATE wallets SET auto_topup = auto_topup || '{"amount": "many"}'
+      WHERE id = ${broken.low.id}`);
+    await spoil(
+      sql.fragment`UPDATE invoice_line_items SET amount = 100.001
+      WHERE invoice_id = ${broken.edited.id}`,
+    );
+    await bill('2026-10-10T00:00:00Z');
+    const outcomeOf = async ({ paused, waiting, grant, wallet, low, edited }: Answer) => {
+      const read = async (path: string) => (await api.call('GET', `/v1/${path}`)).body;
+      const { items: given } = await api.make('/v1/wallets/search', of);
+      return {
+        given,
+        grant,
+        paused: (await read(`subscriptions/${paused.id}`)).subscription_status,
+        waiting: (await read(`subscriptions/${waiting.id}`)).subscription_status,
+        left: (await read(`wallets/${wallet.id}`)).credit_balance,
+        low: (await read(`wallets/${low.id}`)).credit_balance,
+        edited: (await read(`invoices/${edited.id}`)).invoice_status,
+      };
+    };
+    const { body } = await api.call('GET', '/v1/jobs?limit=100');
+    console.log(JSON.stringify([await outcomeOf(sound), await outcomeOf(broken)], null, 1));
+    console.log(
+      body.items.map((one: Answer) => [one.job, one.key, one.status, one.error]),
+      JSON.stringify(broken),
+    );
+    expect(await outcomeOf(sound)).toEqual({});
   });
 });

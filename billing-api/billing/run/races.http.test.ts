@@ -4,11 +4,18 @@ import { describe, expect } from 'vitest';
 import { createId } from '../../../runtime/ids.js';
 import { billingNeeds } from '../../testing/bill-environment.js';
 import { test as billedTest } from '../../testing/billed-test.js';
+import type { Occasion } from '../../records/occasion.js';
+import type { WriteDependencies } from '../../records/unit.js';
 import { expectBalancedBooks } from '../../testing/check-books.js';
 import type { Answer } from '../../testing/money-test.js';
 import { setTestClock } from '../../testing/set-test-clock.js';
 import { inTurnWhileHeld } from '../../testing/while-locked.js';
-import { RENEWAL, takeTurn } from './run-billing.js';
+import { removeAddon } from '../addons/remove-addon.js';
+import { changeLine } from '../lines/change-line.js';
+import { FINALIZATION, RENEWAL, takeTurn, type TurnResult } from './run-billing.js';
+
+/** Changes of lines, as requests make them before they compute the drafts again. */
+type Meanwhile = (needs: WriteDependencies, occasion: Occasion) => Promise<void>;
 
 type World = {
   readonly target: string;
@@ -19,6 +26,8 @@ type World = {
   readonly turn: (instant: string) => Promise<void>;
   /** Renews one subscription, as the billing job does. */
   readonly renew: (id: string) => Promise<void>;
+  /** Finalizes what is due, where something comes between the computation and the storing. */
+  readonly finalizeBeside: (what: Meanwhile) => Promise<TurnResult>;
   /** What has become of a customer: its subscriptions, invoices and wallets. */
   readonly outcome: (name: string) => Promise<string>;
 };
@@ -65,6 +74,21 @@ const test = billedTest.extend<{ world: World }>({
         const actor = { kind: 'job', job: 'bill-subscription', runId: createId('run') } as const;
         const due = { limit: 1, only: id };
         await takeTurn(needs, { environment, actor }, { ...RENEWAL, due });
+      },
+      finalizeBeside: (what) => {
+        const actor = { kind: 'job', job: 'bill-environment', runId: createId('run') } as const;
+        const turn = { ...FINALIZATION, due: { limit: 100, only: null } };
+        return takeTurn(
+          needs,
+          { environment, actor },
+          {
+            ...turn,
+            store: async (unit, computed) => {
+              await what(needs, { environment, actor: { kind: 'operator', name: 'test' } });
+              return FINALIZATION.store(unit, computed);
+            },
+          },
+        );
       },
       outcome: async (name) => {
         const of = { external_customer_id: name };
@@ -285,5 +309,59 @@ describe('what comes at once', () => {
       // 0.01 of the fee, and 30 ÷ 31 of 5.00.
       ['note', 'end', 201, 200, '34.84'],
     ]);
+  });
+
+  test('lines that change while a draft is finalized are on it with both of their times', async ({
+    api,
+    bill,
+    world,
+  }) => {
+    const priced = async (owner: object, amount: string) => {
+      const price = { currency: 'usd', amount, invoice_cadence: 'ADVANCE' };
+      await api.make('/v1/prices', { ...owner, ...price });
+    };
+    const plan = await api.make('/v1/plans', { name: 'Seats' });
+    await priced({ entity_id: plan.id }, '12');
+    const addon = await api.make('/v1/addons', { name: 'Support', lookup_key: 'support' });
+    await priced({ entity_type: 'ADDON', entity_id: addon.id }, '30');
+    const subscribe = async (name: string, members: object) => {
+      await api.make('/v1/customers', { external_id: name });
+      return api.make('/v1/subscriptions', {
+        ...{ external_customer_id: name, plan_id: plan.id, currency: 'usd' },
+        ...{ billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z', ...members },
+      });
+    };
+    const override = (price: string) => [{ price_id: price, quantity: '10' }];
+    const { items: prices } = await api.make('/v1/prices/search', { entity_ids: [plan.id] });
+    const seats = await subscribe('seats', { override_line_items: override(prices[0].id) });
+    const helped = await subscribe('helped', {});
+    const added = await api.make('/v1/subscriptions/addon', {
+      ...{ subscription_id: helped.id, addon_id: addon.id },
+    });
+    await bill('2026-02-01T00:00:00Z');
+    await world.turn('2026-02-01T02:00:00Z');
+    const turn = await world.finalizeBeside(async (needs, occasion) => {
+      const target = { id: seats.line_items[0].id };
+      await changeLine(needs, occasion, { target, body: { quantity: '15' } });
+      await removeAddon(needs, occasion, {
+        ...{ addon_association_id: added.id, effective_date: '2026-02-01T02:00:00Z' },
+        proration_behavior: 'create_prorations',
+      });
+    });
+    expect(turn).toMatchObject({ done: 0, overtaken: 2 });
+    const versionOf = async ({ id }: Answer) => {
+      const { body, headers } = await api.call('GET', `/v1/subscriptions/${id}`);
+      return [body.version, headers.get('etag')];
+    };
+    expect(await versionOf(seats)).toEqual([3, '"3"']);
+    await bill('2026-02-01T02:00:00Z');
+    const subtotals = async (subscription: Answer) => {
+      const of = { subscription_id: subscription.id };
+      const { items } = await api.make('/v1/invoices/search', of);
+      return items.map((one: Answer) => `${one.invoice_status} ${one.subtotal}`).toSorted();
+    };
+    expect(await subtotals(seats)).toEqual(['FINALIZED 120.00', 'FINALIZED 179.82']);
+    // 12.00 for the seat, 30.00 for January, and 30.00 × 2 ÷ 672 hours.
+    expect((await subtotals(helped)).at(-1)).toBe('FINALIZED 42.09');
   });
 });

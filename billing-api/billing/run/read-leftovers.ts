@@ -7,8 +7,10 @@ import type { Occasion } from '../../records/occasion.js';
 import type { PageRequest } from '../../records/record-dto.js';
 import type { Page } from '../../records/search-records.js';
 import { readUnit, type ReadDependencies } from '../../records/unit.js';
-import { BILL_SUBSCRIPTION, FINALIZE_INVOICE } from './due-tasks.js';
+import { SETTLE_PAUSE } from '../pauses/settle-pauses.js';
+import { BILL_SUBSCRIPTION, FINALIZE_EDITED, FINALIZE_INVOICE } from './due-tasks.js';
 import { leftoverRow, type LeftoverRow } from './leftover-item.js';
+import { RENEW_CHILD } from './renew-children.js';
 
 /** GET /billing/leftovers: what the billing run has not collected, the oldest first. */
 export function readLeftovers(
@@ -29,8 +31,8 @@ export function readLeftovers(
         found.invoice_id, found.period_start, found.period_end, ${at} - found.wait AS since,
         extract(epoch FROM found.wait)::double precision AS age_seconds, found.meter_id,
         (SELECT min(jobs.id) FROM jobs
-          WHERE ${rowIsOfEnvironment('jobs')} AND (jobs.name = ${FINALIZE_INVOICE} AND jobs.key = found.invoice_id
-            OR jobs.name = ${BILL_SUBSCRIPTION} AND jobs.key = found.subscription_id
+          WHERE ${rowIsOfEnvironment('jobs')} AND (jobs.name IN (${FINALIZE_INVOICE}, ${FINALIZE_EDITED}) AND jobs.key = found.invoice_id
+            OR jobs.name IN (${BILL_SUBSCRIPTION}, ${SETTLE_PAUSE}, ${RENEW_CHILD}) AND jobs.key = found.subscription_id
               AND found.invoice_id IS NULL)) AS job_id
       FROM (${found}) AS found
       LEFT JOIN invoices AS invoice ON invoice.id = found.invoice_id AND ${rowIsOfEnvironment('invoice')}

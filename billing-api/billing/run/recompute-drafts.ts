@@ -1,9 +1,10 @@
 import { sql, type FragmentSqlToken } from 'slonik';
+import { DependencyError, messageOf } from '../../../runtime/failure.js';
 import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion, RequestActor } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
-import { writeUnit, type ReadUnit } from '../../records/unit.js';
+import { readUnit, writeUnit, type ReadUnit } from '../../records/unit.js';
 import { storeRecomputed } from '../invoices/recompute-invoice.js';
 import { computeTasks, type BillingDependencies } from '../stored/compute-tasks.js';
 import { replaceComputations } from '../stored/hold-drafts.js';
@@ -17,7 +18,12 @@ const PAGE = 100;
 type Page = { readonly tasks: readonly InvoiceTask[]; readonly last: string | null };
 
 /** Drafts of all subscriptions, or those that charge one, by itself or as a grouped child. */
-type Which = { readonly after: string | null; readonly only: string | null };
+type Which = {
+  readonly after: string | null;
+  readonly only: string | null;
+  /** Absent: as many as are computed together. */
+  readonly limit?: number;
+};
 
 function chargesOnly(only: string | null): FragmentSqlToken {
   if (only === null) return sql.fragment`true`;
@@ -26,18 +32,18 @@ function chargesOnly(only: string | null): FragmentSqlToken {
     WHERE subscription_id = ${only} AND ${isOfEnvironment})`;
 }
 
-async function findDrafts({ tx }: ReadUnit, { after, only }: Which): Promise<Page> {
+async function findDrafts({ tx }: ReadUnit, { after, only, limit = PAGE }: Which): Promise<Page> {
   const rows = await tx.any(sql.type(INVOICES.row)`
     SELECT * FROM invoices
     WHERE invoice_status = 'DRAFT' AND invoice_type = 'SUBSCRIPTION' AND NOT is_manually_edited
       AND (${after}::text IS NULL OR id > ${after}) AND ${chargesOnly(only)} AND ${isOfEnvironment}
-    ORDER BY id LIMIT ${PAGE}`);
+    ORDER BY id LIMIT ${limit}`);
   const subscriptions = new Set<string | null>();
   const repeated = rows.findIndex(({ subscription_id: id }) => {
     return subscriptions.has(id) || !subscriptions.add(id);
   });
   const taken = repeated < 0 ? rows : rows.slice(0, repeated);
-  const isMore = repeated >= 0 || rows.length === PAGE;
+  const isMore = repeated >= 0 || rows.length === limit;
   return { tasks: taken.map(taskOfInvoice), last: isMore ? (taken.at(-1)?.id ?? null) : null };
 }
 
@@ -61,22 +67,54 @@ async function recomputePage(
   return isRefusal(done) ? done : last;
 }
 
+/** A draft that could not be computed again, with the reason. */
+export type FailedDraft = { readonly id: string | null; readonly error: string };
+
+/** Computes a page that failed as a whole one by one, so that only those stay that fail alone. */
+async function recomputeSingly(
+  dependencies: BillingDependencies,
+  occasion: Occasion<JobActor>,
+  from: string | null,
+): Promise<{ readonly last: string | null; readonly failed: readonly FailedDraft[] }> {
+  const failed: FailedDraft[] = [];
+  let after = from;
+  for (let count = 0; count < PAGE; count += 1) {
+    const which = { after, only: null, limit: 1 };
+    const page = await readUnit(dependencies, occasion, (unit) => findDrafts(unit, which));
+    const id = page.tasks[0]?.invoiceId ?? null;
+    try {
+      const done = await recomputePage(dependencies, occasion, which);
+      if (isRefusal(done)) failed.push({ id, error: done.message });
+    } catch (error) {
+      if (error instanceof DependencyError) throw error;
+      failed.push({ id, error: messageOf(error) });
+    }
+    if (page.last === null) return { last: null, failed };
+    after = page.last;
+  }
+  return { last: after, failed };
+}
+
 /**
  * Computes drafts again, so that they show what has come in since (docs/domain.md 32). Those that
  * others have changed meanwhile, or that cannot be computed, stay as they are. One page: begins
  * after the draft `after`.
- * @returns the last draft that was looked at; null when there are no more.
+ * @returns the last draft that was looked at, null when there are no more; and those that could not
+ *   be stored, which have not held up the others.
  * @throws DependencyError when a database fails.
  */
 export async function recomputeDrafts(
   dependencies: BillingDependencies,
   occasion: Occasion<JobActor>,
   after: string | null,
-): Promise<string | null> {
-  const last = await recomputePage(dependencies, occasion, { after, only: null });
-  // The job has no one whom a refusal could be told: it fails and is tried again.
-  if (isRefusal(last)) throw new Error(last.message);
-  return last;
+): Promise<{ readonly last: string | null; readonly failed: readonly FailedDraft[] }> {
+  try {
+    const last = await recomputePage(dependencies, occasion, { after, only: null });
+    if (!isRefusal(last)) return { last, failed: [] };
+  } catch (error) {
+    if (error instanceof DependencyError) throw error;
+  }
+  return recomputeSingly(dependencies, occasion, after);
 }
 
 /**

@@ -9,10 +9,15 @@ import { rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import { isWanted, type DueQuery } from './due-items.js';
+import { dueStep, oneByOne } from './due-step.js';
 import { beginPeriods, begunOf } from './renew-subscriptions.js';
 
+/** The job of a single grouped child that could not be renewed with the others. */
+export const RENEW_CHILD = 'renew-grouped-child';
+
 /** Grouped children whose running periods have ended inside a period of their parent, locked. */
-function lockEnded({ tx, now }: Unit, limit: number): Promise<readonly SubscriptionRow[]> {
+function lockEnded({ tx, now }: Unit, due: DueQuery): Promise<readonly SubscriptionRow[]> {
   return tx.any(sql.type(SUBSCRIPTIONS.row)`
     SELECT child.* FROM subscriptions AS child
     JOIN subscriptions AS parent ON parent.id = child.parent_subscription_id
@@ -24,8 +29,15 @@ function lockEnded({ tx, now }: Unit, limit: number): Promise<readonly Subscript
       AND NOT EXISTS (SELECT FROM subscription_schedules AS schedule
         WHERE schedule.subscription_id = child.id AND schedule.schedule_status = 'pending'
           AND schedule.schedule_type = 'plan_change' AND ${rowIsOfEnvironment('schedule')})
-    ORDER BY child.current_period_end, child.id LIMIT ${limit}
+      AND ${isWanted(RENEW_CHILD, sql.fragment`child.id`, due)}
+    ORDER BY child.current_period_end, child.id LIMIT ${due.limit}
     FOR NO KEY UPDATE OF child SKIP LOCKED`);
+}
+
+async function renew(unit: Unit, subscription: SubscriptionRow): Promise<Refusal | null> {
+  const loaded = await loadBilledSubscription(unit, subscription.id);
+  if (isRefusal(loaded)) return loaded;
+  return beginPeriods(unit, [begunOf(loaded, { subscription })]);
 }
 
 /**
@@ -33,13 +45,9 @@ function lockEnded({ tx, now }: Unit, limit: number): Promise<readonly Subscript
  * of their parent, and cancels those that end there. The invoice of the parent bills them later
  * (docs/domain.md 29.2).
  */
-export async function renewGroupedChildren(unit: Unit, limit: number): Promise<number | Refusal> {
-  const rows = await lockEnded(unit, limit);
-  for (const subscription of rows) {
-    const loaded = await loadBilledSubscription(unit, subscription.id);
-    if (isRefusal(loaded)) return loaded;
-    const refusal = await beginPeriods(unit, [begunOf(loaded, { subscription })]);
-    if (refusal !== null) return refusal;
-  }
-  return rows.length;
-}
+export const CHILDREN_DUE = dueStep({
+  job: RENEW_CHILD,
+  find: lockEnded,
+  idOf: ({ id }) => id,
+  settle: oneByOne(renew),
+});

@@ -1,3 +1,4 @@
+import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
@@ -14,7 +15,8 @@ import { replaceComputations } from '../stored/hold-drafts.js';
 import type { InvoiceTask } from '../stored/invoice-task.js';
 import { reviseDrafts } from '../stored/revise-drafts.js';
 import type { DueQuery } from './due-items.js';
-import { findDueDrafts, findEndedPeriods, lockEditedDrafts } from './due-tasks.js';
+import { dueStep } from './due-step.js';
+import { FINALIZE_EDITED, findDueDrafts, findEndedPeriods, lockEditedDrafts } from './due-tasks.js';
 import { renewSubscriptions } from './renew-subscriptions.js';
 
 /** What one turn has done. */
@@ -84,23 +86,19 @@ export async function takeTurn(
   return { done, overtaken: computed.length - done, refused };
 }
 
+async function finalize(unit: Unit, rows: readonly InvoiceRow[]): Promise<Refusal | null> {
+  const drafts = await reviseDrafts(unit, rows);
+  const stored = await finalizeDrafts(unit, await findInvoiceConfig(unit), drafts);
+  return isRefusal(stored) ? stored : null;
+}
+
 /**
  * Finalizes the drafts that are due and whose lines were changed by hand: these stay as they are,
  * and taxes and sums are computed from them.
- * @returns how many there were.
  */
-export async function finalizeEdited(
-  dependencies: BillingDependencies,
-  occasion: Occasion<JobActor>,
-  limit: number,
-): Promise<number> {
-  const done = await writeUnit(dependencies, occasion, async (unit) => {
-    const rows = await lockEditedDrafts(unit, limit);
-    if (rows.length === 0) return 0;
-    const drafts = await reviseDrafts(unit, rows);
-    const stored = await finalizeDrafts(unit, await findInvoiceConfig(unit), drafts);
-    return isRefusal(stored) ? stored : rows.length;
-  });
-  if (isRefusal(done)) throw new Error(done.message);
-  return done;
-}
+export const EDITED_DUE = dueStep({
+  job: FINALIZE_EDITED,
+  find: lockEditedDrafts,
+  idOf: ({ id }) => id,
+  settle: finalize,
+});

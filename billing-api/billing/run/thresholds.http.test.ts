@@ -11,6 +11,7 @@ import { expectBalancedBooks } from '../../testing/check-books.js';
 import { completeBackfills } from '../../testing/finish-partition.js';
 import { generationOf } from '../../testing/meter-generation.js';
 import type { Answer } from '../../testing/money-test.js';
+import { setEnvironmentType, setTestClock } from '../../testing/set-test-clock.js';
 import { runOneJob } from '../../testing/run-one-job.js';
 import { storeEvents } from '../../testing/write-usage-minutes.js';
 import { findEnvironmentsWith } from './environments-due.js';
@@ -232,6 +233,33 @@ test('a draft shows at night what has come in since', async ({ api, bill, databa
   expect((await api.call('GET', `/v1/invoices/${draft.id}`)).body.total).toBe('70.00');
   expect(await findEnvironmentsWith(database.database, 'drafts')).toEqual([api.environment]);
   expect(await findEnvironmentsWith(database.database, 'thresholds')).toEqual([api.environment]);
+});
+
+test('a test clock that is advanced settles what was used by each of its steps', async ({
+  api,
+  database,
+  clickhouse,
+  world,
+}) => {
+  await setEnvironmentType(database.database, api.environment, 'development');
+  const { environment } = api;
+  const begin = Date.parse('2026-10-05T00:00:00Z');
+  const clock = await setTestClock(database.database, environment, begin);
+  const engines = { database: database.database, clickHouse: clickhouse.client, environment };
+  const advance = async (now: string): Promise<void> => {
+    await api.call('POST', `/v1/test_clocks/${clock}/advance`, { body: { now } });
+    await expect
+      .poll(async () => {
+        await billingRunner(engines).runDue(Date.parse(now));
+        return (await api.call('GET', `/v1/test_clocks/${clock}`)).body.status;
+      })
+      .toBe('ready');
+  };
+  await world.use('2026-10-10T12:00:00Z', 60_000);
+  await advance('2026-10-12T00:00:00Z');
+  expect(await world.invoices()).toEqual([HALF]);
+  await advance('2026-11-02T00:00:00Z');
+  expect(await world.invoices()).toEqual([HALF, '2026-11-01 SUBSCRIPTION_CYCLE 20.00']);
 });
 
 test('a threshold is one of usage of the plan, without a commitment', async ({ api, world }) => {

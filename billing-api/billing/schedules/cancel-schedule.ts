@@ -15,6 +15,7 @@ import { lockRecord, readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { moveFirstAllowances } from '../../entitlements/entitlements-store.js';
 import { moveAddonEnds } from '../../subscriptions/addon-associations-store.js';
 import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
@@ -65,6 +66,7 @@ async function restore(
   const restored = await updateRecord(unit, SUBSCRIPTIONS, { row, patch });
   if (isRefusal(restored)) return restored;
   const handOver = { fromMs: row.current_period_end, toMs: end };
+  await moveFirstAllowances(unit, row.id, { sinceMs: row.current_period_start, toMs: end });
   const refused =
     (await moveAddonEnds(unit, row.id, handOver)) ??
     (row.cancel_at === null ? null : await chargeReopened(unit, row.id, row.cancel_at));

@@ -1,6 +1,13 @@
+import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
+import { z } from 'zod';
+import { ownerOf } from '../../../load-tests/harness/owner.js';
+import { createId } from '../../../runtime/ids.js';
+import type { Database } from '../../../sql/pool.js';
+import { billingNeeds } from '../../testing/bill-environment.js';
 import { test as billedTest } from '../../testing/billed-test.js';
 import type { Answer } from '../../testing/money-test.js';
+import { runSchedules } from './run-schedules.js';
 
 type World = {
   readonly target: string;
@@ -205,6 +212,70 @@ describe('a change of plan at the end of the period (25.5)', () => {
     expect((await world.invoices(id))[1]).toBe(
       '2026-01-01 2026-02-01 SUBSCRIPTION_CYCLE FINALIZED 131.00',
     );
+  });
+
+  test('that others stand in the way of stays pending, and is tried again for four hours', async ({
+    api,
+    bill,
+    clickhouse,
+    database,
+    world,
+  }) => {
+    const scheduled = async () => {
+      const { id } = await world.subscribe();
+      const { body } = await world.post(`${id}/change/execute`, changeTo(world.target));
+      return { id, schedule: body.schedule_id as string };
+    };
+    const [made, failed] = [await scheduled(), await scheduled()];
+    const { environment } = api;
+    const owner = ownerOf(database.database);
+    const disturb = (id: string) =>
+      owner.query(sql.type(z.unknown())`
+        UPDATE subscriptions SET version = version + 1 WHERE id = ${id}`);
+    /** Runs what is due, while the subscriptions are changed whenever they are read. */
+    const runDisturbed = async (instant: string, ids: readonly string[]) => {
+      const readSnapshot: Database['readSnapshot'] = async (of, work) => {
+        const result = await database.database.readSnapshot(of, work);
+        for (const id of ids) await disturb(id);
+        return result;
+      };
+      const disturbed = new Proxy(database.database, {
+        get: (target, key) => {
+          const member: unknown = key === 'readSnapshot' ? readSnapshot : Reflect.get(target, key);
+          return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+        },
+      });
+      const needs = billingNeeds({
+        database: disturbed,
+        clickHouse: clickhouse.client,
+        environment,
+      });
+      const actor = { kind: 'job', job: 'bill-environment', runId: createId('run') } as const;
+      const occasion = { environment, actor, at: Date.parse(instant) };
+      return runSchedules({ ...needs, createId }, occasion, 100);
+    };
+    const read = async ({ schedule }: { readonly schedule: string }) => {
+      const { body } = await api.call('GET', `/v1/subscriptions/schedules/${schedule}`);
+      return [body.schedule_status, body.error];
+    };
+    const both = [made.id, failed.id];
+    expect(await runDisturbed('2026-02-01T00:00:00Z', both)).toBe(0);
+    const conflict = expect.stringContaining('changed while') as string;
+    expect([await read(made), await read(failed)]).toEqual([
+      ...[
+        ['pending', conflict],
+        ['pending', conflict],
+      ],
+    ]);
+    expect(await runDisturbed('2026-02-01T00:02:00Z', [failed.id])).toBe(1);
+    expect(await read(made)).toEqual(['executed', null]);
+    for (let tries = 3; tries <= 10; tries += 1)
+      await runDisturbed('2026-02-01T03:59:59.999Z', [failed.id]);
+    expect((await read(failed))[0]).toBe('pending');
+    expect(await runDisturbed('2026-02-01T04:00:00Z', [failed.id])).toBe(1);
+    expect(await read(failed)).toEqual(['failed', conflict]);
+    await bill('2026-02-01T04:00:00Z');
+    expect((await world.invoices(failed.id))[1]).toMatch('SUBSCRIPTION_CYCLE');
   });
 
   test('moves with the end of a period that is paused', async ({ api, bill, world }) => {

@@ -75,9 +75,20 @@ function isCounted({ subscriptionIds, exceptIds }: PriorQuery) {
     AND ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'counted')}`;
 }
 
+/**
+ * What a line has used of a commitment. Invoices from before a factor of 1 with true-up had an
+ * effect do not say so: all of the usage was within it (docs/domain.md 11.1).
+ */
+const COMMITTED = sql.fragment`CASE
+  WHEN line.committed_amount IS NULL AND line.price_type = 'USAGE' THEN (
+    SELECT line.amount FROM subscriptions AS minimum
+    WHERE minimum.id = ${OF_LINE} AND minimum.overage_factor = 1 AND minimum.enable_true_up
+      AND minimum.commitment_amount > 0 AND ${rowIsOfEnvironment('minimum')})
+  ELSE line.committed_amount END`;
+
 /** What is read of an invoiced line, beside whose it is. */
 const COLUMNS = sql.fragment`line.invoice_id, line.subscription_line_item_id, line.price_id,
-  line.period_start, line.period_end, line.committed_amount, line.amount, line.price_type,
+  line.period_start, line.period_end, ${COMMITTED} AS committed_amount, line.amount, line.price_type,
   invoice.billing_reason,
   CASE WHEN line.subscription_id IS NULL THEN invoice.period_start
     ELSE least(invoice.period_start, line.period_start) END AS invoice_start,

@@ -1,6 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { decimalOf } from '../../../contract/decimal.js';
+import { decimalOf, type Decimal } from '../../../contract/decimal.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../contract/instant.js';
 import { instantColumn } from '../../../sql/columns.js';
 import {
@@ -13,6 +13,7 @@ import { lockRecord } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, writeUnit, type Unit } from '../../records/unit.js';
+import { isWanted, type DueQuery } from '../run/due-items.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
 import { readRealTimeBalance } from './real-time-balance.js';
 import { addAutomatically, AUTO_TOPUP } from './top-up.js';
@@ -51,45 +52,66 @@ export const topUpPauses = sql.fragment`
   GROUP BY wallet.id, wallet.auto_topup`;
 
 /**
- * Tops up a wallet that was read to be low, unless it has changed since.
- * @returns whether it did.
+ * What a wallet needs to be above its threshold: as often the amount as that takes. Where a pause
+ * follows each top-up, the amount once.
  */
-async function topUpUnchanged(unit: Unit, read: WalletRow): Promise<boolean | Refusal> {
+function creditsFor({ amount, threshold, cooldown }: AutoTopupDto, balance: Decimal): Decimal {
+  const once = decimalOf(amount);
+  if (cooldown !== undefined) return once;
+  const missing = decimalOf(threshold).minus(balance);
+  return once.times(missing.dividedBy(once).floor().plus(1));
+}
+
+/** Tops up a wallet that was read to be low, unless it has changed since. */
+async function topUpUnchanged(
+  unit: Unit,
+  { read, balance }: { readonly read: WalletRow; readonly balance: Decimal },
+): Promise<boolean | Refusal> {
   const wallet = await lockRecord(unit, WALLETS, read.id);
   const auto = wallet?.auto_topup ?? null;
   if (wallet?.version !== read.version || auto === null) return false;
   if (await mustWait(unit, wallet, auto)) return false;
-  const credits = decimalOf(auto.amount);
+  const credits = creditsFor(auto, balance);
   const isInvoiced = auto.invoicing === true;
   return (await addAutomatically(unit, wallet, { credits, isInvoiced })) ?? true;
 }
 
-/**
- * Tops up the wallets of an environment that have run low, each once until its credits have come
- * and its pause is over (docs/domain.md 20.9).
- * @returns whether there was one, which may still be low.
- * @throws DependencyError when a database fails.
- */
-export async function topUpLowWallets(
+/** The job of a single wallet that could not be topped up with the others. */
+export const TOP_UP_WALLET = 'top-up-wallet';
+
+/** Wallets that are topped up by themselves, a page of them, behind the wallet `after`. */
+export function findToppedUp(
   dependencies: BillingDependencies,
   occasion: Occasion<JobActor>,
-): Promise<boolean> {
-  let isMore = false;
-  const wallets = await readUnit(dependencies, occasion, ({ tx }) =>
+  { after, ...due }: DueQuery & { readonly after: string | null },
+): Promise<readonly WalletRow[]> {
+  return readUnit(dependencies, occasion, ({ tx }) =>
     tx.any(sql.type(WALLETS.row)`
       SELECT * FROM wallets
-      WHERE wallet_status = 'active' AND auto_topup ->> 'enabled' = 'true' AND ${isOfEnvironment}
-      ORDER BY id`),
+      WHERE wallet_status = 'active' AND auto_topup ->> 'enabled' = 'true'
+        AND (${after}::text IS NULL OR id > ${after}) AND ${isOfEnvironment}
+        AND ${isWanted(TOP_UP_WALLET, sql.fragment`wallets.id`, due)}
+      ORDER BY id LIMIT ${due.limit}`),
   );
-  for (const wallet of wallets) {
-    const balance = await readRealTimeBalance(dependencies, occasion, wallet.id);
-    if (isRefusal(balance) || wallet.auto_topup === null) continue;
-    const threshold = decimalOf(wallet.auto_topup.threshold);
-    if (decimalOf(balance.real_time_credit_balance).greaterThan(threshold)) continue;
-    const done = await writeUnit(dependencies, occasion, (unit) => topUpUnchanged(unit, wallet));
-    // The job has no one whom a refusal could be told: it fails and is tried again.
-    if (isRefusal(done)) throw new Error(done.message);
-    isMore ||= done;
-  }
-  return isMore;
+}
+
+/**
+ * Tops up a wallet if it has run low, and no credits of an earlier top-up and no pause are waited
+ * for (docs/domain.md 20.9).
+ * @returns whether it did. @throws when it cannot be done, with the reason.
+ */
+export async function topUpIfLow(
+  dependencies: BillingDependencies,
+  occasion: Occasion<JobActor>,
+  wallet: WalletRow,
+): Promise<boolean> {
+  const read = await readRealTimeBalance(dependencies, occasion, wallet.id);
+  if (isRefusal(read) || wallet.auto_topup === null) return false;
+  const balance = decimalOf(read.real_time_credit_balance);
+  if (balance.greaterThan(decimalOf(wallet.auto_topup.threshold))) return false;
+  const done = await writeUnit(dependencies, occasion, (unit) =>
+    topUpUnchanged(unit, { read: wallet, balance }),
+  );
+  if (isRefusal(done)) throw new Error(done.message);
+  return done;
 }

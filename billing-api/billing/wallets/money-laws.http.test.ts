@@ -381,16 +381,27 @@ const LAWS = {
     SELECT payment.id FROM payments AS payment JOIN invoices AS invoice ON invoice.id = payment.destination_id
     WHERE payment.payment_url IS NOT NULL
       AND (payment.amount > invoice.amount_remaining OR invoice.invoice_status <> 'FINALIZED')`,
-  'no wallet is below 0 but for money that has gone back at the gateway': sql.fragment`
+  'no wallet is below 0 but for money that has gone back': sql.fragment`
     SELECT id FROM wallets WHERE credit_balance < 0 AND NOT EXISTS (
       SELECT FROM wallet_transactions AS debit WHERE debit.wallet_id = wallets.id
-        AND debit.transaction_reason = 'MANUAL_BALANCE_DEBIT' AND debit.reference_type = 'PAYMENT')`,
+        AND debit.transaction_reason = 'MANUAL_BALANCE_DEBIT'
+        AND debit.reference_type IN ('PAYMENT', 'INVOICE'))`,
   'a closed wallet is empty': sql.fragment`
     SELECT id FROM wallets WHERE wallet_status = 'closed' AND credit_balance <> 0`,
-  'what is paid of an invoice are its payments': sql.fragment`
-    SELECT invoice.id FROM invoices AS invoice WHERE amount_paid <> coalesce((
-      SELECT sum(amount) FROM payments WHERE destination_id = invoice.id
+  'what is paid of an invoice and not refunded is what its payments have left, and what a wallet gave for it': sql.fragment`
+    SELECT invoice.id FROM invoices AS invoice
+    WHERE amount_paid - refunded_amount + coalesce((
+      SELECT sum(total_amount) FROM credit_notes WHERE invoice_id = invoice.id
+        AND credit_note_type = 'REFUND' AND credit_note_status = 'FINALIZED'), 0) <> coalesce((
+      SELECT sum(amount - refunded_amount + coalesce((
+        SELECT sum(debit.amount) FROM wallet_transactions AS debit WHERE debit.reference_id = payments.id
+          AND debit.transaction_reason = 'MANUAL_BALANCE_DEBIT'), 0)) FROM payments
+      WHERE destination_id = invoice.id
         AND payment_status IN ('SUCCEEDED', 'OVERPAID', 'PARTIALLY_REFUNDED', 'REFUNDED')), 0)`,
+  'sold credits are not taken back beyond what arrived of them': sql.fragment`
+    SELECT credit.id FROM wallet_transactions AS credit WHERE type = 'credit' AND amount < coalesce((
+      SELECT sum(debit.amount) FROM wallet_transactions AS debit
+      WHERE debit.parent_transaction_id = credit.id AND debit.type = 'debit'), 0)`,
   'the movements of a wallet, replayed from 0, give its balance': sql.fragment`
     SELECT wallet.id FROM wallets AS wallet WHERE credit_balance <> coalesce((
       SELECT sum(CASE type WHEN 'credit' THEN credit_amount ELSE -credit_amount END)

@@ -129,6 +129,49 @@ const MOVEMENTS: readonly Movement[] = [
     },
   },
   {
+    name: 'what was paid too much is refunded, and no revenue with it',
+    steps: async function* (api) {
+      const invoice = await unpaid(api, '122');
+      await pay(api, invoice, { amount: '122' });
+      await pay(api, invoice, { amount: '30' });
+      const over = (await paymentsOf(api, invoice)).find(({ amount }) => amount === '30.00');
+      yield [() => change(api, over, REFUNDED), ['payments -30', 'receivable 30']];
+    },
+  },
+  {
+    name: 'credits that were sold go back with their money, and come again with it',
+    steps: async function* (api) {
+      const wallet = await makeWallet(api, { topup_conversion_rate: '0.5' });
+      const body = { credits_to_add: '40', transaction_reason: 'PURCHASED_CREDIT_INVOICED' };
+      const { invoice_id: id } = await topUp(api, wallet, body);
+      await pay(api, { id }, { amount: '20' });
+      const { body: sold } = await api.call('GET', `/v1/invoices/${id}`);
+      const noted = ['wallet -5', 'wallet 10', 'wallet_funding -10', 'wallet_funding 5'];
+      yield [() => note(api, sold, '5'), noted];
+      const [payment] = await paymentsOf(api, { id });
+      const back = { payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '15' };
+      const refunded = ['payments -15', 'wallet 30', 'wallet_funding -30', 'wallet_funding 15'];
+      yield [() => change(api, payment, back), refunded];
+      const again = [
+        ...['payments 15', 'receivable -15', 'receivable 15'],
+        ...['wallet -30', 'wallet_funding -15', 'wallet_funding 30'],
+      ];
+      yield [() => pay(api, { id }, { amount: '15' }), again];
+    },
+  },
+  {
+    name: 'a note lowers what sold credits cost',
+    steps: async function* (api) {
+      const wallet = await makeWallet(api);
+      const body = { credits_to_add: '40', transaction_reason: 'PURCHASED_CREDIT_INVOICED' };
+      const { invoice_id: id } = await topUp(api, wallet, body);
+      const { body: sold } = await api.call('GET', `/v1/invoices/${id}`);
+      yield [() => note(api, sold, '10'), ['receivable -10', 'wallet_funding 10']];
+      const voided = ['receivable -30', 'wallet_funding -10', 'wallet_funding 40'];
+      yield [() => api.call('POST', `/v1/invoices/${id}/void`, { body: {} }), voided];
+    },
+  },
+  {
     name: 'a payment of a customer succeeds, and is refunded',
     steps: async function* (api) {
       const { id } = await api.make('/v1/customers', { external_id: 'acme' });

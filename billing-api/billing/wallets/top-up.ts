@@ -6,8 +6,13 @@ import {
 } from '../../declarations/money/wallet-transaction.resource.js';
 import { WALLETS, type WalletRow } from '../../declarations/money/wallet.resource.js';
 import { postingsOfCredit } from '../../domain/ledger/postings.js';
-import { roundMoney } from '../../domain/money/money.js';
-import { bonusOf, creditsOfMoney, type BonusSlab } from '../../domain/wallet/credits.js';
+import {
+  bonusOf,
+  creditsOfMoney,
+  priceOf,
+  priceProblem,
+  type BonusSlab,
+} from '../../domain/wallet/credits.js';
 import { postGroups } from '../../ledger/post-groups.js';
 import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { findSetting } from '../../platform/settings/settings-store.js';
@@ -156,6 +161,10 @@ async function readTopUp(
   }
   const reader = new MemberReader();
   const credits = creditsOf(reader, body, wallet);
+  if (body.transaction_reason !== 'FREE_CREDIT_GRANT') {
+    const member = body.amount === undefined ? 'credits_to_add' : 'amount';
+    reader.note(member, priceProblem(credits, wallet));
+  }
   const bonus = await bonusFor(unit, reader, { body, credits });
   const text = body.expiry_date_utc;
   const { description = null, idempotency_key: idempotencyKey = null, priority = null } = body;
@@ -187,8 +196,7 @@ function bonusOfPurchase({ bonus }: TopUp, parentId: string): Movement {
 async function buyDirectly(unit: Unit, wallet: WalletRow, topUp: TopUp): Promise<Moved | Refusal> {
   const moved = await addCredits(unit, wallet, topUp.movement);
   if (isRefusal(moved)) return moved;
-  const price = topUp.movement.credits.times(wallet.topup_conversion_rate);
-  const paid = roundMoney(price, wallet.currency).value;
+  const paid = priceOf(topUp.movement.credits, wallet);
   await postGroups(unit, [{ ...groupOf(moved), postings: postingsOfCredit(shareOf(moved), paid) }]);
   if (topUp.bonus.credits.isZero()) return moved;
   const { transaction } = moved;
@@ -212,7 +220,7 @@ function storeCreditInvoice(
   { wallet, credits, reason }: CreditInvoice,
 ): Promise<InvoiceDocument | Refusal> {
   const { currency } = wallet;
-  const amount = roundMoney(credits.times(wallet.topup_conversion_rate), currency).value;
+  const amount = priceOf(credits, wallet);
   const line = {
     displayName: 'Credits',
     ...{ amount, quantity: credits, priceId: null, period: null },

@@ -159,7 +159,12 @@ describe('a wallet that runs low', () => {
     const wallet = await makeWallet(api, {
       auto_topup: { ...auto, amount: '5', cooldown: { value: 1, unit: 'day' } },
     });
+    // Without a pause as often the amount as it takes to be above 20, in one credit.
+    const unpaused = await makeWallet(api, {
+      ...{ conversion_rate: '2', auto_topup: { ...auto, amount: '5' } },
+    });
     await bill('2027-01-01T00:00:00Z');
+    expect(await transactionsOf(api, unpaused)).toMatchObject([{ credit_amount: '25' }]);
     await bill('2027-01-01T23:59:59Z');
     expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '5' });
     await bill('2027-01-02T00:00:00Z');

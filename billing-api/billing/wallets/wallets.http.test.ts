@@ -352,6 +352,15 @@ describe('prepaid credits', () => {
     const { balance } = await readWallet(api, wallet);
     expect(Number(balance)).toBeGreaterThanOrEqual(0);
     expect(Number(balance)).toBeLessThan(0.01);
+    // Worth 0.03, which rounded to 12 digits asks for 0.004285714286 credits.
+    const postpaid = await makeWallet(api, {
+      ...{ wallet_type: 'POST_PAID', conversion_rate: '7' },
+      initial_credits_to_load: '0.004285714285714286',
+    });
+    const due = await invoiceOf(api, '0.03');
+    const paid = await api.call('POST', `/v1/invoices/${due.id}/payment/attempt`);
+    expect(paid.body).toMatchObject({ payment_status: 'SUCCEEDED', amount_paid: '0.03' });
+    expect(await readWallet(api, postpaid)).toMatchObject({ credit_balance: '0' });
   });
 });
 

@@ -5,6 +5,7 @@ import { noRows } from '../../../sql/columns.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import type { Answer } from '../../testing/money-test.js';
 import { advance, arrear, test, usage } from '../../testing/peer-case.js';
+import { setTestClock } from '../../testing/set-test-clock.js';
 import {
   FREE,
   invoiceOf,
@@ -206,6 +207,8 @@ describe('credits that paid an invoice which is voided (18)', () => {
   });
 });
 
+const INVOICED = { transaction_reason: 'PURCHASED_CREDIT_INVOICED' };
+
 describe('top-ups (20.4, 20.9)', () => {
   test('whose payment fails bring nothing, until they are paid or void (WAL-5)', async ({
     api,
@@ -229,6 +232,92 @@ describe('top-ups (20.4, 20.9)', () => {
     );
     expect(states.sort()).toEqual(['40 completed', '50 failed']);
   });
+
+  test('arrive once what is paid and not given back is what they cost', async ({
+    api,
+    peer: _,
+  }) => {
+    const wallet = await makeWallet(api);
+    const { invoice_id: id } = await topUp(api, wallet, { ...INVOICED, credits_to_add: '100' });
+    const pay = (amount: string) =>
+      api.call('PUT', `/v1/invoices/${id}/payment`, { body: { amount } });
+    await pay('50');
+    const [payment] = (await api.call('GET', `/v1/payments?destination_id=${id}`)).body.items;
+    const refunded = { body: { payment_status: 'REFUNDED' } };
+    await api.call('PUT', `/v1/payments/${payment.id}`, refunded);
+    const credits = async () => (await readWallet(api, wallet)).credit_balance;
+    for (const [amount, arrived] of [
+      ['10', '0'],
+      ['40', '0'],
+      ['50', '100'],
+    ] as const) {
+      expect((await pay(amount)).status).toBe(200);
+      expect([amount, await credits()]).toEqual([amount, arrived]);
+    }
+  });
+
+  test.for([
+    ['arrive when a note takes what is left to pay', '60', '40', '100', 'completed'],
+    ['fail when a note takes all of it', null, '100', '0', 'failed'],
+  ] as const)('%s', async ([, paid, noted, arrived, status], { api, peer: _ }) => {
+    const wallet = await makeWallet(api);
+    const { invoice_id: id } = await topUp(api, wallet, { ...INVOICED, credits_to_add: '100' });
+    const path = `/v1/invoices/${id}`;
+    if (paid !== null) await api.call('PUT', `${path}/payment`, { body: { amount: paid } });
+    const [line] = (await api.call('GET', path)).body.line_items;
+    const note = (amount: string) =>
+      api.call('POST', '/v1/creditnotes', {
+        body: { invoice_id: id, line_items: [{ invoice_line_item_id: line.id, amount }] },
+      });
+    const made = await note(noted);
+    expect(made.body).toMatchObject({ credit_note_type: 'ADJUSTMENT' });
+    expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: arrived });
+    expect(await transactionsOf(api, wallet)).toMatchObject([{ transaction_status: status }]);
+    expect((await note(paid === null ? '0.01' : '60.01')).status).toBe(400);
+    const undone = await api.call('POST', `/v1/creditnotes/${made.body.id}/void`);
+    expect(undone.status).toBe(paid === null ? 400 : 200);
+  });
+
+  test('that were paid leave as much to spend as before when a note gives the money back', async ({
+    api,
+    peer: _,
+  }) => {
+    const wallet = await makeWallet(api, { config: { allowed_price_types: ['ALL'] } });
+    const { invoice_id: id } = await topUp(api, wallet, { ...INVOICED, credits_to_add: '15' });
+    const paid = { body: { payment_status: 'SUCCEEDED' } };
+    const { body: invoice } = await api.call('PUT', `/v1/invoices/${id}/payment`, paid);
+    const line = { invoice_line_item_id: invoice.line_items[0].id, amount: '15' };
+    const note = { invoice_id: id, line_items: [line] };
+    await api.make('/v1/creditnotes', note);
+    const { items } = await api.make('/v1/wallets/search', {});
+    expect(items).toMatchObject([{ id: wallet.id, credit_balance: '15' }]);
+    expect((await api.call('POST', '/v1/creditnotes', { body: note })).status).toBe(400);
+  });
+
+  test.for([
+    ['usd', '0.004'],
+    ['jpy', '0.4'],
+  ] as const)(
+    'that cost less than the smallest unit of %s are refused, also by themselves',
+    async ([currency, amount], { api, peer: _ }) => {
+      const auto = (enough: string) => ({
+        auto_topup: { enabled: true, threshold: '1', amount: enough, invoicing: true },
+      });
+      const wallet = await makeWallet(api, { currency, ...auto('1') });
+      const buy = (bought: string) =>
+        topUp(api, wallet, { transaction_reason: bought, credits_to_add: amount });
+      const twin = { external_customer_id: 'acme', currency, conversion_rate: '0.9' };
+      const answers = [
+        ...[await buy('PURCHASED_CREDIT_INVOICED'), await buy('PURCHASED_CREDIT_DIRECT')],
+        (await api.call('PUT', `/v1/wallets/${wallet.id}`, { body: auto(amount) })).body,
+        (await api.call('POST', '/v1/wallets', { body: { ...twin, ...auto(amount) } })).body,
+      ];
+      expect(answers.map(({ details }) => Object.keys(details ?? {}))).toEqual([
+        ...[['credits_to_add'], ['credits_to_add'], ['auto_topup.amount'], ['auto_topup.amount']],
+      ]);
+      expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '0' });
+    },
+  );
 
   test('by themselves come once for a burst of usage, and its balance is read without delay (WAL-6, WAL-8, WAL-12)', async ({
     api,
@@ -270,6 +359,7 @@ describe('top-ups (20.4, 20.9)', () => {
 describe('credits of grants (21.1)', () => {
   test('last as long as they say, and are skipped while their subscription is paused', async ({
     api,
+    database,
     peer,
   }) => {
     await peer.live('2026-10-01');
@@ -293,6 +383,12 @@ describe('credits of grants (21.1)', () => {
     ]);
     expect(wallet).toMatchObject({ wallet_type: 'PRE_PAID' });
     expect(wallet.config).toEqual({ allowed_price_types: ['USAGE'] });
+    // Cancelled a minute after one was due, and before the job came.
+    const cancelledAt = Date.parse('2026-10-06T00:01:00Z');
+    await setTestClock(database.database, api.environment, cancelledAt);
+    await peer.post(subscription, 'cancel', { cancellation_type: 'immediate' });
+    await peer.live('2026-10-07T12:00:00Z');
+    expect(await peer.credits()).toEqual(['20']);
   });
 
   test('of a plan that is left inside a day come no more, and those of the new one from then on (WAL-11)', async ({

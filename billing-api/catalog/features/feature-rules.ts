@@ -61,7 +61,7 @@ function groupOf(id: string | null | undefined): string | null {
 /** The feature that a request describes, without its meter, or what is wrong with it. */
 export function newFeature(body: CreateFeatureBody) {
   const reader = new MemberReader();
-  const name = reader.name('name', body.name);
+  const name = reader.line('name', body.name);
   checkMeterReference(reader, body);
   checkUnits(reader, body);
   const feature = {

@@ -30,7 +30,7 @@ export async function createPlan(
 ): Promise<ExpandedPlan | Refusal> {
   const reader = new MemberReader();
   const plan = {
-    name: reader.name('name', body.name),
+    name: reader.line('name', body.name),
     description: body.description ?? null,
     lookup_key: body.lookup_key ?? null,
     display_order: body.display_order ?? null,

@@ -15,6 +15,7 @@ function readChange(body: ChangePriceBody): PriceChange | Refusal {
   const reader = new MemberReader();
   const { lookup_key, display_name, description, group_id, metadata, ...others } = body;
   const { effective_from: from, ...change } = others;
+  if (typeof display_name === 'string') reader.line('display_name', display_name);
   const isCritical = Object.values(change).some((value) => value !== undefined);
   const fromMs = reader.instant('effective_from', from);
   if (from !== undefined && !isCritical) {

@@ -44,6 +44,7 @@ function passthroughFromBody(body: InlinePriceBody, metadata: MetadataDto): Pass
 /** Reads a price body, or says what is wrong with its dates, metadata and unavailable members. */
 export function readPriceBody(body: InlinePriceBody & PriceOwnerBody): PriceCommand | Refusal {
   const reader = new MemberReader();
+  if (body.display_name !== undefined) reader.line('display_name', body.display_name);
   const command = {
     body,
     startMs: reader.instant('start_date', body.start_date),

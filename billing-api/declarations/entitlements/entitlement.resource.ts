@@ -1,11 +1,13 @@
 import {
   flag,
+  hidden,
   instant,
   integer,
   nullable,
   oneOf,
   safeInteger,
   text,
+  withDefault,
 } from '../../records/columns.js';
 import {
   expandedToDto,
@@ -51,6 +53,8 @@ export const ENTITLEMENTS = defineResource({
     display_order: nullable(integer),
     start_date: nullable(instant),
     end_date: nullable(instant),
+    /** It lasts as long as the first period of its subscription, wherever a pause moves its end. */
+    is_of_first_period: hidden(withDefault(flag)),
   },
   removal: 'archived',
   announces: 'all',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { SecretPlace } from '../../../runtime/secret-box.js';
 import { json, nullable, oneOf, recordVersion, secretBytes, text } from '../../records/columns.js';
 import type { MetadataDto, PaginationDto, RecordDto } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
@@ -26,6 +27,14 @@ export const CONNECTIONS = defineResource({
   removal: 'deleted',
 });
 export type ConnectionRow = RecordOf<typeof CONNECTIONS>;
+
+/** Where the secrets of a connection are kept: they open there only. */
+export function placeOfSecrets(
+  row: Pick<ConnectionRow, 'tenant_id' | 'environment_id' | 'id'>,
+): SecretPlace {
+  const { tenant_id: tenantId, environment_id: environmentId, id } = row;
+  return { tenantId, environmentId, table: CONNECTIONS.table, id };
+}
 
 /** Where files are exported to, or who takes payments. Its secrets are never answered. */
 export interface ConnectionDto extends RecordDto {

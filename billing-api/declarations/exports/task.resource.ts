@@ -23,8 +23,13 @@ const countedUntil = z.object({
   ends: partitionEnds,
   /** Every event that was received before it lies below the ends; null where none was. */
   dataUntil: z.number().nullable(),
+  /**
+   * The last entry of the audit trail that counts; every later one was committed later. Null where
+   * a release that exported by instants alone fixed it.
+   */
+  lastEntry: z.number().int().nullable().default(null),
 });
-/** Up to where events count in a file, and in the one before it; null for the first file. */
+/** Up to where things count in a file, and in the one before it; null for the first file. */
 const countedWindow = countedUntil.extend({ since: countedUntil.nullable() });
 export type CountedWindow = z.output<typeof countedWindow>;
 

@@ -1,6 +1,7 @@
 import { ADDON_ASSOCIATION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { instant, nullable, oneOf, recordVersion, text } from '../../records/columns.js';
 import { defineResource, type RecordOf } from '../../records/resource.js';
+import { SUBSCRIPTIONS } from './subscription.resource.js';
 
 /** An addon that a subscription has, from one instant to another. */
 export const ADDON_ASSOCIATIONS = defineResource({
@@ -17,6 +18,7 @@ export const ADDON_ASSOCIATIONS = defineResource({
     version: recordVersion,
   },
   removal: 'archived',
+  partOf: { column: 'subscription_id', whole: SUBSCRIPTIONS },
   lifecycle: { column: 'addon_status', of: ADDON_ASSOCIATION },
 });
 export type AddonAssociationRow = RecordOf<typeof ADDON_ASSOCIATIONS>;

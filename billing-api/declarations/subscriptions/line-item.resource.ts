@@ -35,6 +35,7 @@ import {
   type RecordOf,
 } from '../../records/resource.js';
 import type { CommitmentTimeBucketDto, CommitmentTypeDto } from './commitment-dto.js';
+import { SUBSCRIPTIONS } from './subscription.resource.js';
 
 const OWNER_TYPES = ['plan', 'addon', 'subscription'] as const;
 export type LineItemOwnerType = (typeof OWNER_TYPES)[number];
@@ -82,6 +83,7 @@ export const LINE_ITEMS = defineResource({
     commitment_windowed: withDefault(flag),
   },
   removal: 'archived',
+  partOf: { column: 'subscription_id', whole: SUBSCRIPTIONS },
 });
 export type LineItemRow = RecordOf<typeof LINE_ITEMS>;
 export type NewLineItemRow = NewRecord<(typeof LINE_ITEMS)['columns']>;

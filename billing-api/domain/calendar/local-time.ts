@@ -89,6 +89,12 @@ export function moveLocal(local: LocalDateTime, unit: LocalUnit, amount: number)
   return local.add({ [unit]: amount });
 }
 
+/** The instant some days later at the same local time (docs/domain.md 12.5). */
+export function daysAfter(instant: InstantMs, days: number, timezone: string): InstantMs {
+  const moved = moveLocal(localDateTimeAt(instant, timezone), 'days', days);
+  return instantOfLocal(moved, timezone);
+}
+
 /**
  * 00:00 of the given day of the next month, or of its last day in a shorter month. Both local times
  * are milliseconds as if they were UTC, which is fast enough for thousands of months.

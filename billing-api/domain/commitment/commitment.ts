@@ -50,13 +50,18 @@ export type LineCommitment = {
 
 /**
  * The commitment of all usage lines of a subscription together (docs/domain.md 11.1, 11.2). It has
- * no effect unless `amount` is above 0 and `overageFactor` above 1.
+ * no effect unless `amount` is above 0, and either `overageFactor` is above 1 or it is a minimum.
  */
 export type SubscriptionCommitment = {
   /** At most the currency's minor digits. */
   readonly amount: Decimal;
   readonly overageFactor: Decimal;
   readonly isTrueUpEnabled: boolean;
+  /**
+   * With a factor of 1 and true-up. Inputs of invoices that were stored before this had an effect
+   * lack it, so that they give the same invoices.
+   */
+  readonly isMinimum?: true;
   /** As requested; null means the billing period, count included. */
   readonly duration: BillingPeriod | null;
   /** Where its windows are counted from, if it began with another subscription; else absent. */

@@ -115,10 +115,18 @@ describe('commitment of a subscription (11.1)', () => {
     expect(lines({ ...change, subscription })).toEqual(['calls charge 100 100.00']);
   });
 
-  it('a factor of exactly 1 switches it off (34.7)', () => {
+  it('a factor of exactly 1 switches it off, but not its true-up (34.7)', () => {
     const change = { lineItems: [used('calls')], usage: usages({ calls: '60' }) };
-    expect(lines({ ...change, subscription: committed('100', '1', TRUE_UP) })).toEqual([
+    expect(lines({ ...change, subscription: committed('100', '1') })).toEqual([
       'calls charge 60 60.00',
+    ]);
+    const subscription = committed('100', '1', { ...TRUE_UP, isMinimum: true });
+    expect(lines({ ...change, subscription })).toEqual([
+      ...['calls charge 60 60.00', 'Pro True Up true_up 1 40.00'],
+    ]);
+    const more = { ...change, usage: usages({ calls: '130' }) };
+    expect(lines({ ...more, subscription })).toEqual([
+      ...['calls charge 100 100.00', 'calls overage 30 30.00'],
     ]);
   });
 

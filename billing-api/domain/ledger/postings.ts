@@ -101,6 +101,16 @@ export function postingsOfPayment(amount: Decimal): readonly Posting[] {
   return exact([posting('payments', amount), posting('receivable', amount.negated())]);
 }
 
+/** Money that came in for an invoice, and settles a little more: the rest is written off. */
+export function postingsOfRoundedPayment(received: Decimal, settled: Decimal): readonly Posting[] {
+  return balanced([posting('payments', received), posting('receivable', settled.negated())]);
+}
+
+/** What was written off of such a payment, when it is undone as a whole. */
+export function postingsOfUnrounded(rest: Decimal): readonly Posting[] {
+  return exact([posting('payments', rest), posting('write_off', rest.negated())]);
+}
+
 /**
  * Money of an invoice that was paid back beside credit notes, or whose payment did not hold. What
  * credits had paid goes to a wallet; what came from elsewhere (null) goes back there.
@@ -121,9 +131,20 @@ export function postingsOfReturnedMoney(amount: Decimal, walletId: string): read
 
 /** What is undone by paying back: the price, or its payment; and the wallet that gets it. */
 export type PaidBack = {
-  readonly account: 'refunds' | 'receivable';
+  readonly account: PriceAccount | 'receivable';
   readonly walletId: string | null;
 };
+
+/**
+ * What lowers the price of an invoice after it was finalized: `refunds`, and of one that sells
+ * credits `wallet_funding`, where their price stands.
+ */
+export type PriceAccount = 'refunds' | 'wallet_funding';
+
+/** The account for what lowers the price of an invoice. */
+export function priceAccount(isFunding: boolean): PriceAccount {
+  return isFunding ? 'wallet_funding' : 'refunds';
+}
 
 /** Credits of a wallet that paid an invoice after it was finalized. */
 export function postingsOfCreditPayment(
@@ -134,13 +155,25 @@ export function postingsOfCreditPayment(
 }
 
 /** A credit note that lowers what is to be paid. */
-export function postingsOfAdjustment(total: Decimal): readonly Posting[] {
-  return exact([posting('refunds', total), posting('receivable', total.negated())]);
+export function postingsOfAdjustment(
+  total: Decimal,
+  account: PriceAccount = 'refunds',
+): readonly Posting[] {
+  return exact([posting(account, total), posting('receivable', total.negated())]);
 }
 
 /** A credit note that gives paid money back to a wallet. */
-export function postingsOfRefund(total: Decimal, walletId: string): readonly Posting[] {
-  return exact([posting('refunds', total), walletTakes(walletId, total)]);
+export function postingsOfRefund(
+  total: Decimal,
+  walletId: string,
+  account: PriceAccount = 'refunds',
+): readonly Posting[] {
+  return exact([posting(account, total), walletTakes(walletId, total)]);
+}
+
+/** A refund that is undone, since money for the same price came in after it. */
+export function postingsOfUndoneRefund(amount: Decimal, account: PriceAccount): readonly Posting[] {
+  return exact([posting('receivable', amount), posting(account, amount.negated())]);
 }
 
 /** Credits that a wallet gets, and what was paid for them elsewhere. */
@@ -158,6 +191,11 @@ export function postingsOfCredit(
 /** Credits that a wallet loses without paying anything: expired, terminated or taken by hand. */
 export function postingsOfLoss({ walletId, worth }: WalletShare): readonly Posting[] {
   return exact([walletGives(walletId, worth), posting('write_off', worth.negated())]);
+}
+
+/** Sold credits that go back with their money. */
+export function postingsOfReturnedCredits({ walletId, worth }: WalletShare): readonly Posting[] {
+  return exact([walletGives(walletId, worth), posting('wallet_funding', worth.negated())]);
 }
 
 /** What an invoice takes off beyond its charges, which a wallet gets (docs/domain.md 30.1). */
@@ -197,7 +235,7 @@ export function postingsOfVoid(voided: PostedVoid): readonly Posting[] {
     posting('discounts', discount.negated()),
     posting(voided.isFunding ? 'wallet_funding' : 'revenue', subtotal),
     posting('tax', tax),
-    posting('refunds', setOff.minus(adjusted).minus(refunded)),
+    posting(priceAccount(voided.isFunding), setOff.minus(adjusted).minus(refunded)),
     ...voided.returned.map(({ walletId, worth }) => walletTakes(walletId, worth)),
   ]);
 }

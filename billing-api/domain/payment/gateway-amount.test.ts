@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decimalOf, plain } from '../../../contract/decimal.js';
-import { moneyOfUnits, unitsOfMoney } from './gateway-amount.js';
+import { chargeableOf, moneyOfUnits, unitsOfMoney, writtenOffOf } from './gateway-amount.js';
 
 describe('amounts at the gateway', () => {
   test.each([
@@ -23,5 +23,32 @@ describe('amounts at the gateway', () => {
     ['90071992547409.92', 'usd'],
   ])('%s %s cannot be said there', (amount, currency) => {
     expect(unitsOfMoney(decimalOf(amount), currency)).toBeNull();
+  });
+
+  test.each([
+    ['12.345', 'kwd', '12.34'],
+    ['12.34', 'kwd', '12.34'],
+    ['0.009', 'bhd', '0'],
+    ['12.345', 'lyd', '12.34'],
+    ['122.01', 'usd', '122.01'],
+    ['1220', 'jpy', '1220'],
+  ])('of %s %s are taken as %s', (amount, currency, taken) => {
+    expect(plain(chargeableOf(decimalOf(amount), currency))).toBe(taken);
+  });
+
+  test.each([
+    ['the rest of what is left', '12.345', '12.34', '12.345', '0.005'],
+    ['nothing where it was taken whole', '12.34', '12.34', '12.34', '0'],
+    ['nothing of a part, whose rest stays open', '5.005', '5', '12.345', '0'],
+    ['nothing where less was taken than can be', '12.345', '10', '12.345', '0'],
+    ['nothing where less is left by then', '12.345', '12.34', '12', '0'],
+    ['what is left by then', '12.345', '12.34', '12.342', '0.002'],
+  ])('write off %s', (...[, asked, received, left, writtenOff]) => {
+    const amounts = {
+      asked: decimalOf(asked),
+      received: decimalOf(received),
+      left: decimalOf(left),
+    };
+    expect(plain(writtenOffOf(amounts, 'kwd'))).toBe(writtenOff);
   });
 });

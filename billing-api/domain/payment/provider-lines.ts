@@ -13,6 +13,8 @@ export type LinesToSend = {
   readonly creditsApplied: Decimal;
   readonly totalTax: Decimal;
   readonly total: Decimal;
+  /** What was paid before, so that only the rest is asked for. */
+  readonly paidAlready: Decimal;
 };
 
 /** Lines that are more than a provider takes: the first ones, and one with the sum of the rest. */
@@ -25,8 +27,9 @@ function summarized(lines: readonly ProviderLine[], max: number): readonly Provi
 
 /**
  * The lines of an invoice for a provider that takes at most `max` of them: those of the invoice,
- * and one each for discounts, credits and tax, so that they add up to the total exactly. A total
- * that would be negative is zero (docs/domain.md 13.2), for which there is a line too.
+ * and one each for discounts, credits, tax and what is paid already, so that they add up to the
+ * total less that exactly. A total that would be negative is zero (docs/domain.md 13.2), for which
+ * there is a line too.
  */
 export function providerLines(invoice: LinesToSend, max: number): readonly ProviderLine[] {
   const beside = [
@@ -38,6 +41,7 @@ export function providerLines(invoice: LinesToSend, max: number): readonly Provi
   const added = [
     ...beside,
     { description: 'Not given back', amount: invoice.total.minus(sum) },
+    { description: 'Paid already', amount: invoice.paidAlready.negated() },
   ].filter(({ amount }) => !amount.equals(ZERO));
   return [...summarized(invoice.lines, max - added.length), ...added];
 }

@@ -1,4 +1,5 @@
-import { Decimal, maxOf, minOf, ZERO } from '../../../contract/decimal.js';
+import { Decimal, maxOf, minOf, plain, ZERO } from '../../../contract/decimal.js';
+import { roundMoney } from '../money/money.js';
 
 /** Credits have at most so many fraction digits. */
 export const CREDIT_DIGITS = 12;
@@ -13,6 +14,21 @@ export function moneyOfCredits(credits: Decimal, rate: Decimal): Decimal {
   return credits.times(rate);
 }
 
+/** What a wallet says of the price of its credits. */
+type CreditPrice = { readonly currency: string; readonly topup_conversion_rate: Decimal };
+
+/** What credits of a wallet cost that are bought (docs/domain.md 20.4). */
+export function priceOf(credits: Decimal, { currency, topup_conversion_rate: rate }: CreditPrice) {
+  return roundMoney(credits.times(rate), currency).value;
+}
+
+/** Why so few credits are not sold, which would cost nothing; null when they cost something. */
+export function priceProblem(credits: Decimal, wallet: CreditPrice): string | null {
+  if (!priceOf(credits, wallet).isZero()) return null;
+  const { currency, topup_conversion_rate: rate } = wallet;
+  return `must be more: at ${plain(rate)} ${currency} for one, ${plain(credits)} credits would cost nothing`;
+}
+
 /** What is left of a new credit, which fills a balance below 0 first (docs/domain.md 20.3). */
 export function availableOfNew(credits: Decimal, balanceBefore: Decimal): Decimal {
   const missing = maxOf(ZERO, balanceBefore.negated());
@@ -22,6 +38,15 @@ export function availableOfNew(credits: Decimal, balanceBefore: Decimal): Decima
 /** The credits that a debit of money takes of a wallet: at most what it has. */
 export function creditsToTake(money: Decimal, rate: Decimal, available: Decimal): Decimal {
   return minOf(creditsOfMoney(money, rate), available);
+}
+
+/**
+ * The credits that pay money in full. Those that are worth it are enough, though rounding asks for
+ * some more; of fewer as many are asked for as are missing, too.
+ */
+export function creditsToPay(money: Decimal, rate: Decimal, available: Decimal): Decimal {
+  const isWorth = moneyOfCredits(available, rate).greaterThanOrEqualTo(money);
+  return isWorth ? creditsToTake(money, rate, available) : creditsOfMoney(money, rate);
 }
 
 /** A bonus from so many purchased credits on (docs/domain.md 20.4). */

@@ -76,7 +76,7 @@ const RECORD_DTO = 'records/record-dto.js';
 /** A text that has more than blanks in it; those around it are taken away. */
 export function nameText({ max }: { readonly max: number }): WireColumn<string, string, string> {
   const limits = { minLength: 1, maxLength: max };
-  const read = (reader: MemberReader, member: string, given: string) => reader.name(member, given);
+  const read = (reader: MemberReader, member: string, given: string) => reader.line(member, given);
   return { ...text, wire: { type: { name: 'string' }, limits, read } };
 }
 

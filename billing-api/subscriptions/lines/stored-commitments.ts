@@ -19,10 +19,13 @@ export function subscriptionCommitmentFrom(
   plan: PlanRow,
 ): SubscriptionCommitment | null {
   if (row.commitment_amount === null || row.overage_factor === null) return null;
+  const overageFactor = decimalOf(row.overage_factor);
+  const isMinimum = overageFactor.equals(1) && row.enable_true_up;
   return {
     amount: decimalOf(row.commitment_amount),
-    overageFactor: decimalOf(row.overage_factor),
+    overageFactor,
     isTrueUpEnabled: row.enable_true_up,
+    ...(isMinimum ? { isMinimum } : {}),
     duration: row.commitment_duration,
     ...(row.commitment_start === null ? {} : { windowsFromMs: row.commitment_start }),
     planId: plan.id,

@@ -1,4 +1,5 @@
 import { sql } from 'slonik';
+import type { InstantMs } from '../../../contract/instant.js';
 import { PAUSES, type PauseRow } from '../../declarations/subscriptions/pause.resource.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit } from '../../records/unit.js';
@@ -21,4 +22,14 @@ export function lockLivePause({ tx }: StatementUnit, subscriptionId: string) {
     WHERE subscription_id = ${subscriptionId} AND pause_status IN ('scheduled', 'active')
       AND ${isOfEnvironment}
     FOR NO KEY UPDATE`);
+}
+
+/** Whether one of these pauses was under way at an instant. */
+export function isPausedAt(pauses: readonly PauseRow[], atMs: InstantMs): boolean {
+  return pauses.some((pause) => {
+    const { pause_status: status, pause_start: startMs } = pause;
+    if ((status !== 'active' && status !== 'completed') || startMs > atMs) return false;
+    const endMs = pause.resumed_at ?? pause.ends_at;
+    return endMs === null || endMs > atMs;
+  });
 }

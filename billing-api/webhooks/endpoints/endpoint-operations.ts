@@ -59,12 +59,15 @@ export async function createEndpoint(
   const { event_types: types, description } = members;
   const problem = await urlProblem(url, dependencies.arePrivateTargetsAllowed);
   if (problem !== null) return invalid({ url: problem });
-  const secret = await makeSecret(dependencies.secretBox);
+  const { secretBox, createId } = dependencies;
+  const owner = { environment: occasion.environment, id: createId(WEBHOOK_ENDPOINTS.idPrefix) };
+  const secret = await makeSecret(secretBox, owner);
   if (isRefusal(secret)) return secret;
   const row = await writeUnit(dependencies, occasion, async (unit) => {
     const { sequence } = await unit.tx.one(sql.type(sequenceRow)`
       SELECT coalesce(max(sequence), 0) AS sequence FROM system_events WHERE ${isOfEnvironment}`);
     return createRecord(unit, WEBHOOK_ENDPOINTS, {
+      id: owner.id,
       ...{ url, event_types: types ?? null, description: description ?? null, metadata: {} },
       ...{ enabled: true, disabled_reason: null },
       ...{ secret: secret.sealed, previous_secret: null, previous_until: null },
@@ -132,7 +135,8 @@ export async function rotateSecret(
   occasion: Occasion,
   id: string,
 ): Promise<string | Refusal> {
-  const secret = await makeSecret(dependencies.secretBox);
+  const { environment } = occasion;
+  const secret = await makeSecret(dependencies.secretBox, { environment, id });
   if (isRefusal(secret)) return secret;
   const changed = await writeUnit(dependencies, occasion, async (unit) => {
     const row = await lockRecord(unit, WEBHOOK_ENDPOINTS, id);

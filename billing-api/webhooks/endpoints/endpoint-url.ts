@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { isPublicAddress } from '../../../runtime/guarded-agents.js';
+import { isPublicAddress, isPublicHost } from '../../../runtime/guarded-agents.js';
 
 const NOT_PUBLIC = 'must lead to a public address, since events leave the private network';
 
@@ -26,6 +26,7 @@ export async function urlProblem(
   if (url.username !== '' || url.password !== '') return 'must have no user and no password';
   if (arePrivateTargetsAllowed) return null;
   if (url.protocol !== 'https:') return 'must begin with https';
+  if (!isPublicHost(url.hostname)) return NOT_PUBLIC;
   const addresses = await addressesOf(url.hostname.replace(/^\[|\]$/g, ''));
   return addresses.every(isPublicAddress) ? null : NOT_PUBLIC;
 }

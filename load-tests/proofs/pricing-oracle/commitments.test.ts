@@ -66,10 +66,13 @@ describe('commitments of the subscription (11.1)', () => {
     expect(invoice.totals.total).toBe('12.68');
   });
 
-  test('a factor of exactly 1 switches it off', () => {
+  test('a factor of exactly 1 switches it off, but not its true-up', () => {
+    const given = { items: [usageItem('line')], events: used('60') };
+    const without = invoiceOf({ ...given, commitment: ofSubscription('100', '1') });
+    expect(lines(without)).toEqual([['charge', '60', '60.00']]);
     const commitment = ofSubscription('100', '1', { hasTrueUp: true });
-    const invoice = invoiceOf({ commitment, items: [usageItem('line')], events: used('60') });
-    expect(lines(invoice)).toEqual([['charge', '60', '60.00']]);
+    const invoice = invoiceOf({ ...given, commitment });
+    expect(lines(invoice).map(([, , amount]) => amount)).toEqual(['60.00', '40.00']);
   });
 });
 

@@ -27,7 +27,8 @@ const QUANTITY_DIGITS = 12;
 /** Whether a commitment of the subscription does anything (docs/domain.md 11.1, 11.6). */
 function isActive(commitment: SubscriptionCommitment | null): commitment is SubscriptionCommitment {
   if (commitment === null) return false;
-  return isPositive(exact(commitment.amount)) && compare(exact(commitment.factor), one) > 0;
+  const { amount, factor, hasTrueUp } = commitment;
+  return isPositive(exact(amount)) && (hasTrueUp || compare(exact(factor), one) > 0);
 }
 
 /** One charge against what is left of the commitment (docs/domain.md 11.1, the three cases). */

@@ -129,7 +129,8 @@ function chargePart<C extends string>(
 function activeCommitment(inputs: InvoiceInputs): SubscriptionCommitment | null {
   const { commitment } = inputs.subscription;
   if (commitment === null || invoiceScopeOf(inputs).usage === null) return null;
-  const isActive = commitment.amount.greaterThan(ZERO) && commitment.overageFactor.greaterThan(ONE);
+  const { amount, overageFactor, isMinimum = false } = commitment;
+  const isActive = amount.greaterThan(ZERO) && (overageFactor.greaterThan(ONE) || isMinimum);
   return isActive ? commitment : null;
 }
 

@@ -28,6 +28,9 @@ export function productTerms(subscription: Subscription): SubscriptionTerms {
       amount: decimalOf(commitment.amount),
       overageFactor: decimalOf(commitment.factor),
       isTrueUpEnabled: commitment.hasTrueUp,
+      ...(commitment.hasTrueUp && decimalOf(commitment.factor).equals(1)
+        ? { isMinimum: true }
+        : {}),
       duration: commitment.duration,
       planId: 'plan',
       planDisplayName: 'Plan',

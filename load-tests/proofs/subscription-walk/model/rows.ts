@@ -1,5 +1,6 @@
 import { anchorAfterTrial, firstAnchorOf, gridOf } from '../../pricing-oracle/billing-anchor.js';
 import { gridPeriodAt } from '../../pricing-oracle/billing-grid.js';
+import { instantOf, localOf } from '../../pricing-oracle/local-time.js';
 import { plainSubscription } from '../../pricing-oracle/plain-subscription.js';
 import type { Subscription } from '../../pricing-oracle/subscription.js';
 import { runningOf, type Life, type Row, type Terms } from './life.js';
@@ -36,7 +37,8 @@ export function beginRows(life: Life): void {
     life.rows.push(first);
     return;
   }
-  const trialEnd = start + terms.trialDays * DAY_MS;
+  // As many days by the wall clock (22.4).
+  const trialEnd = instantOf(terms.zone, localOf(terms.zone, start) + terms.trialDays * DAY_MS);
   life.trialEnd = trialEnd;
   life.rows.push({ ...first, end: Math.min(trialEnd, end ?? trialEnd), isTrial: true });
 }

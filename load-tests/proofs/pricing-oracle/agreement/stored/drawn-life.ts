@@ -15,6 +15,7 @@ import { fixedItem, plainSubscription } from '../../plain-subscription.js';
 import { divide, multiply, toText } from '../../../usage-oracle/fraction.js';
 import { exact, roundTo, whole } from '../../exact.js';
 import { ownPeriodOf } from '../../own-periods.js';
+import { instantOf, localOf } from '../../local-time.js';
 import { rowAt } from '../../period-ledger.js';
 import type {
   EntitlementSource,
@@ -271,6 +272,11 @@ function firstAllowance(
   return [{ ...source, id, scope: 'SUBSCRIPTION', parentId: source.id, limit, start, end }];
 }
 
+/** So many days after the start by the wall clock (docs/domain.md 22.4). */
+function trialEndOf({ start, zone, trialDays }: DrawnLife): number | null {
+  return trialDays === null ? null : instantOf(zone, localOf(zone, start) + trialDays * DAY_MS);
+}
+
 /** A life as the oracle has it, before anything has happened and without events. */
 export function lifeWrittenDown(life: DrawnLife, group: DrawnGroup): Subscription {
   const plan = group.plans[life.plan];
@@ -287,7 +293,7 @@ export function lifeWrittenDown(life: DrawnLife, group: DrawnGroup): Subscriptio
   const plain: Subscription = {
     ...plainSubscription,
     ...{ currency: plan.currency, length, wallets: life.wallets },
-    trialEnd: life.trialDays === null ? null : start + life.trialDays * DAY_MS,
+    trialEnd: trialEndOf(life),
     ...{ start, zone: life.zone, cycle: life.cycle, givenAnchor: life.anchor },
     ...{ proration: life.proration, commitment: plan.commitment, meters },
     taxes: [...life.adjustments.taxes, ...group.tenantTaxes],
