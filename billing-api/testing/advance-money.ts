@@ -114,7 +114,7 @@ const changePlan = (world: AdvanceWorld) =>
     await findInvoices(world, body.new_subscription.id);
   });
 
-/** Voids an invoice of a subscription, and replaces one that is voided; then it may be voided too. */
+/** Voids an invoice of a subscription and replaces it; the replacement may be voided next. */
 async function replace(world: AdvanceWorld): Promise<void> {
   const own = world.invoices.filter(({ invoice_type: type }) => type === 'SUBSCRIPTION');
   const invoice = drawn<Answer>(world, own);

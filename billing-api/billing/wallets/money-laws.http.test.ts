@@ -3,10 +3,7 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { drawSeed } from '../../../load-tests/harness/draw-seed.js';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
-import {
-  createSeededRandom,
-  type SeededRandom,
-} from '../../../load-tests/harness/seeded-random.js';
+import { createSeededRandom } from '../../../load-tests/harness/seeded-random.js';
 import {
   ADVANCE_OPERATIONS,
   makeAdvancePlans,

@@ -169,6 +169,11 @@ function expectLaw({ model, fineness }: WalkWorld, payer: Payer, books: Books): 
   if (difference !== null) expectNothing(fineness, difference, books.roundings);
 }
 
+/** That no documents give the same money back, or do not agree with the ledger (21.2, 21.3). */
+export async function expectRightBooks(world: WalkWorld): Promise<void> {
+  expect((await ask(world, '/v1/ledger/verify')).problems).toEqual([]);
+}
+
 /** Compares all subscriptions of a payer, and the law of the tiles. */
 export async function expectPayer(world: WalkWorld, payer: Payer): Promise<void> {
   const lives = [...world.model.lives.values()].filter((life) => life.payer === payer);

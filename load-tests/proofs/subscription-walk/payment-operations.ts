@@ -1,5 +1,5 @@
 import { add, compare, zero, type Fraction } from '../usage-oracle/fraction.js';
-import { exact } from '../pricing-oracle/exact.js';
+import { exact, subtract } from '../pricing-oracle/exact.js';
 import { moneyText } from '../pricing-oracle/money.js';
 import { CURRENCY } from './model/charges.js';
 import type { Bill, Life } from './model/life.js';
@@ -11,6 +11,8 @@ import {
   openBill,
   partOf,
   payAmount,
+  refundPart,
+  thirdOf,
   voidInvoice,
   type NotedStatus,
 } from './model/payments.js';
@@ -37,6 +39,7 @@ const money: Operation = async (world, life, draws) => {
   const billed = await drawBill(world, life, draws);
   if (billed === null) return null;
   const { bill, invoice } = billed;
+  if (compare(bill.refunded, zero) > 0) return null;
   const { open } = leftOfBill(bill);
   const amounts: readonly Fraction[] = [partOf(bill), open, add(open, exact('1'))];
   const amount = pick(amounts, draws.b);
@@ -85,9 +88,37 @@ const voids: Operation = async (world, life, draws) => {
   };
 };
 
+/**
+ * Refunds a third of a payment of a subscription that has ended: what is credited for unused time
+ * of one that goes on would depend on it. Whatever was credited may be of this invoice.
+ */
+const refund: Operation = async (world, life, draws) => {
+  if (life.status !== 'cancelled') return null;
+  const billed = await drawBill(world, life, draws);
+  if (billed === null) return null;
+  const { bill, invoice } = billed;
+  const { items } = await ask(world, `/v1/payments?destination_id=${invoice.id}`);
+  const payment = items.find((one: Answer) => one.payment_status === 'SUCCEEDED');
+  if (payment === undefined || bill.status === 'OVERPAID') return null;
+  const amount = thirdOf(exact(payment.amount));
+  const left = subtract(subtract(bill.paid, bill.refunded), life.payer.credited);
+  if (compare(amount, zero) <= 0 || compare(amount, left) > 0) return null;
+  const refunded = moneyText(CURRENCY, amount);
+  return {
+    ...{ says: `refund ${refunded}`, path: `/v1/payments/${payment.id}`, method: 'PUT' },
+    body: { payment_status: 'PARTIALLY_REFUNDED', refunded_amount: refunded },
+    isLegal: true,
+    apply: () => {
+      refundPart(bill, amount);
+      life.payer.bills.set(invoice.id, bill);
+    },
+  };
+};
+
 /** What happens to invoices of a subscription. */
 export const PAYMENT_OPERATIONS: readonly (readonly [weight: number, Operation])[] = [
   [3, money],
   [3, outcome],
   [1, voids],
+  [4, refund],
 ];

@@ -6,7 +6,7 @@ import { runningOf, type Life, type Terms } from './model/life.js';
 import type { ModelWorld } from './model/invoices.js';
 import { isScaled, iso, pick, spanOf, type Draws, type Operation } from './act.js';
 import { ADDON_OPERATIONS } from './addon-operations.js';
-import { expectPayer } from './compare.js';
+import { expectPayer, expectRightBooks } from './compare.js';
 import { ITEM_OPERATIONS } from './item-operations.js';
 import { billPast, LIFE_OPERATIONS } from './life-operations.js';
 import { PAYMENT_OPERATIONS } from './payment-operations.js';
@@ -82,6 +82,7 @@ class Create extends Step {
     else openLife(life);
     if (!isDraft) await billPast(world, start);
     await expectPayer(world, payer);
+    await expectRightBooks(world);
     walked.steps += 1;
   }
 
@@ -113,6 +114,7 @@ class Advance extends Step {
     const to = a % 2 === 0 && at > model.now ? at : model.now + spanOf(world, this.draws);
     world.log.push(`${iso(model.now)} advance to ${iso(to)}`);
     for (const payer of await advanceBoth(world, to)) await expectPayer(world, payer);
+    await expectRightBooks(world);
     walked.steps += 1;
   }
 
@@ -154,6 +156,7 @@ class Operate extends Step {
     if (isLegal) await act.apply(answer.body);
     else walked.refused += 1;
     await expectPayer(world, life.payer);
+    await expectRightBooks(world);
     walked.steps += 1;
   }
 

@@ -128,10 +128,16 @@ export type Terms = {
   readonly percentOff: string | null;
 };
 
-export type BillStatus = 'PENDING' | 'FAILED' | 'SUCCEEDED' | 'OVERPAID';
+export type BillStatus = 'PENDING' | 'FAILED' | 'SUCCEEDED' | 'OVERPAID' | 'PARTIALLY_REFUNDED';
 
 /** The payment of a final invoice (docs/domain.md 17). */
-export type Bill = { readonly due: Fraction; paid: Fraction; status: BillStatus };
+export type Bill = {
+  readonly due: Fraction;
+  paid: Fraction;
+  /** What went back of it by refunds of payments. */
+  refunded: Fraction;
+  status: BillStatus;
+};
 
 /** Who pays: a customer. */
 export type Payer = {

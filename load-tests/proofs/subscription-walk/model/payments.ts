@@ -5,7 +5,12 @@ import type { Bill, BillStatus, Life, ModelInvoice } from './life.js';
 
 /** A final invoice of which nobody has said anything yet (docs/domain.md 5.3). */
 export function openBill(due: Fraction): Bill {
-  return { due, paid: zero, status: compare(due, zero) <= 0 ? 'SUCCEEDED' : 'PENDING' };
+  return {
+    due,
+    paid: zero,
+    refunded: zero,
+    status: compare(due, zero) <= 0 ? 'SUCCEEDED' : 'PENDING',
+  };
 }
 
 /** What is left to pay, and what was paid beyond it. */
@@ -45,7 +50,10 @@ export function isWhole(life: Life, { lines, setOff }: ModelInvoice): boolean {
   return !lines.some(({ row }) => life.pieces.some((piece) => piece.row === row));
 }
 
-/** Voids an invoice: it charges nothing any more, and what was paid comes back (18). */
+/**
+ * Voids an invoice: it charges nothing any more, and what was paid and not refunded comes back
+ * (18).
+ */
 export function voidInvoice(life: Life, invoice: ModelInvoice, bill: Bill): void {
   life.invoices.splice(life.invoices.indexOf(invoice), 1);
   for (const { item, row } of invoice.lines) {
@@ -53,13 +61,22 @@ export function voidInvoice(life: Life, invoice: ModelInvoice, bill: Bill): void
     if (item.paidTo?.row === row) item.paidTo = null;
     if (item.tail?.row === row) item.tail = null;
   }
-  life.payer.credited = add(life.payer.credited, bill.paid);
-  life.payer.refunded = add(life.payer.refunded, bill.paid);
+  const returned = subtract(bill.paid, bill.refunded);
+  life.payer.credited = add(life.payer.credited, returned);
+  life.payer.refunded = add(life.payer.refunded, returned);
   computeDrafts(life);
 }
 
 /** A third of what is due, in whole cents. */
-export function partOf({ due }: Bill): Fraction {
-  const cents = (due.numerator * 100n) / due.denominator / 3n;
-  return smaller(due, { numerator: cents, denominator: 100n });
+export const partOf = ({ due }: Pick<Bill, 'due'>): Fraction => smaller(due, thirdOf(due));
+
+/** A third of an amount, in whole cents. */
+export function thirdOf({ numerator, denominator }: Fraction): Fraction {
+  return { numerator: (numerator * 100n) / denominator / 3n, denominator: 100n };
+}
+
+/** Money of a payment that went back (17.2). */
+export function refundPart(bill: Bill, amount: Fraction): void {
+  bill.refunded = add(bill.refunded, amount);
+  bill.status = 'PARTIALLY_REFUNDED';
 }
