@@ -15,6 +15,8 @@ export type Attacker = {
   /** A meter with an expression that is as costly as it may be, and its events. */
   readonly meterId: string;
   readonly eventName: string;
+  /** Finalized, with a thousand lines. */
+  readonly longInvoiceId: string;
 };
 
 /** Answers by their status; 0 is a lost connection. */
@@ -139,6 +141,32 @@ async function stallBodies({ of, signal }: Run): Promise<void> {
   }
 }
 
+/** A due date that no paper had yet: a paper that is printed again is kept. */
+function nextDueDate(): string {
+  dueDates += 1;
+  return new Date(Date.UTC(2030, 0, 1) + dueDates * 86_400_000).toISOString();
+}
+let dueDates = 0;
+
+/** A paper of a thousand lines that was never made before, again and again. */
+async function printPapers(run: Run): Promise<void> {
+  const path = `/v1/invoices/${run.of.longInvoiceId}`;
+  const print = async (): Promise<void> => {
+    while (!run.signal.aborted) {
+      await call(run, { method: 'PUT', path, body: JSON.stringify({ due_date: nextDueDate() }) });
+      await call(run, { method: 'GET', path: `${path}/pdf` });
+    }
+  };
+  await Promise.all([print(), print(), print(), print()]);
+}
+
+const LARGE_BODY = JSON.stringify({
+  external_id: 'large',
+  metadata: Object.fromEntries(
+    Array.from({ length: 18_000 }, (_, index) => [`key ${index}`, 'x'.repeat(80)]),
+  ),
+});
+
 /** Each goes on until its signal. */
 const ATTACKS = {
   /** D1 and D2: folding, by two aggregators. */
@@ -173,6 +201,33 @@ const ATTACKS = {
     }),
   /** D9. */
   'slow bodies': stallBodies,
+  'papers of 1,000 lines': printPapers,
+  'reads of 1,000 lines': (run: Run) =>
+    keepCalling(run, 4, {
+      what: () => ({ method: 'GET', path: `/v1/invoices/${run.of.longInvoiceId}?explain=true` }),
+    }),
+  'CSV of 1,000 lines': (run: Run) =>
+    keepCalling(run, 4, {
+      what: () => ({ method: 'GET', path: `/v1/invoices/${run.of.longInvoiceId}/lines.csv` }),
+    }),
+  'books and deep search': (run: Run) =>
+    Promise.all([
+      keepCalling(run, 2, { what: () => ({ method: 'GET', path: '/v1/ledger/verify' }) }),
+      keepCalling(run, 4, {
+        what: () => ({ path: '/v1/invoices/search', body: '{"limit":1000}' }),
+      }),
+    ]).then(() => undefined),
+  'analytics by minutes': (run: Run) =>
+    keepCalling(run, 4, {
+      what: () => ({
+        path: '/v1/events/analytics',
+        body: JSON.stringify({
+          ...{ external_customer_id: 'customer-0', window_size: 'MINUTE', group_by: ['source'] },
+        }),
+      }),
+    }),
+  'bodies of 1.9 MB': (run: Run) =>
+    keepCalling(run, 4, { what: () => ({ path: '/v1/customers', body: LARGE_BODY }) }),
   'limits raised': (run: Run) =>
     keepCalling(run, 1, {
       pauseMs: 500,

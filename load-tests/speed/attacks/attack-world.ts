@@ -94,6 +94,22 @@ async function subscribe(
   return id;
 }
 
+const LINES = 1_000;
+
+/** A finalized invoice with as many lines as one may have. */
+async function giveLongInvoice(api: ApiClient): Promise<string> {
+  const { id: customerId } = await api.post<Created>('/customers', { external_id: 'long' });
+  const total = `${LINES}.00`;
+  const { id } = await api.post<Created>('/invoices', {
+    ...{ customer_id: customerId, currency: 'usd', subtotal: total, total, amount_due: total },
+    line_items: Array.from({ length: LINES }, (_, index) => ({
+      ...{ display_name: `Line ${index} of many, Zeile ${index} von vielen`, amount: '1.00' },
+      quantity: '1',
+    })),
+  });
+  return id;
+}
+
 async function prepareAttacker(url: string, keys: readonly string[]): Promise<Attacker> {
   const [apiKey = ''] = keys;
   const api = new ApiClient(`${url}/v1`, apiKey);
@@ -105,6 +121,7 @@ async function prepareAttacker(url: string, keys: readonly string[]): Promise<At
     previewPeriod: { period_start: startDate, period_end: daysAgo(0) },
     meterId: await createCostlyMeters(api),
     eventName: COSTLY_EVENT,
+    longInvoiceId: await giveLongInvoice(api),
   };
 }
 

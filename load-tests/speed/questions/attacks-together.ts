@@ -35,12 +35,15 @@ const CALM_MS = 90_000;
 const VISIBLE_MS = 600_000;
 const POLL_MS = 500;
 const MIB = 1024 * 1024;
+const LAG_METRIC = /^nodejs_eventloop_lag_max_seconds(?:\{[^}]*\})? ([\d.e-]+)$/m;
 const HELD_METRICS = /^nodejs_(?:heap_size_total|external_memory)_bytes(?:\{[^}]*\})? (\d+)$/gm;
 
 type Phase = {
   readonly name: string;
   readonly times: BystanderTimes;
   readonly report: readonly AttackReport[];
+  /** The longest step of the request thread of the billing API, in ms. */
+  readonly longestMs: number;
 };
 
 const { values } = parseArgs({
@@ -75,15 +78,25 @@ async function attackFor(
   name: string,
   order: { readonly names: readonly AttackName[]; readonly seconds: number },
 ): Promise<void> {
+  await longestStepOf(run.world);
   run.bystander.enter(name);
   const attacks = order.names.map((attack) => startAttack(attack, run.world.attacker));
   await Promise.race([delay(order.seconds * 1_000), ...attacks.map(({ failed }) => failed)]);
   const report = await Promise.all(attacks.map(({ end }) => end()));
-  run.phases.push({ name, times: run.bystander.enter('after an attack'), report });
+  const longestMs = await longestStepOf(run.world);
+  run.phases.push({ name, times: run.bystander.enter('after an attack'), report, longestMs });
   const { accepted, refusals } = run.bystander;
   const memory = [...(await residentOf(run.world))].map(([of, taken]) => `${of} ${taken} MB`);
   const soFar = `${accepted} events of the bystander, ${refusals.length} refusals`;
   console.log(`${name}: so far ${soFar}; ${memory.join(', ')}`);
+}
+
+/** The longest delay of the event loop of the billing API since it was asked for last, in ms. */
+async function longestStepOf({ programs }: AttackWorld): Promise<number> {
+  const { operationsUrl } = assertPresent(programs.get('billing-api'), 'billing-api');
+  const text = await (await fetch(`${operationsUrl}/metrics`)).text();
+  const [, seconds] = assertPresent(LAG_METRIC.exec(text), 'the delay of the event loop');
+  return Number(seconds) * 1_000;
 }
 
 /** In MB, by program. */
@@ -211,6 +224,8 @@ try {
     highWater.set(name, Math.round((await highWaterOf(pid)) ?? 0));
   }
   print(['phase', 'bystander', 'answers', 'p50 ms', 'p99 ms', 'max ms'], timesLines(run.phases));
+  const steps = run.phases.map(({ name, longestMs }) => [name, longestMs.toFixed(1)]);
+  print(['phase', 'longest step ms'], steps);
   print(['phase', 'attack', 'answers'], reportLines(run.phases));
   const columns = [
     before.resident,
