@@ -57,7 +57,7 @@ export const CHARGED_LINEAGES = sql.fragment`
     GROUP BY 1
   ), charges AS MATERIALIZED (
     SELECT lineage.root_id, line.id, line.invoice_id, invoice.currency, line.period_start, line.period_end,
-      ${netOfLine} AS net, coalesce(noted.amount, 0) AS noted, invoice.total_tax AS tax, coalesce(taxed.net, 0) AS taxed, taxed.lines
+      invoice.invoice_status = 'FINALIZED' AS is_final, ${netOfLine} AS net, coalesce(noted.amount, 0) AS noted, invoice.total_tax AS tax, coalesce(taxed.net, 0) AS taxed, taxed.lines
     FROM invoice_line_items AS line
     JOIN invoices AS invoice ON invoice.id = line.invoice_id AND ${rowIsOfEnvironment('invoice')}
     LEFT JOIN lineage ON lineage.id = line.subscription_line_item_id AND line.kind = 'charge' AND line.price_type = 'FIXED'
@@ -67,11 +67,10 @@ export const CHARGED_LINEAGES = sql.fragment`
       AND (${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')} OR (invoice.invoice_status = 'DRAFT' AND invoice.is_manually_edited))
       AND ${rowIsOfEnvironment('line')}
   ), parts AS MATERIALIZED (
-    SELECT lineage.root_id, unused.id, unused.amount, charges.invoice_id
+    SELECT unused.id, unused.amount, charges.invoice_id, charges.is_final
     FROM unused JOIN lineage ON lineage.id = unused.item_id
-    LEFT JOIN charges ON charges.root_id = lineage.root_id AND charges.net > 0
+    JOIN charges ON charges.root_id = lineage.root_id AND charges.net > 0
       AND charges.period_start < unused.period_end AND charges.period_end > unused.period_start
   ), divided AS MATERIALIZED (
-    SELECT DISTINCT root_id FROM (SELECT root_id, count(invoice_id) AS count FROM parts GROUP BY root_id, id) AS one
-    WHERE count <> 1
+    SELECT id, bool_and(is_final) AS is_final FROM parts GROUP BY id HAVING count(DISTINCT invoice_id) > 1
   )`;

@@ -1,63 +1,47 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { addAt, decimalOf, plain, type Decimal } from '../../contract/decimal.js';
 import { groupBy } from '../../runtime/group-by.js';
-import { instantColumn, numericColumn } from '../../sql/columns.js';
-import { shareCredits } from '../domain/proration/share-credits.js';
-import { notedWithoutTaxes } from '../domain/proration/unused-charge.js';
+import { numericColumn } from '../../sql/columns.js';
 import type { ReadUnit } from '../records/unit.js';
 import { CHARGED_LINEAGES } from './charged-lineages.js';
 
-const figure = numericColumn.transform(decimalOf);
 const dividedRow = z.object({
-  root_id: z.string(),
   id: z.string(),
-  /** Null for a credit. */
-  invoice_id: z.string().nullable(),
-  currency: z.string(),
-  period_start: instantColumn,
-  period_end: instantColumn,
-  amount: figure,
-  noted: figure,
-  tax: figure,
-  taxed: figure,
+  amount: numericColumn,
+  invoice_ids: z.array(z.string()).min(2),
 });
-type DividedRow = z.output<typeof dividedRow>;
 
-/** Adds what the credits of a lineage have given back of each invoice. */
-function addShares(of: Map<string, Decimal>, rows: readonly DividedRow[]): void {
-  const figures = rows.map((row) => ({
-    ...{ ownerId: row.root_id, lineId: row.id, amount: row.amount, invoiceId: row.invoice_id },
-    period: { startMs: row.period_start, endMs: row.period_end },
-    noted: notedWithoutTaxes(row.noted, row, row.currency),
-  }));
-  const charges = figures.filter(({ invoiceId }) => invoiceId !== null);
-  const credits = figures.filter(({ invoiceId }) => invoiceId === null);
-  const [first] = rows.filter(({ invoice_id: id }) => id !== null);
-  if (first === undefined) return;
-  const invoiceOf = new Map(rows.map(({ id, invoice_id }) => [id, invoice_id]));
-  for (const { lineId, amount } of shareCredits(charges, credits, first.currency)) {
-    addAt(of, invoiceOf.get(lineId) ?? '', amount);
-  }
+/** The first of the invoices that an invoice is joined with, by credits, however many. */
+function firstOf(joined: ReadonlyMap<string, string>, id: string): string {
+  let first = id;
+  for (let next = joined.get(first); next !== undefined; next = joined.get(first)) first = next;
+  return first;
 }
 
 /**
- * What credits for unused time have given back of invoices, in the few lineages in which a credit
- * is of several charges or of none of its time: divided as where notes and voiding look for it
- * (docs/domain.md 19.2).
- * @returns as JSON, for a statement.
+ * Credits for unused time that were charged by several invoices, as seats that came during a period
+ * are. What is of which of them depends on what was given back before, so the invoices are compared
+ * as one with what came back of all of them. Credits that a draft has charged too are left out:
+ * nothing was paid for it yet.
+ * @returns as JSON, for a statement: each of the invoices with the first one of its group, and what
+ * such credits have given back of the group.
  */
 export async function findDividedCredits({ tx }: ReadUnit): Promise<string> {
   const rows = await tx.any(sql.type(dividedRow)`
     WITH RECURSIVE ${CHARGED_LINEAGES}
-    SELECT root_id, id, invoice_id, currency, period_start, period_end, net AS amount, noted, tax, taxed
-    FROM charges JOIN divided USING (root_id) WHERE period_end > period_start
-    UNION ALL
-    SELECT lineage.root_id, unused.id, NULL, '', unused.period_start, unused.period_end, unused.amount, 0, 0, 0
-    FROM unused JOIN lineage ON lineage.id = unused.item_id JOIN divided USING (root_id)
-    ORDER BY root_id, period_start, id`);
-  const given = new Map<string, Decimal>();
-  for (const own of groupBy(rows, ({ root_id: id }) => id).values()) addShares(given, own);
-  const shares = [...given].map(([invoice_id, amount]) => ({ invoice_id, amount: plain(amount) }));
-  return JSON.stringify(shares);
+    SELECT parts.id, parts.amount, array_agg(DISTINCT parts.invoice_id) AS invoice_ids
+    FROM parts JOIN divided ON divided.id = parts.id AND divided.is_final GROUP BY parts.id, parts.amount ORDER BY parts.id`);
+  const joined = new Map<string, string>();
+  for (const { invoice_ids: ids } of rows) {
+    const [first, ...others] = [...new Set(ids.map((id) => firstOf(joined, id)))];
+    if (first === undefined) continue;
+    for (const other of others) joined.set(other, first);
+  }
+  const all = new Set(rows.flatMap(({ invoice_ids: ids }) => ids));
+  const members = [...all].map((id) => ({ id, group_id: firstOf(joined, id) }));
+  const credits = groupBy(rows, ({ invoice_ids: [id = ''] }) => firstOf(joined, id));
+  const groups = [...credits].map(([group_id, own]) => ({
+    ...{ group_id, amounts: own.map(({ amount }) => amount) },
+  }));
+  return JSON.stringify({ members, groups });
 }

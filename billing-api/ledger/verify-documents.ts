@@ -69,14 +69,19 @@ const lineages = sql.fragment`
 
 /**
  * Invoices of which more came back, in whatever way, than was paid and set off for them, and is
- * owed; and the same of all voided ones of a customer, with what voiding took off of credits.
+ * owed.
+ * @param divided what credits of several invoices have given back, of `findDividedCredits`.
  */
 const invoicesOf = (divided: string) => sql.fragment`
-  shared AS (
+  members AS MATERIALIZED (
+    SELECT id, group_id FROM jsonb_to_recordset(${divided}::jsonb -> 'members') AS one (id text, group_id text)
+  ), shared AS (
     SELECT invoice_id, sum(amount) AS amount FROM (
-      SELECT parts.invoice_id, parts.amount FROM parts WHERE parts.root_id NOT IN (SELECT root_id FROM divided)
+      SELECT DISTINCT parts.id, parts.invoice_id, parts.amount FROM parts WHERE parts.id NOT IN (SELECT id FROM divided)
       UNION ALL
-      SELECT invoice_id, amount FROM jsonb_to_recordset(${divided}::jsonb) AS one (invoice_id text, amount numeric)) AS one
+      SELECT group_id, group_id, amount::numeric
+      FROM jsonb_to_recordset(${divided}::jsonb -> 'groups') AS one (group_id text, amounts jsonb)
+      CROSS JOIN jsonb_array_elements_text(amounts) AS amount) AS one
     GROUP BY 1
   ), lowered AS (
     SELECT line.invoice_id, -sum(line.amount) AS amount,
@@ -105,7 +110,16 @@ const invoicesOf = (divided: string) => sql.fragment`
     LEFT JOIN lowered ON lowered.invoice_id = invoice.id
     LEFT JOIN given ON given.invoice_id = invoice.id
     WHERE invoice.finalized_at IS NOT NULL AND ${rowIsOfEnvironment('invoice')}
-  ), taken_off AS (
+  ), of_groups AS (
+    SELECT coalesce(members.group_id, found.id) AS id, min(found.currency) AS currency, sum(found.most) AS most,
+      sum(found.unused) AS unused, sum(found.refunded) AS refunded, sum(found.returned) AS returned,
+      sum(found.roundings) AS roundings, array_agg(found.id ORDER BY found.id) AS invoice_ids
+    FROM of_invoices AS found LEFT JOIN members ON members.id = found.id GROUP BY 1
+  )`;
+
+/** What voided invoices of a customer gave back, with what voiding took off of credits. */
+const customers = sql.fragment`
+  taken_off AS (
     SELECT movement.customer_id, movement.currency, sum(credit.absorbed) AS amount FROM line_credits AS credit
     JOIN wallet_transactions AS movement ON movement.id = credit.wallet_transaction_id AND ${rowIsOfEnvironment('movement')}
     WHERE credit.absorbed > 0 AND ${rowIsOfEnvironment('credit')} GROUP BY 1, 2
@@ -141,7 +155,7 @@ function problemOf(row: GivenBackRow): DocumentsProblem {
   const what = {
     subscription_line_item: `invoices charge ${plain(most)} of it (${ids.length === 0 ? 'none does' : ids.join(', ')})`,
     invoice_line_item: `it charges ${plain(most)}`,
-    invoice: `${plain(most)} was paid and set off for it, or is owed`,
+    invoice: `${plain(most)} was paid and set off for ${ids.length === 1 ? 'it' : ids.join(', ')}, or is owed`,
     customer: `${plain(most)} was paid and set off for voided invoices in ${row.currency}`,
   }[entity_type];
   return { entity_type, entity_id, problem: `${what}, and ${ways.join(', ')} came back` };
@@ -167,12 +181,12 @@ function isBeyond({
  */
 export async function findBrokenDocuments(unit: ReadUnit): Promise<readonly DocumentsProblem[]> {
   const rows = await unit.tx.any(sql.type(givenBackRow)`
-    WITH RECURSIVE ${CHARGED_LINEAGES}, ${lineages}, ${invoicesOf(await findDividedCredits(unit))}
+    WITH RECURSIVE ${CHARGED_LINEAGES}, ${lineages}, ${invoicesOf(await findDividedCredits(unit))}, ${customers}
     SELECT entity_type, entity_id, currency, most, unused, refunded, returned, roundings::int AS roundings, invoice_ids
     FROM of_lineages
     UNION ALL
-    SELECT 'invoice', id, currency, most, unused, refunded, returned, roundings::int, ARRAY[id]
-    FROM of_invoices WHERE unused + refunded + returned > most
+    SELECT 'invoice', id, currency, most, unused, refunded, returned, roundings::int, invoice_ids
+    FROM of_groups WHERE unused + refunded + returned > most
     UNION ALL
     SELECT 'customer', customer_id, currency, most, unused, refunded, returned, roundings::int, ARRAY[]::text[]
     FROM of_customers WHERE unused + refunded + returned > most

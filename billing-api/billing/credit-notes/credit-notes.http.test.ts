@@ -345,31 +345,30 @@ describe('credit notes and credits for unused time', () => {
     expect((await credit(api, noteOn(invoice, '0.01'))).status).toBe(400);
   });
 
-  test('on two invoices of one time leave both what the credit left of them together', async ({
-    api,
-    bill,
-    money,
-  }) => {
-    const subscribe = await january(api, bill);
-    const { invoice, cancel, held } = await subscribe('acme', '100');
-    await bill('2026-01-16T00:00:00Z');
-    const seats = { id: invoice.line_items[0].subscription_line_item_id, quantity: '2' };
-    const { changed_resources: changed } = await api.make(
-      `/v1/subscriptions/${invoice.subscription_id}/modify/execute`,
-      { type: 'quantity_change', quantity_change_params: { line_items: [seats] } },
-    );
-    // 100.00 × 16 ÷ 31.
-    const more = await money.read(changed.invoices[0].invoice.id);
-    await money.pay(more.id, { amount: '51.61' });
-    await credit(api, noteOn(invoice, '90'));
-    await bill('2026-01-24T00:00:00Z');
-    // 10.00 that the note left, and 51.61 × 8 ÷ 16.
-    expect((await cancel()).body.total_credit_amount).toBe('35.81');
-    expect((await credit(api, noteOn(invoice, '0.01'))).status).toBe(400);
-    expect((await credit(api, noteOn(more, '25.81'))).status).toBe(400);
-    expect((await credit(api, noteOn(more, '25.80'))).status).toBe(201);
-    expect(await held()).toBe('151.61');
-  });
+  test.for(['a note', 'a refund'])(
+    'on two invoices of one time leave both what the credit left of them together, after %s',
+    async (what, { api, bill, money }) => {
+      const subscribe = await january(api, bill);
+      const { invoice, cancel, refund } = await subscribe('acme', '100');
+      await bill('2026-01-16T00:00:00Z');
+      const seats = { id: invoice.line_items[0].subscription_line_item_id, quantity: '2' };
+      const { changed_resources: changed } = await api.make(
+        `/v1/subscriptions/${invoice.subscription_id}/modify/execute`,
+        { type: 'quantity_change', quantity_change_params: { line_items: [seats] } },
+      );
+      // 100.00 × 16 ÷ 31.
+      const more = await money.read(changed.invoices[0].invoice.id);
+      await money.pay(more.id, { amount: '51.61' });
+      if (what === 'a note') await credit(api, noteOn(invoice, '90'));
+      else await refund('90');
+      await bill('2026-01-24T00:00:00Z');
+      // 10.00 that are left, and 51.61 × 8 ÷ 16.
+      expect((await cancel()).body.total_credit_amount).toBe('35.81');
+      expect((await credit(api, noteOn(invoice, '0.01'))).status).toBe(400);
+      expect((await credit(api, noteOn(more, '25.81'))).status).toBe(400);
+      expect((await credit(api, noteOn(more, '25.80'))).status).toBe(201);
+    },
+  );
 
   test('count what was refunded of a payment before, as notes do', async ({
     api,

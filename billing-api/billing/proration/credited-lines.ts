@@ -29,6 +29,8 @@ const creditedRow = z.object({
   tax: numericColumn.transform(decimalOf),
   /** What all lines of its invoice cost together, after discounts. */
   taxed: numericColumn.transform(decimalOf),
+  /** What was given back of its invoice by notes and refunds, with taxes. */
+  refunded: numericColumn.transform(decimalOf),
 });
 
 type CreditedRow = z.output<typeof creditedRow>;
@@ -65,7 +67,8 @@ function findCharged({ tx }: StatementUnit, id: string): Promise<readonly Credit
       invoice.total_tax AS tax,
       (SELECT sum(greatest(0, each.amount - each.line_item_discount - each.invoice_level_discount))
         FROM invoice_line_items AS each
-        WHERE each.invoice_id = line.invoice_id AND ${rowIsOfEnvironment('each')}) AS taxed
+        WHERE each.invoice_id = line.invoice_id AND ${rowIsOfEnvironment('each')}) AS taxed,
+      greatest(0, invoice.refunded_amount - invoice.overpaid_amount) AS refunded
     FROM lineage JOIN invoice_line_items AS line ON line.subscription_line_item_id = lineage.id
       AND line.kind = 'charge' AND line.price_type = 'FIXED' AND line.period_end > line.period_start
       AND ${rowIsOfEnvironment('line')}
@@ -74,12 +77,12 @@ function findCharged({ tx }: StatementUnit, id: string): Promise<readonly Credit
       OR (invoice.invoice_status = 'DRAFT' AND invoice.is_manually_edited)
     UNION ALL
     SELECT NULL, NULL, credit.wallet_transaction_id, lineage.id, lineage.root_id,
-      credit.period_start, credit.period_end, credit.amount - credit.absorbed, 0, 0, 0
+      credit.period_start, credit.period_end, credit.amount - credit.absorbed, 0, 0, 0, 0
     FROM lineage JOIN line_credits AS credit ON credit.subscription_line_item_id = lineage.id
       AND credit.absorbed < credit.amount AND ${rowIsOfEnvironment('credit')}
     UNION ALL
     SELECT NULL, NULL, line.id, lineage.id, lineage.root_id, line.period_start, line.period_end,
-      -line.amount - coalesce(line.absorbed, 0), 0, 0, 0
+      -line.amount - coalesce(line.absorbed, 0), 0, 0, 0, 0
     FROM lineage JOIN invoice_line_items AS line ON line.subscription_line_item_id = lineage.id
       AND line.kind = 'credit' AND coalesce(line.absorbed, 0) < -line.amount AND ${rowIsOfEnvironment('line')}
     JOIN invoices AS invoice ON invoice.id = line.invoice_id AND ${rowIsOfEnvironment('invoice')}
@@ -87,6 +90,18 @@ function findCharged({ tx }: StatementUnit, id: string): Promise<readonly Credit
     WHERE ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'counted')}
       OR (invoice.invoice_status = 'VOIDED' AND invoice.finalized_at IS NOT NULL)
     ORDER BY root_id, period_start, line_id, credit_id, line_item_id`);
+}
+
+/**
+ * What notes have given back of a charge; or what of it cannot be given back any more, because
+ * refunds, which name no line, have left less of its invoice. Without taxes.
+ */
+function givenBackOf(
+  { amount, noted, refunded, ...row }: Omit<CreditedRow, 'line_item_id'>,
+  currency: string,
+): Decimal {
+  const left = maxOf(ZERO, row.taxed.minus(notedWithoutTaxes(refunded, row, currency)));
+  return maxOf(notedWithoutTaxes(noted, row, currency), amount.minus(left));
 }
 
 /**
@@ -104,7 +119,7 @@ export async function findCreditShares(
     ownerId: row.root_id,
     period: { startMs: row.period_start, endMs: row.period_end },
     amount: maxOf(ZERO, row.amount),
-    noted: notedWithoutTaxes(row.noted, row, currency),
+    noted: givenBackOf(row, currency),
   }));
   const charges = figures.flatMap(({ lineId, ...one }) =>
     lineId === null ? [] : [{ ...one, lineId }],
