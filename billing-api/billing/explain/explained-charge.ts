@@ -1,7 +1,7 @@
 import { plain } from '../../../contract/decimal.js';
 import type { Proration } from '../../domain/calendar/proration.js';
 import type { CommitmentTrace } from '../../domain/commitment/commitment-trace.js';
-import type { MaximumTrace } from '../../domain/invoice/charge/cap-charge.js';
+import type { MaximumTrace } from '../../domain/rating/maximum-trace.js';
 import type { Rounding } from '../../domain/invoice/line-trace.js';
 import type { PricingTrace } from '../../domain/rating/pricing-trace.js';
 import { coefficientOf } from './explained-windows.js';

@@ -8,10 +8,10 @@ import type { WindowSize } from '../calendar/usage-windows.js';
 import type { MeterValue } from '../usage/line-meter.js';
 import type { Proration } from '../calendar/proration.js';
 import type { CommitmentTrace } from '../commitment/commitment-trace.js';
-import type { MaximumTrace } from './charge/cap-charge.js';
 import type { AllowanceTrace } from '../entitlement/allowance-trace.js';
 import type { PricedWindow } from '../rating/priced-window.js';
 import type { PricingTrace } from '../rating/pricing-trace.js';
+import type { MaximumTrace } from '../rating/maximum-trace.js';
 
 /** The steps that led to a line's amount, enough to compute it again by hand (docs/http.md 6). */
 export type LineTrace<C extends string = string> = {

@@ -2,16 +2,6 @@ import { maxOf, minOf, ZERO, type Decimal } from '../../../../contract/decimal.j
 import type { CommittedCharge } from './commit-line.js';
 import type { RatedLine } from './rated-line.js';
 
-/** What the maximum of a price made of the charge of a line (docs/domain.md 8.8). */
-export type MaximumTrace = {
-  /** Of the price, for a billing period. */
-  readonly maximum: Decimal;
-  /** What the lines that this one continues were charged of it in the period. */
-  readonly chargedBefore: Decimal;
-  /** The charge without the maximum. */
-  readonly uncapped: Decimal;
-};
-
 /** Takes an amount off a committed charge: off its overage, then its true-up, then what is used. */
 function cutCommitted(committed: CommittedCharge, cut: Decimal): CommittedCharge {
   const overage = maxOf(ZERO, committed.overage.minus(cut));

@@ -4,8 +4,8 @@ import type { PricedWindow } from '../../rating/priced-window.js';
 import type { PricingTrace } from '../../rating/pricing-trace.js';
 import type { LineUsage } from '../../usage/line-usage.js';
 import type { BillableLine } from '../billable-line.js';
-import type { MaximumTrace } from './cap-charge.js';
 import type { CommittedCharge } from './commit-line.js';
+import type { MaximumTrace } from '../../rating/maximum-trace.js';
 
 /** The usage of a line, and the part of it that is billed after the allowance. */
 export type MeasuredUsage = { readonly usage: LineUsage; readonly billed: BilledUsage };
