@@ -3,6 +3,7 @@ import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { BillingReason } from '../../declarations/invoices/invoice.resource.js';
 import type { BillingPeriod } from '../../domain/calendar/billing-grid.js';
+import { minorDigitsOf } from '../../domain/money/minor-digits.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Currency, DateTime, DecimalText, MetadataDto } from '../../records/record-dto.js';
 import type { Refusal } from '../../records/refusal.js';
@@ -139,6 +140,8 @@ function readLine(
 
 /** The three sums of a request must be what its lines add up to (docs/domain.md 13.7). */
 function checkSums(reader: MemberReader, body: CreateInvoiceBody, sum: Decimal): void {
+  // Lines with too many digits are refused already, and no sum would be right.
+  if (sum.decimalPlaces() > minorDigitsOf(body.currency)) return;
   const given = { subtotal: body.subtotal, total: body.total, amount_due: body.amount_due };
   for (const [name, text] of Object.entries(given)) {
     const value = reader.decimal(name, text);
