@@ -5,7 +5,7 @@ import { defineJob } from '../../sql/jobs/job.js';
 import { WAITING_DUE } from '../billing/cancel/end-waiting.js';
 import { GRANTS_DUE } from '../billing/grants/apply-grants.js';
 import { PAUSES_DUE } from '../billing/pauses/settle-pauses.js';
-import type { DueStep } from '../billing/run/due-step.js';
+import type { DueStep } from '../billing/due/due-step.js';
 import { BILL_SUBSCRIPTION, FINALIZE_INVOICE } from '../billing/run/due-tasks.js';
 import { CHILDREN_DUE } from '../billing/run/renew-children.js';
 import {

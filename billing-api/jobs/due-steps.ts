@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DependencyError, messageOf, mustGet } from '../../runtime/failure.js';
 import { enqueue } from '../../sql/jobs/enqueue.js';
 import { defineJob, type Job, type JobRun } from '../../sql/jobs/job.js';
-import { takeStep, type DueStep } from '../billing/run/due-step.js';
+import { takeStep, type DueStep } from '../billing/due/due-step.js';
 import { DUE_STEPS } from '../billing/run/settle-due.js';
 import { findToppedUp, TOP_UP_WALLET, topUpIfLow } from '../billing/wallets/auto-top-up.js';
 import type { WalletRow } from '../declarations/money/wallet.resource.js';

@@ -40,8 +40,8 @@ export async function findDividedCredits({ tx }: ReadUnit): Promise<string> {
   const all = new Set(rows.flatMap(({ invoice_ids: ids }) => ids));
   const members = [...all].map((id) => ({ id, group_id: firstOf(joined, id) }));
   const credits = groupBy(rows, ({ invoice_ids: [id = ''] }) => firstOf(joined, id));
-  const groups = [...credits].map(([group_id, own]) => ({
+  const sharing = [...credits].map(([group_id, own]) => ({
     ...{ group_id, amounts: own.map(({ amount }) => amount) },
   }));
-  return JSON.stringify({ members, groups });
+  return JSON.stringify({ members, sharing });
 }

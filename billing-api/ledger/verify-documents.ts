@@ -80,7 +80,7 @@ const invoicesOf = (divided: string) => sql.fragment`
       SELECT DISTINCT parts.id, parts.invoice_id, parts.amount FROM parts WHERE parts.id NOT IN (SELECT id FROM divided)
       UNION ALL
       SELECT group_id, group_id, amount::numeric
-      FROM jsonb_to_recordset(${divided}::jsonb -> 'groups') AS one (group_id text, amounts jsonb)
+      FROM jsonb_to_recordset(${divided}::jsonb -> 'sharing') AS one (group_id text, amounts jsonb)
       CROSS JOIN jsonb_array_elements_text(amounts) AS amount) AS one
     GROUP BY 1
   ), lowered AS (

@@ -8,7 +8,7 @@ import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit } from '../../records/unit.js';
 import { waitsForNoMeter } from '../finalize/awaited-meters.js';
-import { isUnpaid, isWanted, type DueQuery } from '../run/due-items.js';
+import { isUnpaid, isWanted, type DueQuery } from '../due/due-items.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
 import { cancelSubscription } from './cancel-subscription.js';
 

@@ -9,8 +9,8 @@ import { isOfEnvironment } from '../../records/conditions.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
-import { isWanted, type DueQuery } from '../run/due-items.js';
-import { dueStep, oneByOne } from '../run/due-step.js';
+import { isWanted, type DueQuery } from '../due/due-items.js';
+import { dueStep, oneByOne } from '../due/due-step.js';
 import { endSubscription } from './end-subscription.js';
 
 /** The job of a single one that could not be ended with the others. */

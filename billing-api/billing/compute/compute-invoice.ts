@@ -1,6 +1,6 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import type { GroupedInputs, InvoiceInputs, InvoiceResult } from '../../domain/invoice/invoice.js';
-import { currentRules } from '../../domain/invoice/rules.js';
+import { currentRules } from '../../domain/invoice/build/rules.js';
 import { AssertionFailed, assertThat, mustGet, zip } from '../../../runtime/failure.js';
 import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import type { MeterRow } from '../../declarations/catalog/meter.resource.js';

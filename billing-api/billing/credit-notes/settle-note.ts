@@ -24,7 +24,7 @@ import { addCredits } from '../../wallets/move-credits.js';
 import { lockRefundWallet } from '../../wallets/wallets-store.js';
 import { findPurchases, hasFailed, settlePurchase } from '../payments/complete-purchase.js';
 import { addRefunded, paidPatch, writePayment } from '../payments/settle-invoice.js';
-import { takeSoldCredits } from '../refunds/sold-credits.js';
+import { takeSoldCredits } from '../payments/sold-credits.js';
 
 const REFUNDED = 'SUCCEEDED' as const;
 const UNDONE = 'VOIDED' as const;

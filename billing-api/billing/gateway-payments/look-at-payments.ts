@@ -15,7 +15,8 @@ import {
   type ChargeOutcome,
   type PaymentGateway,
 } from '../gateways/payment-gateway.js';
-import { GATEWAY, TAKE_PAYMENT } from '../payments/gateway-work.js';
+import { GATEWAY } from '../gateways/gateway-name.js';
+import { TAKE_PAYMENT } from '../payments/gateway-work.js';
 import { noteOutcome } from './note-outcome.js';
 import { noteThere, type GatewayNeeds } from './pending-payment.js';
 

@@ -19,7 +19,7 @@ import { followPayment } from '../payments/follow-payment.js';
 import { holdPayment, type HeldPayment } from '../payments/held-payment.js';
 import { planRetry } from '../payments/plan-retry.js';
 import { succeed } from '../payments/take-payment.js';
-import { refund } from '../refunds/refund-payment.js';
+import { refund } from '../payments/refund-payment.js';
 
 /**
  * Locks a payment at the gateway after its invoice. What comes of it after the invoice was voided

@@ -12,7 +12,7 @@ import {
   type ChargeOutcome,
   type PaymentGateway,
 } from '../gateways/payment-gateway.js';
-import { GATEWAY } from '../payments/gateway-work.js';
+import { GATEWAY } from '../gateways/gateway-name.js';
 import { noteOutcome } from './note-outcome.js';
 import { findOpenPages } from '../payments/payment-pages.js';
 import {

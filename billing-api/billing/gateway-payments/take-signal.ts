@@ -12,7 +12,7 @@ import {
   openGateway,
 } from '../gateways/open-gateway.js';
 import { UnsignedSignal, type GatewaySignal } from '../gateways/payment-gateway.js';
-import { GATEWAY } from '../payments/gateway-work.js';
+import { GATEWAY } from '../gateways/gateway-name.js';
 import { noteOutcome } from './note-outcome.js';
 import { findPaymentAtGateway } from '../payments/payment-pages.js';
 import type { GatewayNeeds } from './pending-payment.js';

@@ -12,7 +12,7 @@ import {
 } from '../../declarations/exports/connection.resource.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { BillingDatabase, StatementUnit } from '../../records/unit.js';
-import { GATEWAY } from '../payments/gateway-work.js';
+import { GATEWAY } from './gateway-name.js';
 import type { InvoiceProvider } from './invoice-provider.js';
 import type { PaymentGateway } from './payment-gateway.js';
 import type { StripeAccess } from './stripe-client.js';

@@ -3,7 +3,7 @@ import { PAYMENTS } from '../../declarations/money/payment.resource.js';
 import type { Pulled } from '../../domain/payment/provider-amounts.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit } from '../../records/unit.js';
-import { GATEWAY } from '../payments/gateway-work.js';
+import { GATEWAY } from '../gateways/gateway-name.js';
 import { SYNC_INVOICE } from './start-sync.js';
 
 /** Who has recorded them; releases before 0.3 gave them no id of the invoice there. */

@@ -9,7 +9,7 @@ import type { GatewayNeeds } from '../gateway-payments/pending-payment.js';
 import { findGatewayConnection, openInvoiceProvider } from '../gateways/open-gateway.js';
 import type { ProviderAnswer, ProviderInvoice } from '../gateways/invoice-provider.js';
 import { GatewayUnavailable } from '../gateways/payment-gateway.js';
-import { GATEWAY } from '../payments/gateway-work.js';
+import { GATEWAY } from '../gateways/gateway-name.js';
 import { findLink } from './start-sync.js';
 import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';

@@ -28,7 +28,7 @@ import type {
 } from '../gateways/invoice-provider.js';
 import { openInvoiceProvider } from '../gateways/open-gateway.js';
 import { isBeingCharged } from '../payments/begin-charge.js';
-import { GATEWAY } from '../payments/gateway-work.js';
+import { GATEWAY } from '../gateways/gateway-name.js';
 import { findOpenPages } from '../payments/payment-pages.js';
 import type { GatewayNeeds } from '../gateway-payments/pending-payment.js';
 import { lockFinalized } from '../payments/settle-invoice.js';

@@ -11,7 +11,7 @@ import {
 import { INVOICES, type NewInvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import type { SubscriptionDto } from '../../declarations/subscriptions/subscription.resource.js';
 import { netDaysOf } from '../../domain/invoice/build/due-date.js';
-import { currentRules } from '../../domain/invoice/rules.js';
+import { currentRules } from '../../domain/invoice/build/rules.js';
 import { findInvoiceConfig, type InvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { findRecords } from '../../records/find-record.js';
 import { createRecord } from '../../records/create-record.js';

@@ -10,7 +10,7 @@ import { isRefusal, Refusal } from '../../records/refusal.js';
 import { readUnit, writeUnit, type Unit } from '../../records/unit.js';
 import { findGatewayConnection, openGateway } from '../gateways/open-gateway.js';
 import { GatewayUnavailable, type PaymentGateway } from '../gateways/payment-gateway.js';
-import { GATEWAY } from '../payments/gateway-work.js';
+import { GATEWAY } from '../gateways/gateway-name.js';
 import type { GatewayNeeds } from '../gateway-payments/pending-payment.js';
 import { findPayerId } from '../payments/provider-links.js';
 

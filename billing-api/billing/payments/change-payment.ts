@@ -20,7 +20,7 @@ import { moveRecord } from '../../records/move-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
-import { refund } from '../refunds/refund-payment.js';
+import { refund } from './refund-payment.js';
 import { takeFromCustomer } from './credit-customer.js';
 import { followPayment, toldOfPayment } from './follow-payment.js';
 import { giveBack } from './give-back.js';

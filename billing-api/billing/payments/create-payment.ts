@@ -16,7 +16,7 @@ import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js'
 import { repeatedRecord } from '../../records/repeated-key.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import type { PageAddresses } from '../gateways/payment-gateway.js';
-import { GATEWAY } from './gateway-work.js';
+import { GATEWAY } from '../gateways/gateway-name.js';
 import type { HeldPayment } from './held-payment.js';
 import { storeAddresses } from './payment-pages.js';
 import { lockFinalized } from './settle-invoice.js';

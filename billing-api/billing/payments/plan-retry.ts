@@ -7,7 +7,7 @@ import { findPaymentRetries } from '../../platform/settings/payment-retries.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit, Unit } from '../../records/unit.js';
 import { announceInvoice } from '../stored/announce-invoice.js';
-import { GATEWAY } from './gateway-work.js';
+import { GATEWAY } from '../gateways/gateway-name.js';
 
 const countRow = z.object({ count: integerColumn });
 

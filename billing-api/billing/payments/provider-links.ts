@@ -4,7 +4,7 @@ import { INTEGRATIONS } from '../../declarations/customers/integration.resource.
 import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit, Unit } from '../../records/unit.js';
 import { findGatewayConnection } from '../gateways/open-gateway.js';
-import { GATEWAY } from './gateway-work.js';
+import { GATEWAY } from '../gateways/gateway-name.js';
 
 /* What the provider of the gateway calls customers and invoices of ours. */
 

@@ -4,8 +4,8 @@ import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.r
 import { isOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-import { isWanted, type DueQuery } from '../run/due-items.js';
-import { dueStep, oneByOne } from '../run/due-step.js';
+import { isWanted, type DueQuery } from '../due/due-items.js';
+import { dueStep, oneByOne } from '../due/due-step.js';
 import { collect } from './attempt-payment.js';
 import { endRetries } from './plan-retry.js';
 import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';

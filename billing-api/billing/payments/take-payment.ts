@@ -21,7 +21,7 @@ import { moveRecord } from '../../records/move-record.js';
 import { announce } from '../../records/recorded-change.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-import { undoRefund } from '../refunds/undo-refund.js';
+import { undoRefund } from './undo-refund.js';
 import { debitCredits, usableCredits } from '../../wallets/move-credits.js';
 import { lockUsableWallet } from '../../wallets/usable-wallet.js';
 import { lockPayingWallets } from '../../wallets/wallets-store.js';

@@ -18,7 +18,7 @@ import { loadBilledSubscriptions } from '../../subscriptions/loaded-subscription
 import type { InvoiceTask } from '../stored/invoice-task.js';
 import { taskOfInvoice } from '../stored/task-of-invoice.js';
 import { waitsForNoMeter } from '../finalize/awaited-meters.js';
-import { isWanted, type DueQuery } from './due-items.js';
+import { isWanted, type DueQuery } from '../due/due-items.js';
 
 /** Jobs of single items, which the runs for a whole environment leave out. */
 export const BILL_SUBSCRIPTION = 'bill-subscription';

@@ -23,7 +23,7 @@ import {
 import { storeDrafts } from '../stored/draft-invoices.js';
 import type { InvoiceTask } from '../stored/invoice-task.js';
 import { holdUnchanged } from '../stored/revisions.js';
-import { isWanted, type DueQuery } from './due-items.js';
+import { isWanted, type DueQuery } from '../due/due-items.js';
 
 /** Subscriptions of one round: their usage is read in one statement. */
 const PAGE = 100;

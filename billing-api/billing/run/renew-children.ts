@@ -9,8 +9,8 @@ import { rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
-import { isWanted, type DueQuery } from './due-items.js';
-import { dueStep, oneByOne } from './due-step.js';
+import { isWanted, type DueQuery } from '../due/due-items.js';
+import { dueStep, oneByOne } from '../due/due-step.js';
 import { beginPeriods, begunOf } from './renew-subscriptions.js';
 
 /** The job of a single grouped child that could not be renewed with the others. */

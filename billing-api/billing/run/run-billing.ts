@@ -14,8 +14,8 @@ import { finalizeDrafts } from '../finalize/finalize-drafts.js';
 import { replaceComputations } from '../stored/hold-drafts.js';
 import type { InvoiceTask } from '../stored/invoice-task.js';
 import { reviseDrafts } from '../stored/revise-drafts.js';
-import type { DueQuery } from './due-items.js';
-import { dueStep } from './due-step.js';
+import type { DueQuery } from '../due/due-items.js';
+import { dueStep } from '../due/due-step.js';
 import { FINALIZE_EDITED, findDueDrafts, findEndedPeriods, lockEditedDrafts } from './due-tasks.js';
 import { renewSubscriptions } from './renew-subscriptions.js';
 

@@ -15,7 +15,7 @@ import {
   type WriteDependencies,
 } from '../../records/unit.js';
 import { topUpPauses } from '../wallets/auto-top-up.js';
-import { isRenewalUntold, isUnpaid } from './due-items.js';
+import { isRenewalUntold, isUnpaid } from '../due/due-items.js';
 import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
 /** A clock on its way. */

@@ -10,7 +10,7 @@ import { zip } from '../../../runtime/failure.js';
 import type { InvoiceInputs, InvoiceResult, InvoiceTotals } from '../../domain/invoice/invoice.js';
 import type { Money } from '../../domain/money/money.js';
 import { encodeValue } from '../../domain/invoice/snapshot/encode-value.js';
-import { currentRules, rulesOf } from '../../domain/invoice/rules.js';
+import { currentRules, rulesOf } from '../../domain/invoice/build/rules.js';
 import { decodeSnapshot, encodeSnapshot } from '../../domain/invoice/snapshot/invoice-snapshot.js';
 import { adjustGiven, decodeGiven, encodeGiven, type GivenInvoice } from './given-document.js';
 import type { UsageWatermark } from '../../domain/usage/watermark.js';

@@ -15,7 +15,7 @@ import {
   isPlainObject,
   type JsonValue,
 } from '../../domain/invoice/snapshot/encode-value.js';
-import { rulesOf } from '../../domain/invoice/rules.js';
+import { rulesOf } from '../../domain/invoice/build/rules.js';
 import { Money, zeroMoney } from '../../domain/money/money.js';
 import {
   documentCoupons,

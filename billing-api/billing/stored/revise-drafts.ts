@@ -2,7 +2,7 @@ import { assertPresent, zip } from '../../../runtime/failure.js';
 import { findAttachedCoupons } from '../../coupons/coupons-store.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import type { CouponAssociation } from '../../domain/adjustments/adjustments.js';
-import { currentRules } from '../../domain/invoice/rules.js';
+import { currentRules } from '../../domain/invoice/build/rules.js';
 import type { ReadUnit, Unit } from '../../records/unit.js';
 import { findLineItems } from '../../subscriptions/subscriptions-store.js';
 import { findTaxesOf, type TaxedEntity } from '../../taxes/taxes-store.js';

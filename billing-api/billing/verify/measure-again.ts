@@ -2,7 +2,7 @@ import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
 import type { Environment } from '../../../contract/environment.js';
 import type { Interval } from '../../../contract/instant.js';
 import { findEffectiveMeters } from '../../catalog/meters/effective-meters.js';
-import { rulesOf } from '../../domain/invoice/rules.js';
+import { rulesOf } from '../../domain/invoice/build/rules.js';
 import type { InvoiceInputs, InvoiceResult } from '../../domain/invoice/invoice.js';
 import { requiredUsage } from '../../domain/invoice/required-usage.js';
 import { selectLines } from '../../domain/invoice/select-lines.js';

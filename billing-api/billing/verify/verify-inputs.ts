@@ -1,4 +1,4 @@
-import { rulesOf } from '../../domain/invoice/rules.js';
+import { rulesOf } from '../../domain/invoice/build/rules.js';
 import { decodeSnapshot } from '../../domain/invoice/snapshot/invoice-snapshot.js';
 import type { InvoiceResult } from '../../domain/invoice/invoice.js';
 import { documentLines } from '../document/document-lines.js';

@@ -5,7 +5,7 @@ import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { test } from '../../testing/billed-test.js';
 import { makeSubscription } from '../../testing/billing-test.js';
 import { completeBackfills } from '../../testing/finish-partition.js';
-import { BILLING_RULES, type BillingRules } from '../../domain/invoice/rules.js';
+import { BILLING_RULES, type BillingRules } from '../../domain/invoice/build/rules.js';
 import { generationOf } from '../../testing/meter-generation.js';
 import { FREE, topUp } from '../../testing/wallet-calls.js';
 import { storeEvents } from '../../testing/write-usage-minutes.js';

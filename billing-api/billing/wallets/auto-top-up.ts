@@ -13,7 +13,7 @@ import { lockRecord } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, writeUnit, type Unit } from '../../records/unit.js';
-import { isWanted, type DueQuery } from '../run/due-items.js';
+import { isWanted, type DueQuery } from '../due/due-items.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
 import { readRealTimeBalance } from './real-time-balance.js';
 import { addAutomatically, AUTO_TOPUP } from './top-up.js';

@@ -96,8 +96,8 @@ export const USAGE_MUTATIONS: readonly PricingMutation[] = [
     ['return gridPeriodAt(grid, startMs);', 'return gridPeriodAt(grid, instant);'],
   ),
   mutation(['a factor of 1 commits a subscription', '11.6'], 'invoice/charge/charge-lines.ts', [
-    'commitment.overageFactor.greaterThan(ONE)',
-    'commitment.overageFactor.greaterThanOrEqualTo(ONE)',
+    'overageFactor.greaterThan(ONE) || isMinimum',
+    'overageFactor.greaterThanOrEqualTo(ONE) || isMinimum',
   ]),
   mutation(['units of a split line are floored', '11.1'], 'commitment/split-charges.ts', [
     'const QUANTITY_DIGITS = 12;',

@@ -4,7 +4,7 @@ import { postingsOfUndoneRefund, priceAccount } from '../../domain/ledger/postin
 import { postGroups } from '../../ledger/post-groups.js';
 import type { Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-import { findPurchases } from '../payments/complete-purchase.js';
+import { findPurchases } from './complete-purchase.js';
 import { returnSoldCredits } from './sold-credits.js';
 
 /**

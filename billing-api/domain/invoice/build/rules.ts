@@ -1,5 +1,5 @@
-import { adjustLines } from './build/adjust-lines.js';
-import { buildInvoice, priceInvoice } from './build/build-invoice.js';
+import { adjustLines } from './adjust-lines.js';
+import { buildInvoice, priceInvoice } from './build-invoice.js';
 
 /** How inputs become an invoice, by one version of the rules. Reads nothing. */
 export type BillingRules = {

@@ -7,12 +7,12 @@ import { splitRefund, type PaidSums, type RefundShares } from '../../domain/paym
 import { moveRecord } from '../../records/move-record.js';
 import { invalid, isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-import { findPurchases, settlePurchase } from '../payments/complete-purchase.js';
-import { takeFromCustomer } from '../payments/credit-customer.js';
-import { toldOfPayment } from '../payments/follow-payment.js';
-import { giveBack } from '../payments/give-back.js';
-import type { HeldPayment } from '../payments/held-payment.js';
-import { paidSumsOf, takeBack } from '../payments/settle-invoice.js';
+import { findPurchases, settlePurchase } from './complete-purchase.js';
+import { takeFromCustomer } from './credit-customer.js';
+import { toldOfPayment } from './follow-payment.js';
+import { giveBack } from './give-back.js';
+import type { HeldPayment } from './held-payment.js';
+import { paidSumsOf, takeBack } from './settle-invoice.js';
 import { findCreditedLines } from '../proration/credited-lines.js';
 import { takeSoldCredits } from './sold-credits.js';
 
