@@ -314,7 +314,7 @@ const ROWS: readonly Row[] = [
 const ELSEWHERE = [
   ...['queue-evaluate-wallet-alerts', 'queue-evaluate-spend-alerts', 'queue-exports'],
   ...['tell-rejected', 'remove-expired-keys', 'reconcile-usage', 'watch-meter-waits'],
-  'watch-billing',
+  ...['watch-billing', 'anchor-ledgers'],
 ];
 
 const page = readFileSync(join(projectRoot, 'docs/domain.md'), 'utf8');

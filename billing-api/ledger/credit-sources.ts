@@ -45,6 +45,10 @@ const sources = sql.fragment`
   SELECT 'PURCHASED_CREDIT_BONUS', invoice.id, 1 FROM invoices AS invoice
   WHERE invoice.finalized_at IS NOT NULL AND ${rowIsOfEnvironment('invoice')}
   UNION ALL
+  SELECT 'credits that a refund had taken', taken.parent_transaction_id, sum(taken.amount) FROM wallet_transactions AS taken
+  WHERE taken.type = 'debit' AND taken.parent_transaction_id IS NOT NULL AND ${rowIsOfEnvironment('taken')}
+  GROUP BY 2
+  UNION ALL
   SELECT 'SUBSCRIPTION_CREDIT_GRANT', application.wallet_transaction_id, credit_grant.credits
   FROM grant_applications AS application
   JOIN credit_grants AS credit_grant ON credit_grant.id = application.credit_grant_id AND ${rowIsOfEnvironment('credit_grant')}
@@ -56,14 +60,19 @@ const sources = sql.fragment`
 /**
  * Credits that have arrived in wallets and name what gave them. Of credits that invoices sell it
  * counts how often they arrived, since the wallet may not be the one that they were bought for.
+ * Those that a refund had taken come back by the purchase that they name (docs/domain.md 17.6).
  */
 const arrivals = sql.fragment`
-  SELECT credit.transaction_reason AS reason,
-    CASE credit.transaction_reason WHEN 'SUBSCRIPTION_CREDIT_GRANT' THEN credit.id ELSE credit.reference_id END AS source,
+  SELECT CASE WHEN sold.id IS NULL THEN credit.transaction_reason ELSE 'credits that a refund had taken' END AS reason,
+    CASE WHEN sold.id IS NOT NULL THEN sold.id WHEN credit.transaction_reason = 'SUBSCRIPTION_CREDIT_GRANT' THEN credit.id
+      ELSE credit.reference_id END AS source,
     max(credit.reference_id) AS named, min(credit.id) AS entity_id,
-    sum(CASE credit.transaction_reason WHEN 'PURCHASED_CREDIT_INVOICED' THEN 1 WHEN 'PURCHASED_CREDIT_BONUS' THEN 1
-      WHEN 'SUBSCRIPTION_CREDIT_GRANT' THEN credit.credit_amount ELSE credit.amount END) AS arrived
+    sum(CASE WHEN sold.id IS NOT NULL THEN credit.amount
+      WHEN credit.transaction_reason IN ('PURCHASED_CREDIT_INVOICED', 'PURCHASED_CREDIT_BONUS') THEN 1
+      WHEN credit.transaction_reason = 'SUBSCRIPTION_CREDIT_GRANT' THEN credit.credit_amount ELSE credit.amount END) AS arrived
   FROM wallet_transactions AS credit
+  LEFT JOIN wallet_transactions AS sold ON sold.id = credit.parent_transaction_id
+    AND sold.transaction_reason = credit.transaction_reason AND ${rowIsOfEnvironment('sold')}
   WHERE credit.type = 'credit' AND credit.transaction_status = 'completed' AND credit.reference_id IS NOT NULL
     AND ${rowIsOfEnvironment('credit')}
   GROUP BY 1, 2`;

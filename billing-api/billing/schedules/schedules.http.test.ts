@@ -94,7 +94,7 @@ describe('a change of plan at the end of the period (25.5)', () => {
     expect(items).toMatchObject([
       { id: body.schedule_id, schedule_type: 'plan_change', schedule_status: 'pending' },
     ]);
-    expect(items[0].configuration).toEqual(changeTo(world.target));
+    expect(items[0].configuration).toEqual({ ...changeTo(world.target), keep_quantities: false });
     await bill('2026-02-01T00:00:00Z');
     expect((await world.read(id)).subscription_status).toBe('cancelled');
     const schedule = await api.call('GET', `/v1/subscriptions/schedules/${body.schedule_id}`);

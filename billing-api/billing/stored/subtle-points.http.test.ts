@@ -205,12 +205,16 @@ describe('prices', () => {
       ...{ 'VOLUME of nothing': '0.00', 'SLAB of 1010 of which 10 are free': '101.00' },
       ...{ 'packages of 1000': '60.00', 'packages of 1000.001': '63.00' },
     });
-    // A factor of 1 switches the commitment of a subscription off.
-    const off = await peer.subscribe(await peer.plan(usage(exact, '0.06')), {
-      ...{ commitment_amount: '100', overage_factor: '1', enable_true_up: true },
-    });
-    const open = await api.make('/v1/invoices/preview', { subscription_id: off.id, ...JANUARY });
-    expect(open.total).toBe('60.00');
+    // With a factor of 1 the commitment of a subscription is a minimum, or nothing.
+    const totals = [];
+    for (const enable_true_up of [true, false]) {
+      const { id: committed } = await peer.subscribe(await peer.plan(usage(exact, '0.06')), {
+        ...{ commitment_amount: '100', overage_factor: '1', enable_true_up },
+      });
+      const asked = { subscription_id: committed, ...JANUARY };
+      totals.push((await api.make('/v1/invoices/preview', asked)).total);
+    }
+    expect(totals).toEqual(['100.00', '60.00']);
   });
 
   test('of allowances that add up, of which one without a limit wins, or that replace another one (34.6)', async ({
