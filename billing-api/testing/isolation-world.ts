@@ -104,6 +104,23 @@ export async function readEverything(filled: FilledEnvironment): Promise<Map<str
   return answers;
 }
 
+/** An anchor of the heads as they stand, signed by nobody: it is there to be seen or not. */
+async function storeAnchor(
+  database: Database,
+  { environmentId }: FilledEnvironment['environment'],
+): Promise<void> {
+  const owner = ownerOf(database);
+  await owner.query(sql.type(z.unknown())`
+    INSERT INTO ledger_anchored_heads (tenant_id, environment_id, customer_id, position, hash)
+    SELECT tenant_id, environment_id, customer_id, last_position, last_hash FROM ledger_heads
+    WHERE environment_id = ${environmentId}`);
+  await owner.query(sql.type(z.unknown())`
+    INSERT INTO ledger_anchors (tenant_id, environment_id, number, anchored_at, customer_count,
+      movement_count, root, previous, public_key, signature)
+    SELECT tenant_id, id, 1, ${FILLED_AT}::timestamptz, 0, 0, 'root', '', 'key', 'signature ' || id
+    FROM environments WHERE id = ${environmentId}`);
+}
+
 /** Fills the environment that asks, reads all of it, and only then fills the foreign ones. */
 async function makeWorld(
   api: BillingUnderTest,
@@ -113,6 +130,7 @@ async function makeWorld(
   const tools = { api, database, clickhouse };
   const { environment } = api;
   const own = await fillEnvironment(tools, { environment }, { suffix: '', partition: 0 });
+  await storeAnchor(database, own.environment);
   const alone = await readEverything(own);
   const sibling = { tenantId: environment.tenantId, environmentId: createId('env') };
   const keys = [await makeKey(database, { environment: sibling }), await makeKey(database, {})];
@@ -124,6 +142,7 @@ async function makeWorld(
       return fillEnvironment(tools, key, { suffix: `-${index}`, partition: 2 + 2 * index });
     }),
   );
+  for (const { environment: filled } of foreign) await storeAnchor(database, filled);
   // Last: the filters of their meters could not be changed afterwards.
   for (const { environment: filled } of [own, ...foreign]) {
     await storeExpiredMonth(database, filled);
