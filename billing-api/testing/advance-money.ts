@@ -42,13 +42,15 @@ const drawn = <Item>({ random }: AdvanceWorld, items: readonly Item[]): Item | u
 
 /** Knows the invoices of a subscription that are new. */
 async function findInvoices({ api, invoices }: AdvanceWorld, id: string): Promise<void> {
-  const { body } = await api.call('POST', '/v1/invoices/search', {
+  const { body, status } = await api.call('POST', '/v1/invoices/search', {
     body: { subscription_id: id, limit: 100 },
   });
+  if (status !== 200) return;
   const known = new Set(invoices.map((invoice) => invoice.id));
   const found = body.items.filter(({ id: one }: Answer) => !known.has(one));
   for (const { id: one } of found) {
-    invoices.push((await api.call('GET', `/v1/invoices/${one}`)).body);
+    const read = await api.call('GET', `/v1/invoices/${one}`);
+    if (read.status === 200) invoices.push(read.body);
   }
 }
 
