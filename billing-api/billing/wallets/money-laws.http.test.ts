@@ -103,7 +103,8 @@ async function reportPayment(world: World): Promise<void> {
 async function creditInvoice(world: World): Promise<void> {
   const invoice = drawn(world, world.invoices);
   if (invoice === undefined) return;
-  const line = drawn<Answer>(world, invoice.line_items).id;
+  const line = drawn<Answer>(world, invoice.line_items)?.id;
+  if (line === undefined) return;
   const { body, status } = await world.api.call('POST', '/v1/creditnotes', {
     body: {
       invoice_id: invoice.id,
