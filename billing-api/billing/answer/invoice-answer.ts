@@ -1,5 +1,6 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import { formatInstant } from '../../../contract/instant.js';
+import { assertPresent } from '../../../runtime/failure.js';
 import { mapInTurns } from '../../../runtime/loop-turns.js';
 import { formatMoney, Money } from '../../domain/money/money.js';
 import { instantToDto } from '../../records/record-dto.js';
@@ -65,12 +66,26 @@ export function invoiceToDto(document: InvoiceDocument, page: WindowsPage | null
   };
 }
 
-/** As `invoiceToDto`, with the lines in slices: an invoice may have a thousand of them. */
+/** As `invoiceToDto`, in slices: each of many invoices may have a thousand lines. */
+export async function invoicesToDtosInTurns(
+  documents: readonly InvoiceDocument[],
+  page: WindowsPage | null,
+): Promise<InvoiceDto[]> {
+  const pairs = documents.flatMap(({ header, lines }) => lines.map((line) => ({ header, line })));
+  const lines = await mapInTurns(pairs, ({ header, line }) => invoiceLineToDto(line, header, page));
+  let from = 0;
+  return mapInTurns(documents, (document) => {
+    const own = lines.slice(from, from + document.lines.length);
+    from += own.length;
+    return { ...invoiceToDto({ ...document, lines: [] }, page), line_items: own };
+  });
+}
+
+/** As `invoiceToDto`, in slices. */
 export async function invoiceToDtoInTurns(
   document: InvoiceDocument,
   page: WindowsPage | null,
 ): Promise<InvoiceDto> {
-  const { header, lines } = document;
-  const items = await mapInTurns(lines, (line) => invoiceLineToDto(line, header, page));
-  return { ...invoiceToDto({ ...document, lines: [] }, page), line_items: items };
+  const [invoice] = await invoicesToDtosInTurns([document], page);
+  return assertPresent(invoice, 'the answered invoice');
 }

@@ -19,7 +19,7 @@ import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { searchExpanded, type Page } from '../../records/search-records.js';
 import { readUnit, type ReadDependencies, type StatementUnit } from '../../records/unit.js';
-import { invoiceToDto } from '../answer/invoice-answer.js';
+import { invoiceToDtoInTurns } from '../answer/invoice-answer.js';
 import type { InvoiceDto } from '../answer/invoice-dto.js';
 import { readDocument } from '../stored/read-documents.js';
 
@@ -103,7 +103,7 @@ export function readCreditNote(
       ...creditNoteToDto(note),
       customer: invoice.header.customer,
       subscription: invoice.header.subscription,
-      invoice: invoiceToDto(invoice, null),
+      invoice: await invoiceToDtoInTurns(invoice, null),
     };
   });
 }

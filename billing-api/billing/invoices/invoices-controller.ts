@@ -14,9 +14,8 @@ import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions, tagVersion } from '../../edge/versions.js';
-import { pageToDto } from '../../records/search-records.js';
 import type { WriteDependencies } from '../../records/unit.js';
-import { invoiceToDto } from '../answer/invoice-answer.js';
+import { invoicesToDtosInTurns, invoiceToDto } from '../answer/invoice-answer.js';
 import type { InvoiceDto, InvoiceListDto } from '../answer/invoice-dto.js';
 import { changeInvoice, type ChangeInvoiceBody } from './change-invoice.js';
 import { createInvoice } from './create-invoice.js';
@@ -57,7 +56,10 @@ export class InvoicesController extends Controller {
     @Body() body: SearchInvoicesBody,
   ): Promise<InvoiceListDto> {
     const page = accepted(await searchInvoices(this.dependencies, occasionOf(request), body));
-    return pageToDto(page, (document) => invoiceToDto(document, null));
+    return {
+      items: await invoicesToDtosInTurns(page.items, null),
+      pagination: page.pagination,
+    };
   }
 
   /**
