@@ -1,5 +1,6 @@
 // Style rules that fail the build: sizes and shapes of docs/style.md 4, type-aware correctness.
 import tseslint from 'typescript-eslint';
+import { noDroppedRefusal } from './no-dropped-refusal.js';
 import { noSilentZero } from './no-silent-zero.js';
 
 const sizes = {
@@ -108,6 +109,11 @@ const MACHINE_CLOCK = [
   'billing-api/events/dead-letters/replay-dead-letters.ts',
 ];
 
+/** Rules of our own. */
+const house = {
+  rules: { 'no-dropped-refusal': noDroppedRefusal, 'no-silent-zero': noSilentZero },
+};
+
 const OF_UNITS = 'Take `now` from the unit (records/unit.ts), which follows test clocks.';
 
 export default tseslint.config(
@@ -149,9 +155,15 @@ export default tseslint.config(
     },
   },
   {
+    files: ['billing-api/**/*.ts'],
+    ignores: ['**/*.test.ts'],
+    plugins: { house },
+    rules: { 'house/no-dropped-refusal': 'error' },
+  },
+  {
     files: MONEY_AND_USAGE,
     ignores: ['**/*.test.ts'],
-    plugins: { house: { rules: { 'no-silent-zero': noSilentZero } } },
+    plugins: { house },
     rules: { 'house/no-silent-zero': 'error' },
   },
   {

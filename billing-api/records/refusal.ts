@@ -32,6 +32,15 @@ export class Refused extends Error {
   }
 }
 
+/**
+ * Requires that a job was not refused what only a fault of ours can refuse; the job then tries
+ * again, and is parked in the end.
+ * @throws Refused
+ */
+export function assertNotRefused(result: unknown): void {
+  if (isRefusal(result)) throw new Refused(result);
+}
+
 /** A request that breaks the rules of docs/domain.md 3; the first problem becomes the message. */
 export function invalid(details: RefusalDetails): Refusal {
   const first = Object.entries(details)[0];

@@ -8,7 +8,7 @@ import { noRows } from '../../sql/columns.js';
 import { Rollback, type Database } from '../../sql/pool.js';
 import type { Actor, IdempotencyClaim, Occasion, Reading } from './occasion.js';
 import type { NewSystemEvent, RecordedChange } from './recorded-change.js';
-import { isRefusal, type Refusal } from './refusal.js';
+import { isRefusal } from './refusal.js';
 import { storeChanges } from './store-changes.js';
 
 export type BillingDatabase = Database;
@@ -51,10 +51,15 @@ export type Unit = ReadUnit & {
 };
 
 /** Carries a refusal out of the transaction that it rolls back; never leaves this file. */
-class RefusedUnit extends Rollback {
-  constructor(readonly refusal: Refusal) {
+class RefusedUnit<Result> extends Rollback {
+  constructor(readonly result: Result) {
     super('refused');
   }
+}
+
+/** Only this file makes them, each of the result of the unit that it ends. */
+function isRefused<Result>(error: unknown): error is RefusedUnit<Result> {
+  return error instanceof RefusedUnit;
 }
 
 /**
@@ -79,24 +84,24 @@ export function readUnit<T>(
  * twice. `work` may run several times (deadlocks, a clock that has moved), so it must do nothing
  * but SQL.
  */
-export async function writeUnit<T>(
+export async function writeUnit<Result>(
   { database, clock, createId }: WriteDependencies,
   { environment, at, actor }: Occasion,
-  work: (unit: Unit) => Promise<T | Refusal>,
-): Promise<T | Refusal> {
+  work: (unit: Unit) => Promise<Result>,
+): Promise<Result> {
   const began = clock.now();
   try {
     return await database.asEnvironment(environment, async (tx, testClock) => {
       const now = at ?? testClock ?? began;
       const unit = { tx, environment, actor, now, newId: createId, changes: [], events: [] };
       const result = await work(unit);
-      if (isRefusal(result)) throw new RefusedUnit(result);
+      if (isRefusal(result)) throw new RefusedUnit<Result>(result);
       if (actor.kind === 'request' && actor.claim !== null) await markApplied(tx, actor.claim);
       await storeChanges(unit);
       return result;
     });
-  } catch (error) {
-    if (error instanceof RefusedUnit) return error.refusal;
+  } catch (error: unknown) {
+    if (isRefused<Result>(error)) return error.result;
     throw error;
   }
 }

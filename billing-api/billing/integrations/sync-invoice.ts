@@ -16,7 +16,7 @@ import { isEqual } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
 import { findPublished, lockRecord } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
-import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { assertNotRefused, isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import { readUnit, writeUnit, type ReadUnit, type Unit } from '../../records/unit.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
 import type {
@@ -258,7 +258,8 @@ export async function syncInvoice(
 ): Promise<void> {
   const refused = await carryOut(needs, occasion, input);
   if (refused === null) return;
-  await writeUnit(needs, occasion, (unit) =>
+  const closed = await writeUnit(needs, occasion, (unit) =>
     closeWorkflow(unit, input.workflowId, failedBy(refused)),
   );
+  assertNotRefused(closed);
 }

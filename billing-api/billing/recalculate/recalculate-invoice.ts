@@ -6,7 +6,7 @@ import { updateRecord } from '../../records/change-record.js';
 import { computeThenStore } from '../../records/compute-then-store.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { assertNotRefused, isRefusal, Refusal } from '../../records/refusal.js';
 import { readUnit, writeUnit, type Unit } from '../../records/unit.js';
 import {
   computeTasks,
@@ -94,7 +94,8 @@ export async function recalculateInvoice(
     store: (unit, computed, held) => replace(unit, input, { computed, held }),
   });
   if (!isRefusal(done)) return;
-  await writeUnit(dependencies, occasion, (unit) =>
+  const closed = await writeUnit(dependencies, occasion, (unit) =>
     closeWorkflow(unit, workflowId, failedBy(done)),
   );
+  assertNotRefused(closed);
 }
