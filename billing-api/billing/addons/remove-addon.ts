@@ -6,9 +6,9 @@ import {
 import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
 import { roundToMinorDigits } from '../../domain/money/money.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
-import { creditLines } from '../proration/credit-lines.js';
-import { findUnused } from '../proration/find-unused.js';
-import { lockUnused } from '../proration/lock-charges.js';
+import { creditLines } from '../settlement/credit-lines.js';
+import { findUnused } from '../settlement/find-unused.js';
+import { lockUnused } from '../settlement/lock-charges.js';
 import { ADDON_ASSOCIATION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { readRecord } from '../../records/find-record.js';

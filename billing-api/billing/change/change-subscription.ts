@@ -8,7 +8,7 @@ import {
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
 import { creditsLeft } from '../../domain/invoice/charge/credit-lines.js';
-import type { ChangeType } from '../../domain/proration/change-type.js';
+import type { ChangeType } from '../../domain/settlement/change-type.js';
 import { updateRecord } from '../../records/change-record.js';
 import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { computeThenStore } from '../../records/compute-then-store.js';
@@ -27,8 +27,8 @@ import { computeFinal, isBilledUntil, storeFinal } from '../cancel/final-invoice
 import { storeOpeningInvoice } from '../open-subscription/opening-invoice.js';
 import { storeSubscription } from '../open-subscription/open-subscription.js';
 import { settleOpening } from '../open-subscription/settle-opening.js';
-import { creditLines, type LineCredit } from '../proration/credit-lines.js';
-import { findUnused } from '../proration/find-unused.js';
+import { creditLines, type LineCredit } from '../settlement/credit-lines.js';
+import { findUnused } from '../settlement/find-unused.js';
 import type { BillingDependencies, ComputedTask } from '../stored/compute-tasks.js';
 import { cutCommitments } from '../stored/cut-commitments.js';
 import { storeDrafts, type StoredInvoice } from '../stored/draft-invoices.js';

@@ -4,7 +4,7 @@ import {
 } from '../../declarations/subscriptions/subscription.resource.js';
 import { lockRecord } from '../../records/find-record.js';
 import type { Unit } from '../../records/unit.js';
-import { lockUnused } from '../proration/lock-charges.js';
+import { lockUnused } from '../settlement/lock-charges.js';
 import type { ComputedTask } from '../stored/compute-tasks.js';
 import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
 import type { PlanChange } from './read-change.js';
