@@ -128,7 +128,7 @@ async function settleLine(
 
 /**
  * Reads what changed lines owe in advance and what they were charged, and settles each by the rules
- * of docs/domain.md 23.3. Lines that are charged in arrear, or by a later invoice, are left out.
+ * of docs/domain.md 23.8. Lines that are charged in arrear, or by a later invoice, are left out.
  * The invoices that charge the subscription are locked first.
  */
 export async function readSettlement(

@@ -48,7 +48,7 @@ export function owedInAdvance(terms: TermsOfRest, charged: ChargedTime): Decimal
 
 /**
  * What terms owe for the rest of a period, less what was charged for it and not given back, rounded
- * once (docs/domain.md 23.3). No more comes back than credit notes and refunds have left. Settled
+ * once (docs/domain.md 23.8). No more comes back than credit notes and refunds have left. Settled
  * twice it is nothing, and there and back costs nothing.
  */
 export function settle(terms: TermsOfRest, charged: ChargedTime, currency: string): Difference {
