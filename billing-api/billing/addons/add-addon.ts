@@ -4,12 +4,8 @@ import {
   ADDON_ASSOCIATIONS,
   type AddonAssociationRow,
 } from '../../declarations/subscriptions/addon-association.resource.js';
-import {
-  LINE_ITEMS,
-  type LineItemRow,
-} from '../../declarations/subscriptions/line-item.resource.js';
+import { LINE_ITEMS } from '../../declarations/subscriptions/line-item.resource.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
-import type { PriceRow } from '../../declarations/catalog/price.resource.js';
 import { updateRecord } from '../../records/change-record.js';
 import { lockRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
@@ -18,6 +14,7 @@ import { isRefusal, type Refusal, unnestedRefusal } from '../../records/refusal.
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { commitLines } from '../../subscriptions/lines/commit-lines.js';
 import {
+  commitmentProblem,
   readLineCommitments,
   type RequestedCommitment,
 } from '../../subscriptions/lines/commitment-request.js';
@@ -29,7 +26,6 @@ import {
 import { storeLines, type StoredLines } from '../../subscriptions/lines/store-lines.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
-import { chargeRest, proratedFrom } from '../lines/charge-rest.js';
 import { holdSubscription } from '../lines/held-line.js';
 import { storeGrants } from '../open-subscription/adjustments.js';
 import {
@@ -39,6 +35,7 @@ import {
   type RequestedAddon,
 } from '../open-subscription/addons.js';
 import { findLineContext } from '../open-subscription/lines.js';
+import { readFirstCharges, storeSettlement, termsOf } from '../settlement/settle-lines.js';
 import { answeredAddon, type AnsweredAddon } from './answered-addon.js';
 import type { AddAddonBody } from './addons-dto.js';
 
@@ -89,12 +86,6 @@ function endOf(
   return endMs;
 }
 
-function commitmentProblem({ commitment_amount: amount, ...row }: SubscriptionRow): string | null {
-  if (amount !== null) return 'cannot be combined with the commitment of the subscription';
-  const isThreshold = row.auto_invoice_threshold !== null;
-  return isThreshold ? 'cannot be combined with auto_invoice_threshold' : null;
-}
-
 function wantedOf(
   unit: Unit,
   { subscription: row }: BilledSubscription,
@@ -117,25 +108,18 @@ function wantedOf(
 /** Charges the rest of the period of new lines at once, so that no later invoice does. */
 async function chargeNow(
   unit: Unit,
-  loaded: BilledSubscription,
-  {
-    lineItems,
-    prices,
-  }: { lineItems: readonly LineItemRow[]; prices: ReadonlyMap<string, PriceRow> },
+  { related, ...loaded }: BilledSubscription,
+  { lineItems, prices }: StoredLines,
 ): Promise<InvoiceDocument | null | Refusal> {
-  const lines = lineItems.flatMap((item) => {
-    const price = mustGet(prices, item.price_id, 'the price of a line');
-    const line = proratedFrom(loaded, { item, price }, item.start_date);
-    return line === null ? [] : [line];
-  });
-  for (const { item } of lines) {
-    const settled = await updateRecord(unit, LINE_ITEMS, {
-      row: item,
-      patch: { is_settled: true },
-    });
-    if (isRefusal(settled)) return settled;
+  const known = { ...loaded, related: { ...related, prices } };
+  const lines = lineItems.map((item) => termsOf(known, item));
+  const settlement = await readFirstCharges(unit, known, lines);
+  for (const { item: row } of settlement.lines) {
+    const noted = await updateRecord(unit, LINE_ITEMS, { row, patch: { is_settled: true } });
+    if (isRefusal(noted)) return noted;
   }
-  return chargeRest(unit, loaded, { lines, added: lineItems, reason: 'SUBSCRIPTION_UPDATE' });
+  const settled = await storeSettlement(unit, known, settlement);
+  return isRefusal(settled) ? settled : settled.invoice;
 }
 
 type Added = {

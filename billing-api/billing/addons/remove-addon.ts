@@ -4,11 +4,9 @@ import {
   type AddonAssociationRow,
 } from '../../declarations/subscriptions/addon-association.resource.js';
 import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
-import { roundToMinorDigits } from '../../domain/money/money.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
-import { creditLines } from '../proration/credit-lines.js';
-import { findUnused } from '../proration/find-unused.js';
-import { lockUnused } from '../proration/lock-charges.js';
+import { creditUnused } from '../settlement/credit-lines.js';
+import { lockUnused } from '../settlement/lock-charges.js';
 import { ADDON_ASSOCIATION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { readRecord } from '../../records/find-record.js';
@@ -35,16 +33,11 @@ async function giveBack(
   { removed, atMs }: { readonly removed: AddonAssociationRow; readonly atMs: InstantMs },
 ): Promise<WalletTransactionRow | null | Refusal> {
   if (removed.cadence === 'onetime') return null;
-  const { related, subscription } = loaded;
+  const { related } = loaded;
   const lineItems = related.lineItems.filter(({ addon_association_id: of }) => of === removed.id);
   const own = { ...loaded, related: { ...related, lineItems } };
   await lockUnused(unit, own, atMs);
-  const unused = await findUnused(unit, own, atMs);
-  const credits = unused.map(({ row, exact, period }) => {
-    const amount = roundToMinorDigits(exact, subscription.currency);
-    return { lineItemId: row.id, amount, period };
-  });
-  return creditLines(unit, subscription, credits);
+  return creditUnused(unit, own, atMs);
 }
 
 async function remove(

@@ -2,7 +2,7 @@ import { Body, Controller, Extension, Path, Post, Request, Route, Tags } from '@
 import type { Request as HttpRequest } from 'express';
 import { formatInstant } from '../../../contract/instant.js';
 import { formatMoney, Money, roundMoney, zeroMoney } from '../../domain/money/money.js';
-import { prorationDays } from '../../domain/proration/unused-charge.js';
+import { prorationDays } from '../../domain/calendar/proration.js';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions } from '../../edge/versions.js';

@@ -14,7 +14,6 @@ import { cancellationDate, type CancellationRequest } from '../../domain/periods
 import { targetRefusal, updateRecord, type ChangeTarget } from '../../records/change-record.js';
 import { createRecord } from '../../records/create-record.js';
 import { computeThenStore } from '../../records/compute-then-store.js';
-import { lockRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { MetadataDto } from '../../records/record-dto.js';
@@ -30,19 +29,18 @@ import { endedPeriodRefusal } from '../../subscriptions/ended-period.js';
 import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
 import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
-import { creditLines, creditsOf } from '../proration/credit-lines.js';
-import { findUnused, type UnusedItem } from '../proration/find-unused.js';
-import { lockUnused } from '../proration/lock-charges.js';
+import { creditLines, creditsOf } from '../settlement/credit-lines.js';
+import { findUnused, type UnusedItem } from '../settlement/find-unused.js';
 import type { BillingDependencies, ComputedTask } from '../stored/compute-tasks.js';
 import { lockPayingWallets } from '../../wallets/wallets-store.js';
 import { documentOf } from '../stored/document-parts.js';
-import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
 import type { CancellationType, CancelSubscriptionBody } from './cancel-dto.js';
 import { endPeriod, endSubscription } from './end-subscription.js';
 import { refuseGrouped } from '../hierarchies/refuse-grouped.js';
 import { voidDraftsFrom } from '../invoices/void-invoice.js';
 import { computeFinal, isBilledUntil, storeFinal } from './final-invoice.js';
 import { keepCharges } from './keep-charges.js';
+import { lockEnding, type LockedEnding } from './lock-ending.js';
 
 /** A request to cancel that can be carried out. */
 type Cancellation = {
@@ -164,27 +162,9 @@ function cancellationOf(
   };
 }
 
-type Held = { readonly row: SubscriptionRow; readonly held: HeldSubscription | null };
-
-/** Locks the subscription; null when it, or an invoice of it, has changed since it was read. */
-async function holdSame(unit: Unit, { cancellation, final }: Computed): Promise<Held | null> {
-  const { subscription } = cancellation.loaded;
-  if (final === null) {
-    const row = await lockRecord(unit, SUBSCRIPTIONS, subscription.id);
-    return row?.version === subscription.version ? { row, held: null } : null;
-  }
-  const held = (await holdUnchanged(unit, [final.query])).get(subscription.id);
-  return held === undefined ? null : { row: held.subscription, held };
-}
-
-/** Locks the subscription, and the invoices that it may give back in part. */
-async function hold(unit: Unit, computed: Computed): Promise<Held | null> {
-  const held = await holdSame(unit, computed);
-  const { type, isCredited, loaded, atMs } = computed.cancellation;
-  const gives = held !== null && isCredited && type === 'immediate';
-  if (gives) await lockUnused(unit, pausedUntil(loaded, atMs), atMs);
-  return held;
-}
+/** A later end gives back what is unused then. */
+const givesBack = ({ type, isCredited }: Cancellation): boolean =>
+  isCredited && type === 'immediate';
 
 /** The metadata by which a subscription says why it ends (docs/domain.md 24.7). */
 function endingOf({ type, atMs, reason }: Cancellation, metadata: MetadataDto): MetadataDto {
@@ -248,41 +228,34 @@ function endOrDefer(unit: Unit, row: SubscriptionRow, cancellation: Cancellation
     : defer(unit, row, cancellation);
 }
 
-/**
- * Gives back what is unused, and answers how much that is. A later end gives back what is unused
- * then: until then it is only expected.
- */
-async function credit(
-  unit: Unit,
-  row: SubscriptionRow,
-  { unused, type }: { readonly unused: readonly UnusedItem[]; readonly type: CancellationType },
-): Promise<Decimal | Refusal> {
-  const credits = creditsOf(unused, row.currency);
-  const isGiven = type === 'immediate' && credits.length > 0;
-  // Those that pay a final invoice are locked all together, as whoever pays from several does.
-  if (isGiven) await lockPayingWallets(unit, [payerOf(row)], 'PRE_PAID');
-  const transaction = isGiven ? await creditLines(unit, row, credits) : null;
-  return isRefusal(transaction) ? transaction : sumOf(credits.map(({ amount }) => amount));
-}
-
 async function store(
   unit: Unit,
   { cancellation, final }: Computed,
-  { row, held }: Held,
+  { row, held }: LockedEnding,
 ): Promise<Cancelled | Refusal> {
   const { type, atMs, reason, loaded, isCredited } = cancellation;
   const refusal = await unlive(unit, row, atMs);
   if (refusal !== null) return refusal;
   const unused = isCredited ? await findUnused(unit, pausedUntil(loaded, atMs), atMs) : [];
+  const credits = creditsOf(unused, row.currency);
+  // Those that pay a final invoice are locked all together, as whoever pays from several does.
+  const isGiven = givesBack(cancellation) && credits.length > 0;
+  if (isGiven) await lockPayingWallets(unit, [payerOf(row)], 'PRE_PAID');
   // Before the final invoice, which takes it off (docs/domain.md 24.6).
-  const credited = await credit(unit, row, { unused, type });
-  if (isRefusal(credited)) return credited;
+  const given = isGiven ? await creditLines(unit, row, credits) : null;
+  if (isRefusal(given)) return given;
   const stored = final === null || held === null ? null : await storeFinal(unit, final, held);
   if (isRefusal(stored)) return stored;
   const subscription = await endOrDefer(unit, row, cancellation);
   if (isRefusal(subscription)) return subscription;
   return {
-    ...{ subscription, type, atMs, reason, unused, credited, processedAt: unit.now },
+    subscription,
+    type,
+    atMs,
+    reason,
+    unused,
+    credited: sumOf(credits.map(({ amount }) => amount)),
+    processedAt: unit.now,
     invoice: stored === null ? null : documentOf(stored.row, stored.parts),
   };
 }
@@ -297,7 +270,7 @@ export function cancelSubscription(
   occasion: Occasion,
   { target, body }: { readonly target: ChangeTarget; readonly body: CancelSubscriptionBody },
 ): Promise<Cancelled | Refusal> {
-  return computeThenStore<Computed, Held, Cancelled>(dependencies, occasion, {
+  return computeThenStore<Computed, LockedEnding, Cancelled>(dependencies, occasion, {
     what: 'the cancellation',
     compute: async () => {
       const cancellation = await readUnit(dependencies, occasion, (unit) =>
@@ -308,7 +281,8 @@ export function cancelSubscription(
       const final = await computeFinal(dependencies, occasion, cancellation);
       return isRefusal(final) ? final : { cancellation, final };
     },
-    lockAndCompare: hold,
+    lockAndCompare: (unit, { cancellation, final }) =>
+      lockEnding(unit, cancellation, { final, isCredited: givesBack(cancellation) }),
     store,
   });
 }

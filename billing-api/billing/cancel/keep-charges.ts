@@ -8,7 +8,7 @@ import { ownPeriodAt } from '../../domain/periods/own-periods.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { Unit } from '../../records/unit.js';
 import { pausedUntil, type BilledSubscription } from '../../subscriptions/loaded-subscription.js';
-import { isAdvance } from '../proration/find-unused.js';
+import { isAdvance } from '../settlement/find-unused.js';
 
 /** Lines of a period that has begun at an instant, and how far it charges them in advance. */
 function keptLines(

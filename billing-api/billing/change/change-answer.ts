@@ -3,7 +3,7 @@ import { formatInstant } from '../../../contract/instant.js';
 import type { PlanRow } from '../../declarations/catalog/plan.resource.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 import { formatMoney, Money } from '../../domain/money/money.js';
-import { prorationDays } from '../../domain/proration/unused-charge.js';
+import { prorationDays } from '../../domain/calendar/proration.js';
 import { instantToDto } from '../../records/record-dto.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
 import type { DocumentLine } from '../document/invoice-document.js';

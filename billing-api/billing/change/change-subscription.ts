@@ -1,5 +1,4 @@
-import { sumOf, type Decimal } from '../../../contract/decimal.js';
-import { zip } from '../../../runtime/failure.js';
+import { addAt, sumOf, type Decimal } from '../../../contract/decimal.js';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
@@ -7,8 +6,7 @@ import {
   SUBSCRIPTIONS,
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
-import { creditsLeft } from '../../domain/invoice/charge/credit-lines.js';
-import type { ChangeType } from '../../domain/proration/change-type.js';
+import type { ChangeType } from '../../domain/settlement/change-type.js';
 import { updateRecord } from '../../records/change-record.js';
 import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { computeThenStore } from '../../records/compute-then-store.js';
@@ -23,12 +21,13 @@ import { findRelatedRecords } from '../../subscriptions/related-records.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 import { endSubscription } from '../cancel/end-subscription.js';
 import { keepCharges } from '../cancel/keep-charges.js';
+import { lockEnding, type LockedEnding } from '../cancel/lock-ending.js';
 import { computeFinal, isBilledUntil, storeFinal } from '../cancel/final-invoice.js';
 import { storeOpeningInvoice } from '../open-subscription/opening-invoice.js';
 import { storeSubscription } from '../open-subscription/open-subscription.js';
 import { settleOpening } from '../open-subscription/settle-opening.js';
-import { creditLines, type LineCredit } from '../proration/credit-lines.js';
-import { findUnused } from '../proration/find-unused.js';
+import { creditLines, creditsOf } from '../settlement/credit-lines.js';
+import { findUnused } from '../settlement/find-unused.js';
 import type { BillingDependencies, ComputedTask } from '../stored/compute-tasks.js';
 import { cutCommitments } from '../stored/cut-commitments.js';
 import { storeDrafts, type StoredInvoice } from '../stored/draft-invoices.js';
@@ -37,8 +36,7 @@ import { changeTypeOfLines } from './change-type-of-lines.js';
 import { findLeftAllowances } from './left-allowances.js';
 import { keepAdjustments } from './keep-adjustments.js';
 import { differenceFrom, figuresOf, readToken, type ShownChange } from './preview-token.js';
-import { holdChange, type ComputedChange, type HeldChange } from './hold-change.js';
-import { regroup } from './regroup.js';
+import { lockGroup, regroup } from './regroup.js';
 import { readChange, type ChangeRequest, type PlanChange } from './read-change.js';
 
 /** What a change of plan has done, or would do. */
@@ -145,27 +143,14 @@ const UNPAID_IN_GROUP = new Refusal(
   'the first invoice of the new plan is not paid at once, and a subscription that waits for it is not renewed with its group; take it out of the group first',
 );
 
-/** What of the credit of each line the invoice that takes it off leaves for a wallet. */
-function restOf(
-  { unused, loaded }: PlanChange,
-  invoice: StoredInvoice | null,
-): readonly LineCredit[] {
-  const lines = invoice === null ? [] : invoice.parts.lines;
-  const taken = lines.filter(({ kind }) => kind === 'credit');
-  const credits = creditsLeft(unused, [], loaded.subscription.currency);
-  return zip(unused, credits).map(
-    ([
-      {
-        row: { id: lineItemId },
-        period,
-      },
-      credit,
-    ]) => {
-      const own = taken.filter((line) => line.subscription_line_item_id === lineItemId);
-      const amount = credit.plus(sumOf(own.map((line) => line.amount)));
-      return { lineItemId, amount, period };
-    },
-  );
+/** Credit per line that an invoice has taken off what it charges. */
+function takenBy(invoice: StoredInvoice | null): ReadonlyMap<string, Decimal> {
+  const taken = new Map<string, Decimal>();
+  for (const line of invoice === null ? [] : invoice.parts.lines) {
+    const { kind, amount, subscription_line_item_id: id } = line;
+    if (kind === 'credit' && id !== null) addAt(taken, id, amount.negated());
+  }
+  return taken;
 }
 
 async function tellChanged(unit: Unit, row: SubscriptionRow): Promise<void> {
@@ -206,11 +191,24 @@ async function storeLast(
   return isRefusal(drafts) ? drafts : (drafts[0] ?? null);
 }
 
+/** A change of plan with the last invoice of the old subscription; null where it has none. */
+type ComputedChange = { readonly change: PlanChange; readonly final: ComputedTask | null };
+
+/** Locks the subscription, its group, and the invoices that it may give back in part. */
+async function lockChange(
+  unit: Unit,
+  { change, final }: ComputedChange,
+): Promise<LockedEnding | null> {
+  await lockGroup(unit, change);
+  const isCredited = change.request.prorationBehavior === 'create_prorations';
+  return lockEnding(unit, change, { final, isCredited });
+}
+
 /** Carries a change of plan out inside one unit (docs/domain.md 25.3). */
 async function carryOut(
   unit: Unit,
   { change, final: computed }: ComputedChange,
-  { row, held }: HeldChange,
+  { row, held }: LockedEnding,
 ): Promise<ChangedPlan | Refusal> {
   const final = await storeLast(unit, { change, computed, held });
   if (isRefusal(final)) return final;
@@ -229,14 +227,22 @@ async function carryOut(
   const opened = await openNew(unit, current, children);
   if (isRefusal(opened)) return opened;
   const { after, opening, charge, lineItems } = opened;
-  const rest = restOf(current, current.isChargedAtOnce ? opening : final);
-  const walletCredit = await creditLines(unit, row, rest);
+  const taken = takenBy(current.isChargedAtOnce ? opening : final);
+  const left = creditsOf(unused, row.currency, taken);
+  const walletCredit = await creditLines(unit, row, left);
   if (isRefusal(walletCredit)) return walletCredit;
   await tellChanged(unit, after);
   return {
-    ...{ change: current, before, after, lineItems, final, opening, walletCredit, charge },
+    change: current,
+    before,
+    after,
+    lineItems,
+    final,
+    opening,
+    walletCredit,
+    charge,
     type: await changeTypeOfLines(unit, loaded, { atMs, lineItems }),
-    credit: sumOf(creditsLeft(unused, [], row.currency)),
+    credit: sumOf(creditsOf(unused, row.currency).map(({ amount }) => amount)),
   };
 }
 
@@ -264,7 +270,7 @@ async function run(
   { shown, atMs: at, isPreview, ...request }: Wanted,
 ): Promise<ChangedPlan | Refusal> {
   const occasion = await atOneInstant(dependencies, given, shown?.atMs ?? at);
-  return computeThenStore<ComputedChange, HeldChange, ChangedPlan>(dependencies, occasion, {
+  return computeThenStore<ComputedChange, LockedEnding, ChangedPlan>(dependencies, occasion, {
     what: 'the change of plan',
     compute: async () => {
       const change = await readUnit(dependencies, occasion, (unit) => readChange(unit, request));
@@ -276,7 +282,7 @@ async function run(
       const final = await computeFinal(dependencies, occasion, ending);
       return isRefusal(final) ? final : { change, final };
     },
-    lockAndCompare: holdChange,
+    lockAndCompare: lockChange,
     store: async (unit, computed, held) => {
       const changed = await carryOut(unit, computed, held);
       if (isRefusal(changed)) return changed;

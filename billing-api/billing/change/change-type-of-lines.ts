@@ -2,7 +2,7 @@ import type { Decimal } from '../../../contract/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import type { PriceRow } from '../../declarations/catalog/price.resource.js';
-import { changeTypeOf, type ChangeType } from '../../domain/proration/change-type.js';
+import { changeTypeOf, type ChangeType } from '../../domain/settlement/change-type.js';
 import { ratePrice } from '../../domain/rating/rate-price.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { findPrices } from '../../catalog/prices/prices-store.js';

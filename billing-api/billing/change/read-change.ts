@@ -32,7 +32,7 @@ import type {
 } from '../open-subscription/subscription-request.js';
 import { findPhases } from '../../subscriptions/phases-store.js';
 import { pendingRefusal } from '../../subscriptions/schedules-store.js';
-import { findUnused, type UnusedItem } from '../proration/find-unused.js';
+import { findUnused, type UnusedItem } from '../settlement/find-unused.js';
 import { readOverrides } from '../../subscriptions/lines/override-lines.js';
 import type { ChangeSubscriptionBody } from './change-dto.js';
 import { keptQuantities } from './kept-quantities.js';

@@ -24,7 +24,7 @@ import { repeatedRecord } from '../../records/repeated-key.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import type { DocumentLine } from '../document/invoice-document.js';
 import { lockFinalized } from '../payments/settle-invoice.js';
-import { findCreditedLines } from '../proration/credited-lines.js';
+import { findCreditedLines } from '../settlement/credited-lines.js';
 import { findDocumentParts } from '../stored/read-documents.js';
 import { findNotedAmounts, limitRefusal, noteTypeOf } from './note-limits.js';
 import { withLines } from './read-notes.js';

@@ -35,7 +35,7 @@ import {
   type CreateInvoiceBody,
   type GivenInvoiceRequest,
 } from './given-invoice-request.js';
-import { NO_COUPONS, type CouponsOfRest } from '../proration/coupons-of-rest.js';
+import { NO_COUPONS, type CouponsOfRest } from '../settlement/coupons-of-rest.js';
 import { adjustmentsOfGiven } from './given-adjustments.js';
 import { holdInvoiced } from './hold-invoiced.js';
 

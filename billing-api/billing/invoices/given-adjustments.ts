@@ -5,7 +5,7 @@ import { collect, isRefusal, notFound, type Refusal } from '../../records/refusa
 import type { Unit } from '../../records/unit.js';
 import { findTaxesOf, holdTaxRatesByCode } from '../../taxes/taxes-store.js';
 import { couponTermsFrom, rateTermsFrom, taxFrom } from '../compute/adjustment-inputs.js';
-import type { CouponsOfRest } from '../proration/coupons-of-rest.js';
+import type { CouponsOfRest } from '../settlement/coupons-of-rest.js';
 import type { GivenParties } from '../stored/given-document.js';
 
 const ALWAYS = { startMs: -Infinity, endMs: Infinity };

@@ -11,7 +11,7 @@ import { isRefusal, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { isBeingCharged } from '../payments/begin-charge.js';
 import { withdrawPages } from '../payments/payment-pages.js';
-import { absorbCredits, findCreditShares } from '../proration/credited-lines.js';
+import { absorbCredits, findCreditShares } from '../settlement/credited-lines.js';
 import { returnPaid, takeBack } from './return-credits.js';
 import { failPurchase, findPurchases } from '../payments/complete-purchase.js';
 import { isIn } from '../../domain/lifecycle/lifecycle.js';

@@ -18,6 +18,7 @@ import {
 } from '../../subscriptions/lines/added-lines.js';
 import { commitLine } from '../../subscriptions/lines/commit-lines.js';
 import {
+  commitmentProblem,
   givesCommitment,
   readLineCommitment,
   type RequestedCommitment,
@@ -62,17 +63,11 @@ type Wanted = {
   readonly commitment: RequestedCommitment | null;
 };
 
-function commitmentProblem({ subscription }: BilledSubscription): string | null {
-  const { commitment_amount: amount, auto_invoice_threshold: threshold } = subscription;
-  if (amount !== null) return 'cannot be combined with the commitment of the subscription';
-  return threshold === null ? null : 'cannot be combined with auto_invoice_threshold';
-}
-
 function wantedOf(loaded: BilledSubscription, body: AddLineItemBody): Wanted | Refusal {
   const reader = new MemberReader();
   const lines = readAddedLines(reader, [body]);
   const isCommitted = givesCommitment(body);
-  if (isCommitted) reader.note(`${PLACE}.commitment_type`, commitmentProblem(loaded));
+  if (isCommitted) reader.note(`${PLACE}.commitment_type`, commitmentProblem(loaded.subscription));
   const place = { priceId: PLACE, place: PLACE };
   const commitment = isCommitted ? readLineCommitment(reader, place, body) : null;
   return reader.refusal() ?? { lines, commitment };

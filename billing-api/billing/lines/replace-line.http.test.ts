@@ -74,7 +74,7 @@ const test = billedTest.extend<{ world: World }>({
 const advance = (amount: string) => ({ amount, invoice_cadence: 'ADVANCE' });
 
 describe('another price of a line item (27)', () => {
-  test('from 100.00 to 200.00 on 16 Jan costs 51.62 at once, and 200.00 from then on', async ({
+  test('from 100.00 to 200.00 on 16 Jan costs 51.61 at once, and 200.00 from then on', async ({
     bill,
     world,
   }) => {
@@ -91,7 +91,7 @@ describe('another price of a line item (27)', () => {
     expect(await world.invoices(id)).toEqual([
       '2026-01-01 SUBSCRIPTION_CREATE 100.00',
       '2026-01-01 SUBSCRIPTION_CYCLE 200.00',
-      '2026-01-16 PRORATION 51.62',
+      '2026-01-16 PRORATION 51.61',
     ]);
   });
 
@@ -107,7 +107,7 @@ describe('another price of a line item (27)', () => {
       return items.map((one: Answer) => one.credit_balance);
     };
     const lower = await world.change(lines[0], { amount: '50' });
-    expect(await balances()).toEqual(['25.8']);
+    expect(await balances()).toEqual(['25.81']);
     const back = await world.change(lower.body, { amount: '100' });
     expect(back.status).toBe(200);
     // What went to the wallet is charged again, to the cent, and paid from it.
@@ -167,7 +167,7 @@ describe('another price of a line item (27)', () => {
     // Of 31 days nine are left: 29.03 less 14.52, and then half of 58.06.
     expect(await world.invoices(id)).toEqual([
       '2026-01-01 SUBSCRIPTION_CREATE 50.00',
-      '2026-02-02 PRORATION 14.51',
+      '2026-02-02 PRORATION 14.52',
       '2026-02-02 PRORATION 29.03',
     ]);
   });
@@ -183,14 +183,14 @@ describe('another price of a line item (27)', () => {
     const body = { ...ends, proration_behavior: 'create_prorations' };
     expect((await api.call('POST', `/v1/subscriptions/${id}/cancel`, { body })).status).toBe(200);
     expect((await world.change(lines[0], { amount: '200' })).status).toBe(200);
-    // 51.61 for the 8 days, of which 25.81 are paid.
+    // 51.61 for the 8 days, of which 25.81 are paid: 25.806 exactly.
     expect(await world.invoices(id)).toEqual([
       '2026-01-01 SUBSCRIPTION_CREATE 100.00',
-      '2026-01-16 PRORATION 25.80',
+      '2026-01-16 PRORATION 25.81',
     ]);
     await bill('2026-01-24T01:00:00Z');
     const { items } = await api.make('/v1/wallets/search', { external_customer_id: 'acme' });
-    // 100.00 × 8 ÷ 31. What stays is 48.39 and 51.61, but for a cent of rounding.
+    // 100.00 × 8 ÷ 31. What stays is 48.39 and 51.61.
     expect(items.map((one: Answer) => one.credit_balance)).toEqual(['25.81']);
   });
 

@@ -8,20 +8,17 @@ import {
   LINE_ITEMS,
   type LineItemRow,
 } from '../../declarations/subscriptions/line-item.resource.js';
-import { roundToMinorDigits } from '../../domain/money/money.js';
 import type { PriceOverrideBody } from '../../domain/price/price-model.js';
-import { settlePrice } from '../../domain/proration/price-change.js';
-import { percentageLeft } from '../../domain/adjustments/percentage-left.js';
-import { settleQuantity } from '../../domain/proration/quantity-change.js';
 import { ratePrice } from '../../domain/rating/rate-price.js';
 import { updateRecord } from '../../records/change-record.js';
 import { findRecord } from '../../records/find-record.js';
 import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { commitLine } from '../../subscriptions/lines/commit-lines.js';
-import type { RequestedCommitment } from '../../subscriptions/lines/commitment-request.js';
-import { lineItemFromRow } from '../../subscriptions/lines/line-item-from-row.js';
+import {
+  commitmentProblem,
+  type RequestedCommitment,
+} from '../../subscriptions/lines/commitment-request.js';
 import {
   overridingPrice,
   priceOfSubscription,
@@ -35,15 +32,17 @@ import {
 } from '../../subscriptions/lines/new-line.js';
 import { keptTimeBuckets } from '../../subscriptions/lines/stored-commitments.js';
 import { storeLines } from '../../subscriptions/lines/store-lines.js';
-import type { InvoiceDocument } from '../document/invoice-document.js';
 import { findLineContext } from '../open-subscription/lines.js';
-import { findCouponsOfRest, NO_COUPONS } from '../proration/coupons-of-rest.js';
-import { creditLines } from '../proration/credit-lines.js';
-import { findCharges, isAdvance, lineageOf } from '../proration/find-unused.js';
-import { lockCharges } from '../proration/lock-charges.js';
-import { restOfPeriod, type RestOfPeriod } from '../proration/rest-of-period.js';
+import { isAdvance } from '../settlement/find-unused.js';
+import {
+  readSettlement,
+  settleChange,
+  storeSettlement,
+  type LineTerms,
+  type Settled,
+  type Settlement,
+} from '../settlement/settle-lines.js';
 import { instantRefusal, type HeldLine } from './held-line.js';
-import { storeProration } from './store-proration.js';
 
 /** What a line item is to have from an instant on; null members stay as they are. */
 export type LineChange = {
@@ -59,29 +58,17 @@ export type LineChange = {
 };
 
 /** A line item that goes on as a successor, and how the rest of its period was settled. */
-export type ReplacedLine = {
+export type ReplacedLine = Settled & {
   readonly before: LineItemRow;
   readonly after: LineItemRow;
-  /** What it costs more; null where that is nothing, or is on a later invoice. */
-  readonly invoice: InvoiceDocument | null;
-  /** What it costs less; null where that is nothing. */
-  readonly transaction: WalletTransactionRow | null;
 };
 
-/** What a change settles at once: the period, its share, and the money. */
-type Settlement = Pick<RestOfPeriod, 'period' | 'proration'> & {
-  /** The line items whose charges it goes on from. */
-  readonly charged: readonly string[];
-  /** Rounded; below 0 it is given back. */
-  readonly amount: Decimal;
-  readonly exact: Decimal;
-};
-
-function commitmentProblem({ row, loaded }: HeldLine): string | null {
-  if (row.price_type !== 'USAGE') return 'goes only with a line item of usage';
-  const { commitment_amount: amount, auto_invoice_threshold: threshold } = loaded.subscription;
-  if (amount !== null) return 'cannot be combined with the commitment of the subscription';
-  return threshold === null ? null : 'cannot be combined with auto_invoice_threshold';
+function commitmentRefusal({ row, loaded }: HeldLine): Refusal | null {
+  const problem =
+    row.price_type === 'USAGE'
+      ? commitmentProblem(loaded.subscription)
+      : 'goes only with a line item of usage';
+  return problem === null ? null : invalid({ commitment_type: problem });
 }
 
 function lineRefusal(held: HeldLine, change: LineChange): Refusal | null {
@@ -96,90 +83,27 @@ function lineRefusal(held: HeldLine, change: LineChange): Refusal | null {
     return new Refusal('invalid_operation', problem);
   }
   if (quantity?.isNegative() === true) return invalid({ [members.quantity]: 'must be 0 or more' });
-  const problem = commitment === null ? null : commitmentProblem(held);
-  if (problem !== null) return invalid({ commitment_type: problem });
-  return instantRefusal(held, members.at, atMs);
+  const problem = commitment === null ? null : commitmentRefusal(held);
+  return problem ?? instantRefusal(held, members.at, atMs);
 }
 
-/** What a line item has from an instant on. */
-type NewTerms = {
-  readonly atMs: InstantMs;
-  readonly quantity: Decimal;
-  /** What a full period costs by a new price; null where the price stays. */
-  readonly full: Decimal | null;
-};
-
-function newTermsOf({ atMs, model }: LineChange, { quantity: text, price }: NewLine): NewTerms {
+/** What the line item is to cost from the change on. */
+function termsAfter({ row }: HeldLine, { quantity: text, price }: NewLine): LineTerms {
   const quantity = decimalOf(assertPresent(text, 'the quantity of a successor'));
-  const full = model === null ? null : ratePrice(termsOfPrice(price), quantity).amount;
-  return { atMs, quantity, full };
+  const full = row.price_type === 'FIXED' ? ratePrice(termsOfPrice(price), quantity).amount : ZERO;
+  return { item: row, quantity, full };
 }
 
-/** What is settled at once; null where the next invoice charges both by their time. */
-async function settlementOf(
-  unit: Unit,
-  { row, loaded }: HeldLine,
-  { atMs, quantity: to, full }: NewTerms,
-): Promise<Settlement | null> {
-  const { related } = loaded;
-  const metering = { meters: new Map(), effectiveMeters: new Map() } as const;
-  const { price } = lineItemFromRow(row, related.prices, metering);
-  const { own, period, proration } = restOfPeriod(loaded, price, { atMs, endMs: row.end_date });
-  // All of them, since a request may change several lines: in the order of locks.
-  await lockCharges(unit, related.lineItems, own.startMs);
-  const lineage = lineageOf(row, related.lineItems);
-  const found = await findCharges(unit, lineage, own.startMs);
-  const charges = [...found.values()].flat();
-  // A charge of nothing, as of no seats, is one as well; what was given back is below zero.
-  if (charges.every(({ net }) => net.isNegative())) return null;
-  const { currency } = row;
-  const charged = lineage.map(({ id }) => id);
-  const { coupons } = await findCouponsOfRest(unit, loaded, { atMs, charged });
-  const left = percentageLeft(coupons, row.id);
-  const rest = { rest: period, proration, charges, pauses: own.pauses, left };
-  const known = { period, proration, charged };
-  if (full !== null) return { ...known, ...settlePrice({ ...rest, full, currency }) };
-  const exact = settleQuantity({ ...rest, price, from: decimalOf(row.quantity), to });
-  return { ...known, exact, amount: roundToMinorDigits(exact, currency) };
-}
-
-/** What a change settles at once: nothing of what is charged in arrear. */
-async function settlementOfChange(
-  unit: Unit,
-  held: HeldLine,
-  { change, line }: { readonly change: LineChange; readonly line: NewLine },
-): Promise<Settlement | null> {
-  return isAdvance(held.row) ? settlementOf(unit, held, newTermsOf(change, line)) : null;
-}
-
-async function chargeMore(
-  unit: Unit,
-  { row, loaded }: HeldLine,
-  { settlement, after }: { settlement: Settlement; after: LineItemRow },
-): Promise<InvoiceDocument | Refusal> {
-  const { period, proration, exact, amount, charged } = settlement;
-  const isSamePrice = after.price_id === row.price_id;
-  const before = isSamePrice ? decimalOf(row.quantity) : ZERO;
-  const quantity = decimalOf(after.quantity).minus(before);
-  const line = { item: after, quantity, amount, exact, proration, period };
-  // What another price costs has its discounts already, as what it sets off has them.
-  const discounts = isSamePrice
-    ? await findCouponsOfRest(unit, loaded, { atMs: period.startMs, charged, added: [after] })
-    : NO_COUPONS;
-  return storeProration(unit, loaded, { reason: 'PRORATION', lines: [line], period, discounts });
-}
-
-/** Gives what a line item costs less to a wallet. */
-function giveBack(
-  unit: Unit,
-  { subscription }: BilledSubscription,
-  { settlement, after }: { readonly settlement: Settlement; readonly after: LineItemRow },
-): Promise<WalletTransactionRow | null | Refusal> {
-  const { period, proration, amount } = settlement;
-  // Its end without the pauses that have moved it, as that of a charge (docs/domain.md 23.1).
-  const unmoved = { startMs: period.startMs, endMs: period.startMs + proration.coveredMs };
-  const credit = { lineItemId: after.id, amount: amount.negated(), period: unmoved };
-  return creditLines(unit, subscription, [credit]);
+/**
+ * The settlement as its invoice shows it: on the successor; of the same price, with what the
+ * quantity has risen by.
+ */
+function shownOn(after: LineItemRow, settlement: Settlement): Settlement {
+  const lines = settlement.lines.map((line) => {
+    const before = after.price_id === line.item.price_id ? decimalOf(line.item.quantity) : ZERO;
+    return { ...line, item: after, quantity: line.quantity.minus(before) };
+  });
+  return { ...settlement, lines };
 }
 
 /**
@@ -191,12 +115,13 @@ export async function creditEndedLine(
   held: HeldLine,
   { member, atMs }: { readonly member: string; readonly atMs: InstantMs },
 ): Promise<WalletTransactionRow | null | Refusal> {
-  if (!isAdvance(held.row)) return null;
+  const { row, loaded } = held;
+  if (!isAdvance(row)) return null;
   const refusal = instantRefusal(held, member, atMs);
   if (refusal !== null) return refusal;
-  const settlement = await settlementOf(unit, held, { atMs, quantity: ZERO, full: null });
-  if (settlement === null || !settlement.amount.isNegative()) return null;
-  return giveBack(unit, held.loaded, { settlement, after: held.row });
+  const lines = [{ item: row, quantity: ZERO, full: ZERO }];
+  const settled = await settleChange(unit, loaded, { atMs, lines });
+  return isRefusal(settled) ? settled : settled.transaction;
 }
 
 /** The name and the start of the addon that brings a line; null for every other one. */
@@ -324,22 +249,13 @@ export async function replaceLine(
   if (isRefusal(made)) return made;
   const { row, loaded } = held;
   const { atMs } = change;
-  const settlement = await settlementOfChange(unit, held, { change, line: made.line });
+  const lines = [termsAfter(held, made.line)];
+  const settlement = await readSettlement(unit, loaded, { atMs, lines });
   const before = await updateRecord(unit, LINE_ITEMS, { row, patch: { end_date: atMs } });
   if (isRefusal(before)) return before;
-  const after = await storeSuccessor(unit, held, {
-    ...made,
-    atMs,
-    isSettled: settlement !== null,
-  });
+  const isSettled = settlement.lines.length > 0;
+  const after = await storeSuccessor(unit, held, { ...made, atMs, isSettled });
   if (isRefusal(after)) return after;
-  const none = { before, after, invoice: null, transaction: null };
-  if (settlement === null || settlement.amount.isZero()) return none;
-  const settled = { settlement, after };
-  if (settlement.amount.isNegative()) {
-    const transaction = await giveBack(unit, loaded, settled);
-    return isRefusal(transaction) ? transaction : { ...none, transaction };
-  }
-  const invoice = await chargeMore(unit, held, settled);
-  return isRefusal(invoice) ? invoice : { ...none, invoice };
+  const settled = await storeSettlement(unit, loaded, shownOn(after, settlement));
+  return isRefusal(settled) ? settled : { before, after, ...settled };
 }

@@ -13,7 +13,7 @@ import { toldOfPayment } from './follow-payment.js';
 import { giveBack } from './give-back.js';
 import type { HeldPayment } from './held-payment.js';
 import { paidSumsOf, takeBack } from './settle-invoice.js';
-import { findCreditedLines } from '../proration/credited-lines.js';
+import { findCreditedLines } from '../settlement/credited-lines.js';
 import { takeSoldCredits } from './sold-credits.js';
 
 /** What went back of a payment in all. */

@@ -24,7 +24,7 @@ import type { ComputedTask } from '../stored/compute-tasks.js';
 import { asComputed, finalizeDrafts } from '../finalize/finalize-drafts.js';
 import { closeSchedule } from '../../subscriptions/schedules-store.js';
 import { closePause } from '../pauses/end-pause.js';
-import { creditAtEnds } from '../proration/credit-at-end.js';
+import { creditAtEnds } from '../settlement/credit-at-end.js';
 import { storeDrafts, type StoredInvoice } from '../stored/draft-invoices.js';
 import { holdUnchanged, type HeldSubscription } from '../stored/revisions.js';
 

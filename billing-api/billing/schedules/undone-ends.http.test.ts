@@ -100,20 +100,20 @@ const CHANGES: readonly (readonly [
   [
     'a price that is higher',
     ({ price }, id) => price(id, '20'),
-    // Twice 200.00 × 8 ÷ 31 less what is paid for it, 25.81; 200.00 from then on.
+    // Twice 100.00 × 8 ÷ 31; 200.00 from then on.
     [
       '2026-01-01 SUBSCRIPTION_CYCLE 200.00',
-      '2026-01-16 PRORATION 25.80',
-      '2026-01-24 PRORATION 25.80',
+      '2026-01-16 PRORATION 25.81',
+      '2026-01-24 PRORATION 25.81',
     ],
     [],
   ],
   [
     'a price that is lower',
     ({ price }, id) => price(id, '5'),
-    // 12.90 for each 8 days, and 25.81 are paid.
+    // Twice 50.00 × 8 ÷ 31.
     ['2026-01-01 SUBSCRIPTION_CYCLE 50.00'],
-    ['25.82'],
+    ['25.8'],
   ],
   [
     'more seats',
@@ -129,9 +129,9 @@ const CHANGES: readonly (readonly [
   [
     'fewer seats',
     ({ seats }, id) => seats(id, '7'),
-    // 25.81 × 3 ÷ 10 until the end, and 25.81 less 18.06 beyond it.
+    // Twice 30.00 × 8 ÷ 31.
     ['2026-01-01 SUBSCRIPTION_CYCLE 70.00'],
-    ['15.49'],
+    ['15.48'],
   ],
   [
     'fewer seats of a higher price',
@@ -139,14 +139,14 @@ const CHANGES: readonly (readonly [
       await price(id, '20');
       await seats(id, '7');
     },
-    // 25.80 more until the end, then 30 % of 51.61 less; 36.13 less 25.81 beyond it, which that
-    // pays.
+    // 25.81 more until the end, then 36.13 less the 51.62 that are charged; 36.13 less 25.81 beyond
+    // it, which that pays.
     [
       '2026-01-01 SUBSCRIPTION_CYCLE 140.00',
-      '2026-01-16 PRORATION 25.80',
+      '2026-01-16 PRORATION 25.81',
       '2026-01-24 PRORATION 10.32',
     ],
-    ['5.16'],
+    ['5.17'],
   ],
   [
     'another price and back',
@@ -154,8 +154,8 @@ const CHANGES: readonly (readonly [
       await price(id, '20');
       await price(id, '10');
     },
-    ['2026-01-01 SUBSCRIPTION_CYCLE 100.00', '2026-01-16 PRORATION 25.80'],
-    ['25.8'],
+    ['2026-01-01 SUBSCRIPTION_CYCLE 100.00', '2026-01-16 PRORATION 25.81'],
+    ['25.81'],
   ],
 ];
 
@@ -188,10 +188,10 @@ describe('an end that is undone after a period was charged beyond it (24.4)', ()
     await world.undo(id);
     await world.end(id, '2026-01-24');
     await world.undo(id);
-    expect(await world.balances(id)).toEqual(['15.49']);
+    expect(await world.balances(id)).toEqual(['15.48']);
     await bill('2026-01-24T00:00:00Z');
-    // 100.00 × 8 ÷ 31 less 7.75.
-    expect((await world.cancel(id)).total_credit_amount).toBe('18.06');
+    // 100.00 × 8 ÷ 31 less 7.74.
+    expect((await world.cancel(id)).total_credit_amount).toBe('18.07');
   });
 });
 
@@ -211,7 +211,7 @@ describe('an end that is undone after a period was charged up to it (24.4)', () 
       '2026-01-01 SUBSCRIPTION_CYCLE 50.00',
       '2026-02-01 SUBSCRIPTION_CYCLE 200.00',
       // 200.00 × 10 ÷ 28 less 50.00 × 10 ÷ 14, and 200.00 × 14 ÷ 28.
-      '2026-02-05 PRORATION 35.72',
+      '2026-02-05 PRORATION 35.71',
       '2026-02-15 PRORATION 100.00',
     ]);
   });

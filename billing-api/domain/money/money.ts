@@ -102,6 +102,15 @@ export function roundToMinorDigits(value: Decimal, currency: string): Decimal {
 }
 
 /**
+ * A difference of charges, rounded: half of the smallest unit counts as charged, above 0 and below it
+ * (docs/domain.md 23.8), so that what rounding leaves is never settled again.
+ */
+export function roundDifference(value: Decimal, currency: string): Decimal {
+  const rounded = settled(value).toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_HALF_CEIL);
+  return rounded.isZero() ? ZERO : rounded;
+}
+
+/**
  * The money of an exact charge, by `Round` of docs/domain.md 6.2. It is called once per line,
  * discount, tax, credit and proration charge.
  */

@@ -10,6 +10,7 @@ import type {
   LineItemCommitmentBody,
   SubscriptionCommitmentBody,
 } from '../../declarations/subscriptions/commitment-dto.js';
+import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 import { readTimeBuckets, type RequestedTimeBucket } from './time-buckets.js';
 
 /** The commitment of a subscription as a request gives it. */
@@ -53,6 +54,15 @@ export function durationProblem(duration: BillingPeriod, every: BilledEvery): st
 function checkAmount(reader: MemberReader, amount: Decimal, currency: string): void {
   if (amount.lessThan(0)) reader.note('commitment_amount', 'must be 0 or more');
   reader.minorDigits('commitment_amount', amount, currency);
+}
+
+/** Why no line of a subscription can have a commitment of its own; null when one can. */
+export function commitmentProblem({
+  commitment_amount: amount,
+  auto_invoice_threshold: threshold,
+}: Pick<SubscriptionRow, 'commitment_amount' | 'auto_invoice_threshold'>): string | null {
+  if (amount !== null) return 'cannot be combined with the commitment of the subscription';
+  return threshold === null ? null : 'cannot be combined with auto_invoice_threshold';
 }
 
 /** Refuses members that describe an amount when there is none. */

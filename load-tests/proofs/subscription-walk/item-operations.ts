@@ -1,4 +1,4 @@
-import { addItem, changeQuantity, endItem, replaceItem } from './model/operate.js';
+import { addItem, endItem, replaceItem } from './model/operate.js';
 import { coveringPieces } from './model/charges.js';
 import type { Item, Life } from './model/life.js';
 import { AMOUNTS } from './walk-catalog.js';
@@ -91,7 +91,7 @@ const quantity: Operation = async (world, life, draws) => {
     },
     isLegal: true,
     apply: (answer) => {
-      changeQuantity(life, item, { at: now, id, terms: { quantity: wanted } });
+      replaceItem(life, item, { at: now, id, terms: { quantity: wanted } });
       const { line_items: lines } = answer.changed_resources;
       const made = lines.find((one: Answer) => one.id !== line);
       if (made !== undefined) world.ids.set(id, made.id);

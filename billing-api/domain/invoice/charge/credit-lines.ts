@@ -1,4 +1,4 @@
-import { ONE, type Decimal } from '../../../../contract/decimal.js';
+import { ONE } from '../../../../contract/decimal.js';
 import { minorDigitsOf } from '../../money/minor-digits.js';
 import {
   atLeastZero,
@@ -67,18 +67,5 @@ export function creditLines<C extends string>(
     const taken = lesserOf(left, roundMoney(one.exact, currency));
     left = left.minus(taken);
     return taken.isZero() ? [] : [creditLine(one, taken, facts)];
-  });
-}
-
-/** What is left of unused charges when an invoice has taken its part off, one by one. */
-export function creditsLeft(
-  unused: readonly UnusedCharge[],
-  lines: readonly InvoiceLine[],
-  currency: string,
-): readonly Decimal[] {
-  return unused.map(({ lineItem, exact }) => {
-    const line = lines.find((own) => own.kind === 'credit' && own.lineItem?.id === lineItem.id);
-    const { value } = roundMoney(exact, currency);
-    return line === undefined ? value : value.plus(line.amount.value);
   });
 }

@@ -212,4 +212,35 @@ export function giveBack(life: Life, amount: Fraction): void {
 }
 
 export const rounded = round;
+
+const HALF_CENT = fraction(1n, 200n);
+
+/** A difference of charges: half a cent counts as charged (23.8). */
+export function roundedDifference(value: Fraction): Fraction {
+  const cents = round(value);
+  const isHalfBelow = compare(subtract(value, cents), HALF_CENT) === 0;
+  return isHalfBelow ? add(cents, fraction(1n, 100n)) : cents;
+}
+
+/** What terms owe for the rest of a period, less what is paid for it, rounded once (23.8). */
+export function settledRest(
+  life: Life,
+  item: Pick<Item, 'amount' | 'quantity' | 'lineage'>,
+  at: number,
+): Fraction {
+  const full = restCharge(life, fullCharge(item), at);
+  const due = subtract(full, discountOf(life, full));
+  const most = sum(coveringPieces(life, item.lineage, at).map(({ net }) => net));
+  const paid = smaller(paidForRest(life, item.lineage, at), greater(zero, most));
+  return roundedDifference(subtract(due, paid));
+}
+
+/** Whether an item itself is charged until its running period ends. */
+export function isChargedToEnd(life: Life, item: Item): boolean {
+  const row = runningOf(life);
+  const last = Math.min(item.end ?? NEVER, row.end) - 1;
+  return piecesOf(life, item.lineage).some(
+    (piece) => piece.itemId === item.id && piece.row === row && leftOf(piece, last) > 0,
+  );
+}
 export const less = (left: Fraction, right: Fraction): Fraction => add(left, negate(right));

@@ -1,24 +1,21 @@
 import {
-  add,
   compare,
   isNegative,
   negate,
   zero,
   type Fraction,
 } from '../../usage-oracle/fraction.js';
-import { smaller, subtract, sum } from '../../pricing-oracle/exact.js';
+import { sum } from '../../pricing-oracle/exact.js';
 import {
   coveringPieces,
-  discountOf,
   fullCharge,
   giveBack,
   isChargedAhead,
+  isChargedToEnd,
   leftOf,
   notePiece,
-  paidForRest,
   piecesOf,
-  restCharge,
-  rounded,
+  settledRest,
   type Settled,
 } from './charges.js';
 import { endAtOnce, type Ending } from './change-plan.js';
@@ -65,7 +62,7 @@ function reopenedItems({ items }: Life, cut: number): readonly Item[] {
 
 /** One invoice for what is charged of several items inside of a period. */
 function chargeTogether(life: Life, at: number, amounts: readonly Fraction[]): void {
-  life.payer.roundings += 2 * amounts.length;
+  life.payer.roundings += amounts.length;
   const gross = sum(amounts);
   if (compare(gross, zero) === 0) return;
   const { end } = runningOf(life);
@@ -73,48 +70,25 @@ function chargeTogether(life: Life, at: number, amounts: readonly Fraction[]): v
   invoice.setOff = negate(gross);
 }
 
-/** Charges the rest of a period that was charged only up to an end that does not come (24.4). */
-function chargeReopened(life: Life, cut: number): void {
-  const row = runningOf(life);
-  const lines = life.invoices
-    .filter(({ finalizeAt }) => finalizeAt === null)
-    .flatMap((invoice) => invoice.lines)
-    .filter((line) => line.row === row && line.item.cadence === 'ADVANCE');
-  const open = reopenedItems(life, cut).filter(
-    ({ lineage }) =>
-      lines.some((line) => line.item.lineage === lineage && line.end === cut) &&
-      !lines.some((line) => line.item.lineage === lineage && line.end > cut),
-  );
-  const charges = open.map((item) => rounded(restCharge(life, fullCharge(item), cut)));
-  for (const [index, item] of open.entries()) {
-    const amount = charges[index] ?? zero;
-    const net = subtract(amount, rounded(discountOf(life, amount)));
-    notePiece(life, { item, at: cut, net });
-  }
-  chargeTogether(life, cut, charges);
-}
-
-/** Settles the time after an end that was charged by what has changed meanwhile (24.4). */
+/**
+ * Settles the time after an end that does not come: what was charged only up to it, or beyond it by
+ * what has changed meanwhile (24.4).
+ */
 function settleReopened(life: Life, cut: number): void {
   const row = runningOf(life);
-  const last = (item: Item): number => Math.min(item.end ?? NEVER, row.end) - 1;
-  const changed = reopenedItems(life, cut).filter((item) => {
-    const reaching = piecesOf(life, item.lineage).filter(
-      (piece) => piece.row === row && leftOf(piece, last(item)) > 0,
+  const open = reopenedItems(life, cut).filter((item) => {
+    const reaching = piecesOf(life, item.lineage).some(
+      (piece) => piece.row === row && leftOf(piece, cut - 1) > 0,
     );
-    return reaching.length > 0 && reaching.every(({ itemId }) => itemId !== item.id);
+    return reaching && !isChargedToEnd(life, item);
   });
-  const nets = changed.map((item) => {
-    const full = restCharge(life, fullCharge(item), cut);
-    const due = rounded(subtract(full, discountOf(life, full)));
-    return subtract(due, rounded(paidForRest(life, item.lineage, cut)));
-  });
-  for (const [index, item] of changed.entries()) {
+  const nets = open.map((item) => settledRest(life, item, cut));
+  for (const [index, item] of open.entries()) {
     const net = nets[index] ?? zero;
     notePiece(life, { item, at: cut, net });
     if (!isNegative(net)) continue;
     giveBack(life, negate(net));
-    life.payer.roundings += 2;
+    life.payer.roundings += 1;
   }
   chargeTogether(
     life,
@@ -135,10 +109,7 @@ export function undo(life: Life): void {
     item.paidTo = null;
     item.tail = null;
   }
-  if (cut !== null && row.end > cut && row.start < cut) {
-    chargeReopened(life, cut);
-    settleReopened(life, cut);
-  }
+  if (cut !== null && row.end > cut && row.start < cut) settleReopened(life, cut);
   computeDrafts(life);
 }
 
@@ -199,51 +170,27 @@ const isCharged = (life: Life, item: Item, at: number): boolean =>
   item.cadence === 'ADVANCE' && coveringPieces(life, item.lineage, at).length > 0;
 
 /** Settles an amount that was rounded: an invoice for more, credits of a wallet for less. */
-function chargeNow(life: Life, settled: Settled & { readonly gross: Fraction }): void {
-  const { at, gross } = settled;
+function chargeNow(life: Life, settled: Settled): void {
+  const { at, net } = settled;
   const row = runningOf(life);
   notePiece(life, settled);
-  // What is due, and what is paid for it.
-  life.payer.roundings += 2;
-  if (isNegative(gross)) {
-    giveBack(life, negate(gross));
+  life.payer.roundings += 1;
+  if (isNegative(net)) {
+    giveBack(life, negate(net));
     return;
   }
-  if (compare(gross, zero) === 0) return;
+  if (compare(net, zero) === 0) return;
   const invoice = invoiceNow(life, { reason: 'PRORATION', start: at, end: row.end, lines: [] });
-  invoice.setOff = negate(gross);
+  invoice.setOff = negate(net);
 }
 
-/** Gives an item another quantity (27). */
-export function changeQuantity(life: Life, item: Item, change: Changed): void {
-  const { at } = change;
-  const isSettled = isCharged(life, item, at);
-  const before = fullCharge(item);
-  const after = fullCharge({ ...item, ...change.terms });
-  let amount = restCharge(life, subtract(after, before), at);
-  if (isSettled && isNegative(amount)) {
-    // What is given back has the coupon of the charge, and is at most what is paid (27, 23.2).
-    const less = negate(subtract(amount, discountOf(life, amount)));
-    const most = sum(coveringPieces(life, item.lineage, at).map((piece) => piece.net));
-    const paid = smaller(paidForRest(life, item.lineage, at), most);
-    amount = negate(rounded(smaller(less, paid)));
-  }
-  const next = succeed(life, item, { ...change, isSettled });
-  if (!isSettled) return;
-  const gross = rounded(amount);
-  // What costs more has the coupon of the period; what is given back was paid with it.
-  const net = isNegative(gross) ? gross : subtract(gross, rounded(discountOf(life, gross)));
-  chargeNow(life, { item: next, at, net, gross });
-}
-
-/** Gives an item another price (27). */
+/** Gives an item another price or quantity (27). */
 export function replaceItem(life: Life, item: Item, change: Changed): void {
   const { at } = change;
   const isSettled = isCharged(life, item, at);
-  const credit = isSettled ? rounded(paidForRest(life, item.lineage, at)) : zero;
-  const full = restCharge(life, fullCharge({ ...item, ...change.terms }), at);
-  const charge = rounded(subtract(full, discountOf(life, full)));
+  const changed = { ...item, ...change.terms };
+  const isSame = compare(fullCharge(changed), fullCharge(item)) === 0;
+  const net = isSame && isChargedToEnd(life, item) ? zero : settledRest(life, changed, at);
   const next = succeed(life, item, { ...change, isSettled });
-  const net = add(charge, negate(credit));
-  if (isSettled) chargeNow(life, { item: next, at, net, gross: net });
+  if (isSettled) chargeNow(life, { item: next, at, net });
 }

@@ -1,11 +1,59 @@
 import { describe, expect, test } from 'vitest';
 import { decimalOf } from '../../../contract/decimal.js';
-import { roundToMinorDigits } from '../money/money.js';
-import { settleQuantity } from './quantity-change.js';
+import { ratePrice } from '../rating/rate-price.js';
+import { settle as settleTerms } from './settle.js';
 import type { AdvanceCharge } from './unused-charge.js';
 
 const at = (text: string): number => Date.parse(text);
 const JANUARY = { startMs: at('2026-01-01T00:00Z'), endMs: at('2026-02-01T00:00Z') };
+
+/** From 100.00 in advance for January to another price on 16 January. */
+function settlePrice(
+  full: string,
+  net = '100',
+  { endMs = JANUARY.endMs, gross = net, left = '1' } = {},
+) {
+  const startMs = at('2026-01-16T00:00Z');
+  const terms = {
+    full: decimalOf(full),
+    left: decimalOf(left),
+    rest: { startMs, endMs },
+    proration: { coveredMs: endMs - startMs, fullMs: JANUARY.endMs - JANUARY.startMs },
+  };
+  const charges = [{ period: JANUARY, net: decimalOf(net), gross: decimalOf(gross) }];
+  return settleTerms(terms, { charges, pauses: [] }, 'usd').amount.toFixed();
+}
+
+describe('a change of price inside a period (23.5)', () => {
+  test.each([
+    ['200', '100', '51.61'],
+    ['100', '100', '0'],
+    ['50', '100', '-25.81'],
+    ['0', '100', '-51.61'],
+    ['200', '50', '77.42'],
+  ])('to %s where %s was paid costs %s', (charge, net, expected) => {
+    expect(settlePrice(charge, net)).toBe(expected);
+  });
+
+  test('of a line that ends before the period sets off what is paid until then alone', () => {
+    // (200.00 − 100.00) × 8 ÷ 31: the 8 days after it are given back where it ends.
+    expect(settlePrice('200', '100', { endMs: at('2026-01-24T00:00Z') })).toBe('25.81');
+  });
+
+  test.each([
+    // 103.226 less 5.161, and 46.45 are paid.
+    ['200', '90', '1', '51.61'],
+    ['100', '90', '1', '0'],
+    ['5', '90', '1', '-46.45'],
+    // 90.00 less 9.00 were paid: 92.903 less 4.645, and 41.81 less of it.
+    ['200', '81', '0.9', '46.45'],
+    ['100', '81', '0.9', '0'],
+  ])('to %s keeps the fixed discount of %s that were paid, with a share of %s', (...given) => {
+    const [full, net, left, expected] = given;
+    expect(settlePrice(full, net, { gross: '100', left })).toBe(expected);
+  });
+});
+
 const FLAT = {
   billingModel: 'FLAT_FEE',
   tierMode: 'VOLUME',
@@ -26,8 +74,6 @@ const fromHalf = (net: string): AdvanceCharge => ({
 
 type Case = {
   readonly amount: string;
-  /** Ten when absent. */
-  readonly from?: string;
   readonly to: string;
   /** What percentages leave; all when absent. */
   readonly left?: string;
@@ -37,15 +83,16 @@ type Case = {
 };
 
 /** What another number of seats costs. */
-function settle({ amount, to, charges, ...given }: Case): string {
-  const { from = '10', left = '1', atMs = HALF, endMs = JANUARY.endMs } = given;
-  const exact = settleQuantity({
-    price: { ...FLAT, amount: decimalOf(amount) },
-    ...{ from: decimalOf(from), to: decimalOf(to), charges, pauses: [], left: decimalOf(left) },
+function settleQuantity({ amount, to, charges, ...given }: Case): string {
+  const { left = '1', atMs = HALF, endMs = JANUARY.endMs } = given;
+  const price = { ...FLAT, amount: decimalOf(amount) };
+  const terms = {
+    full: ratePrice(price, decimalOf(to)).amount,
+    left: decimalOf(left),
     rest: { startMs: atMs, endMs },
     proration: { coveredMs: endMs - atMs, fullMs: JANUARY.endMs - JANUARY.startMs },
-  });
-  return roundToMinorDigits(exact, 'usd').toFixed(2);
+  };
+  return settleTerms(terms, { charges, pauses: [] }, 'usd').amount.toFixed(2);
 }
 
 describe('another quantity inside a period that is paid (27)', () => {
@@ -86,7 +133,7 @@ describe('another quantity inside a period that is paid (27)', () => {
     ],
     [
       'nor by more seats',
-      { amount: '12', from: '5', to: '10', charges: [lowered('110'), fromHalf('-30')] },
+      { amount: '12', to: '10', charges: [lowered('110'), fromHalf('-30')] },
       '30.00',
     ],
     [
@@ -96,17 +143,17 @@ describe('another quantity inside a period that is paid (27)', () => {
     ],
     [
       'and seats again cost that',
-      { amount: '12', from: '0', to: '10', charges: [lowered('70'), fromHalf('-35')] },
+      { amount: '12', to: '10', charges: [lowered('70'), fromHalf('-35')] },
       '35.00',
     ],
     [
-      // 50.00 off 120.00, then 10 %: 63.00. 31.50 of the rest are 35.00 before the percentage.
-      'which a percentage is then taken off',
+      // 50.00 off 120.00, then 10 %: 63.00, of which 31.50 are for the rest.
+      'which has its percentage already',
       {
-        ...{ amount: '12', from: '0', to: '10', left: '0.9' },
+        ...{ amount: '12', to: '10', left: '0.9' },
         charges: [lowered('63'), fromHalf('-31.5')],
       },
-      '35.00',
+      '31.50',
     ],
     [
       'what is paid for later than the end of the line is none of the rest',
@@ -124,6 +171,6 @@ describe('another quantity inside a period that is paid (27)', () => {
       '-60.00',
     ],
   ])('%s', (_, change, expected) => {
-    expect(settle(change)).toBe(expected);
+    expect(settleQuantity(change)).toBe(expected);
   });
 });

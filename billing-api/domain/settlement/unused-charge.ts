@@ -1,7 +1,5 @@
 import { maxOf, minOf, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
-import { boundaryAt, boundaryIndexAt } from '../calendar/billing-boundaries.js';
-import type { BillingGrid } from '../calendar/billing-grid.js';
 import type { Proration } from '../calendar/proration.js';
 import { roundToMinorDigits } from '../money/money.js';
 import { unpausedMs } from '../periods/ledger-periods.js';
@@ -89,18 +87,4 @@ export function paidForRest(
 ): Decimal {
   const paid = charges.map(({ net, period }) => ({ net, period }));
   return unusedAmount(paid, pauses, rest.startMs).minus(unusedAmount(paid, pauses, rest.endMs));
-}
-
-/**
- * The smallest number of local days after which a period has ended, counted from an instant
- * (docs/domain.md 23.4).
- */
-export function prorationDays(atMs: InstantMs, endMs: InstantMs, timezone: string): number {
-  if (endMs <= atMs) return 0;
-  const days: BillingGrid = {
-    ...{ billingCycle: 'anniversary', billingPeriod: 'DAILY', billingPeriodCount: 1 },
-    ...{ billingAnchorMs: atMs, timezone },
-  };
-  const whole = boundaryIndexAt(days, endMs);
-  return boundaryAt(days, whole) < endMs ? whole + 1 : whole;
 }

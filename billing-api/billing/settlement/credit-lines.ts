@@ -1,6 +1,6 @@
 import { sql } from 'slonik';
-import { plain, sumOf, type Decimal } from '../../../contract/decimal.js';
-import { formatInstant, type Interval } from '../../../contract/instant.js';
+import { plain, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { formatInstant, type InstantMs, type Interval } from '../../../contract/instant.js';
 import { noRows } from '../../../sql/columns.js';
 import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
@@ -8,8 +8,9 @@ import { roundToMinorDigits } from '../../domain/money/money.js';
 import { CURRENT_ENVIRONMENT } from '../../records/conditions.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
+import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { creditWallet } from './credit-wallet.js';
-import type { UnusedItem } from './find-unused.js';
+import { findUnused, type UnusedItem } from './find-unused.js';
 
 /** What is given back of the charges of a line item, and for which time. */
 export type LineCredit = {
@@ -19,11 +20,20 @@ export type LineCredit = {
   readonly period: Interval;
 };
 
-/** What is unused of charges in advance, rounded line by line. */
-export function creditsOf(unused: readonly UnusedItem[], currency: string): readonly LineCredit[] {
-  return unused.map(({ row: { id: lineItemId }, exact, period }) => ({
-    ...{ lineItemId, amount: roundToMinorDigits(exact, currency), period },
-  }));
+/**
+ * What is unused of charges in advance, rounded line by line, less what an invoice has taken off
+ * already, by line item.
+ */
+export function creditsOf(
+  unused: readonly UnusedItem[],
+  currency: string,
+  taken: ReadonlyMap<string, Decimal> = new Map(),
+): readonly LineCredit[] {
+  return unused.map(({ row: { id: lineItemId }, exact, period }) => {
+    // Absent means zero: the invoice has taken nothing of it off.
+    const amount = roundToMinorDigits(exact, currency).minus(taken.get(lineItemId) ?? ZERO);
+    return { lineItemId, amount, period };
+  });
 }
 
 /**
@@ -48,4 +58,18 @@ export async function creditLines(
         ${plain(amount)}::numeric)`);
   }
   return transaction;
+}
+
+/**
+ * Gives back what is unused at an instant of everything that a subscription was charged in advance:
+ * nothing is owed from then on. Its invoices are locked (`lockUnused`).
+ */
+export async function creditUnused(
+  unit: Unit,
+  loaded: BilledSubscription,
+  atMs: InstantMs,
+): Promise<WalletTransactionRow | null | Refusal> {
+  const { subscription } = loaded;
+  const unused = await findUnused(unit, loaded, atMs);
+  return creditLines(unit, subscription, creditsOf(unused, subscription.currency));
 }

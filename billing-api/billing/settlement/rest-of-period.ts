@@ -1,5 +1,4 @@
 import type { InstantMs, Interval } from '../../../contract/instant.js';
-import { assertPresent } from '../../../runtime/failure.js';
 import type { Proration } from '../../domain/calendar/proration.js';
 import { lineBillingOf } from '../../domain/invoice/line-billing.js';
 import { unpausedMs } from '../../domain/periods/ledger-periods.js';
@@ -16,7 +15,8 @@ export type RestOfPeriod = {
 };
 
 /**
- * The rest of the period of a line item that runs at an instant.
+ * The rest of the period of a line item that runs at an instant; null in a trial, which charges
+ * nothing.
  * @param fromMs where the rest begins, if it is not that instant.
  * @param endMs where the line ends; null while it has no end.
  */
@@ -28,11 +28,9 @@ export function restOfPeriod(
     endMs,
     fromMs = atMs,
   }: { readonly atMs: InstantMs; readonly endMs: InstantMs | null; readonly fromMs?: InstantMs },
-): RestOfPeriod {
-  const own = assertPresent(
-    ownPeriodAt(terms, lineBillingOf(price, terms).steps, atMs),
-    'the period of a line item',
-  );
+): RestOfPeriod | null {
+  const own = ownPeriodAt(terms, lineBillingOf(price, terms).steps, atMs);
+  if (own === null) return null;
   const full = terms.prorationBehavior === 'create_prorations' ? own.full : own.fullUnscaled;
   const period = { startMs: fromMs, endMs: Math.min(own.endMs, endMs ?? Infinity) };
   return {

@@ -6,8 +6,7 @@ import {
   type BilledSubscription,
 } from '../../subscriptions/loaded-subscription.js';
 import { findPending } from '../../subscriptions/schedules-store.js';
-import { creditLines, creditsOf } from './credit-lines.js';
-import { findUnused } from './find-unused.js';
+import { creditUnused } from './credit-lines.js';
 import { lockUnused } from './lock-charges.js';
 
 /** A locked subscription that ends at an instant. */
@@ -39,9 +38,7 @@ export async function creditAtEnds(unit: Unit, ends: readonly End[]): Promise<Re
     credited.push([loaded, end.atMs]);
   }
   for (const [loaded, atMs] of credited) {
-    const { subscription } = loaded;
-    const credits = creditsOf(await findUnused(unit, loaded, atMs), subscription.currency);
-    const given = await creditLines(unit, subscription, credits);
+    const given = await creditUnused(unit, loaded, atMs);
     if (isRefusal(given)) return given;
   }
   return null;

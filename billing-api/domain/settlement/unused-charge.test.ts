@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { decimalOf, sumOf } from '../../../contract/decimal.js';
 import { roundMoney } from '../money/money.js';
-import { notedWithoutTaxes, prorationDays, unusedAmount, unusedShare } from './unused-charge.js';
+import { notedWithoutTaxes, unusedAmount, unusedShare } from './unused-charge.js';
 
 const at = (text: string): number => Date.parse(text);
 const charge = (net: string, start: string, end: string) => ({
@@ -76,16 +76,5 @@ describe('the unused part of a charge in advance', () => {
       return next === undefined ? left : left.minus(unusedAmount([january('100')], [], at(next)));
     });
     expect(sumOf(parts).toDecimalPlaces(30).toFixed()).toBe('100');
-  });
-});
-
-describe('proration_days', () => {
-  test.each([
-    ['2026-01-16T00:00Z', '2026-02-01T00:00Z', 'UTC', 16],
-    ['2026-01-16T12:00Z', '2026-02-01T00:00Z', 'UTC', 16],
-    ['2026-03-15T23:00Z', '2026-03-31T22:00Z', 'Europe/Berlin', 16],
-    ['2026-02-01T00:00Z', '2026-02-01T00:00Z', 'UTC', 0],
-  ])('from %s to %s in %s are %i', (...[from, to, timezone, days]) => {
-    expect(prorationDays(at(from), at(to), timezone)).toBe(days);
   });
 });

@@ -7,12 +7,12 @@ import type { AttachedCoupon } from '../../declarations/coupons/coupon-associati
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import type { CouponAssociation } from '../../domain/adjustments/adjustments.js';
 import { DISCOUNTS_UNUSED_TIME } from '../../domain/adjustments/percentage-left.js';
-import { movedEnd } from '../../domain/proration/unused-charge.js';
+import { movedEnd } from '../../domain/settlement/unused-charge.js';
 import { rowIsOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import type { ReadUnit } from '../../records/unit.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { couponFrom } from '../compute/adjustment-inputs.js';
-import { chargedPeriod } from './find-unused.js';
+import { chargedPeriod } from './charged-time.js';
 import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
 /** Coupons that discount a charge of the rest of a period. */
