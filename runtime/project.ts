@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 
 function findProjectRoot(): string {
   let directory = dirname(fileURLToPath(import.meta.url));
@@ -17,6 +18,17 @@ function findProjectRoot(): string {
  * source.
  */
 export const projectRoot: string = findProjectRoot();
+
+const packageFile = z.object({ version: z.string() });
+let version: string | null = null;
+
+/** The version of the release to which the code belongs. */
+export function releaseVersion(): string {
+  version ??= packageFile.parse(
+    JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')),
+  ).version;
+  return version;
+}
 
 /**
  * The built JavaScript file of one of our modules (`clickhouse/embedded-server`), to be started as

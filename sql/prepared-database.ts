@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { codeOf } from '../runtime/failure.js';
 import { assertApplied, unprepared } from '../runtime/migrations.js';
+import {
+  FUNCTIONS_FOLDER,
+  pendingFunctions,
+  readFunctions,
+  type SchemaFunction,
+} from './functions.js';
 import { chainOf } from './outage.js';
 import { createDatabase, type Database } from './pool.js';
 import { statement } from './statement.js';
@@ -9,6 +15,14 @@ const listMigrations = statement(
   'list-migrations',
   z.object({ number: z.number(), name: z.string(), checksum: z.string() }),
 );
+
+const listFunctions = statement(
+  'list-functions',
+  z.object({ name: z.string(), checksum: z.string(), release: z.string() }),
+);
+
+/** Read once, since readiness asks for them every second. */
+let ofRelease: readonly SchemaFunction[] | null = null;
 
 /**
  * SQLSTATEs of a database that lacks our tables, the right to see them, or the role of the
@@ -24,12 +38,20 @@ function hasCode(error: unknown, code: string): boolean {
 
 const NO_TABLES = 'has no tables of Minutebook yet';
 
+/** @throws DependencyError when a function is not that of this release or of a later one. */
+async function assertFunctions({ slonik }: Pick<Database, 'slonik'>): Promise<void> {
+  ofRelease ??= readFunctions(FUNCTIONS_FOLDER);
+  const [first] = pendingFunctions(ofRelease, await slonik.any(listFunctions()));
+  if (first !== undefined) throw unprepared('sql', `lacks ${first.name}() of this release`);
+}
+
 /**
- * Resolves when every migration of this release is applied; later ones may be, too.
+ * Resolves when every migration and function of this release is applied; later ones may be, too.
  * @throws DependencyError that names the remedy otherwise, or when PostgreSQL fails;
  *   MigrationRefused when a file differs from the one that was applied.
  */
-export async function assertMigrated({ slonik }: Pick<Database, 'slonik'>): Promise<void> {
+export async function assertMigrated(database: Pick<Database, 'slonik'>): Promise<void> {
+  const { slonik } = database;
   const applied = await slonik.any(listMigrations()).catch((error: unknown) => {
     if (hasCode(error, NO_TABLE)) throw unprepared('sql', NO_TABLES, error);
     if (hasCode(error, NO_RIGHT))
@@ -37,6 +59,7 @@ export async function assertMigrated({ slonik }: Pick<Database, 'slonik'>): Prom
     throw error;
   });
   assertApplied('sql', applied);
+  await assertFunctions(database);
 }
 
 /**

@@ -18,7 +18,7 @@ const tableRow = z.object({
   is_forced: z.boolean(),
 });
 
-/** Every table of the product with what it refers to; migrations are told by their names. */
+/** Every table of the product with what it refers to; migrations are told by their names, functions go with them. */
 const TABLES = `
   SELECT c.relname::text AS name, c.relforcerowsecurity AS is_forced,
     (SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute AS a
@@ -31,7 +31,7 @@ const TABLES = `
       WHERE k.conrelid = c.oid AND k.contype = 'f' AND t.oid <> c.oid) AS references
   FROM pg_class AS c
   WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'
-    AND c.relname <> 'schema_migrations'
+    AND c.relname NOT IN ('schema_migrations', 'schema_functions')
   ORDER BY c.relname`;
 
 const quoted = (name: string): string => pg.escapeIdentifier(name);

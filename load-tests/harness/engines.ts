@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { startEmbeddedClickHouse } from '../../clickhouse/embedded.js';
 import { migrationsFolder, readMigrations } from '../../runtime/migrations.js';
 import { startEmbeddedPostgres } from '../../sql/embedded.js';
+import { FUNCTIONS_FOLDER, readFunctions } from '../../sql/functions.js';
 import { migrateDatabase } from '../../sql/migrate.js';
 import { withAdvisoryLock } from '../../sql/session.js';
 import { makeTestDirectory } from './test-directory.js';
@@ -79,7 +80,8 @@ export function withDatabase(url: string, database: string): string {
  * migrations can share a server.
  */
 async function prepareTemplate(databaseUrl: string): Promise<string> {
-  const checksums = readMigrations(migrationsFolder('sql')).map((file) => file.checksum);
+  const files = [...readMigrations(migrationsFolder('sql')), ...readFunctions(FUNCTIONS_FOLDER)];
+  const checksums = files.map((file) => file.checksum);
   const digest = createHash('sha256').update(checksums.join()).digest('hex').slice(0, 12);
   const name = `minutebook_template_${digest}`;
   await withAdvisoryLock(databaseUrl, 'minutebook:test-template', async (session) => {

@@ -12,7 +12,7 @@ const COMPILED = [
 ].map((folder) => join('dist', folder));
 /** What they read while they run. */
 const READ = [
-  ...[join('sql', 'migrations'), join('sql', 'queries')],
+  ...[join('sql', 'migrations'), join('sql', 'functions'), join('sql', 'queries')],
   ...[join('clickhouse', 'migrations'), join('clickhouse', 'queries')],
   join('billing-api', 'generated'),
 ];

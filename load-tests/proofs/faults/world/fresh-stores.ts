@@ -6,6 +6,7 @@ import { USAGE_EVENTS_TOPIC } from '../../../../contract/topics.js';
 import { describeTopic } from '../../../../event-log/kafka/describe-topic.js';
 import { readMigrations } from '../../../../runtime/migrations.js';
 import { createApiKey, displayIdOf, hashApiKey } from '../../../../sql/api-key.js';
+import { readFunctions } from '../../../../sql/functions.js';
 import { migrateDatabase } from '../../../../sql/migrate.js';
 import { withSession } from '../../../../sql/session.js';
 import { withDatabase } from '../../../harness/engines.js';
@@ -33,7 +34,8 @@ async function makeTemplate(engines: FaultEngines, name: string, folder: string)
 /** The name of a migrated database, made once for each set of migrations and server. */
 async function prepareTemplate(engines: FaultEngines, buildRoot: string): Promise<string> {
   const folder = join(buildRoot, 'sql', 'migrations');
-  const texts = readMigrations(folder).map(({ checksum }) => checksum);
+  const functions = readFunctions(join(buildRoot, 'sql', 'functions'));
+  const texts = [...readMigrations(folder), ...functions].map(({ checksum }) => checksum);
   const digest = createHash('sha256').update(`${engines.databaseUrl} ${texts.join()}`);
   const name = `template_${digest.digest('hex').slice(0, 16)}`;
   const making = templates.get(name) ?? makeTemplate(engines, name, folder);

@@ -17,7 +17,7 @@ export const EVENT_PATH_MUTATIONS: readonly EventPathMutation[] = [
 
 /** The files that programs need to run. */
 const COPIED = [
-  ...['dist', 'package.json', 'sql/migrations', 'sql/queries'],
+  ...['dist', 'package.json', 'sql/migrations', 'sql/functions', 'sql/queries'],
   ...['clickhouse/migrations', 'clickhouse/queries', 'billing-api/generated'],
 ];
 

@@ -134,7 +134,7 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     scenario: 'meter activated between an intent and its inserts',
     edits: [
       {
-        path: 'sql/migrations',
+        path: 'sql/functions',
         from: 'definition_version, log, partition, coalesce(intent_end, next_offset)',
         to: 'definition_version, log, partition, next_offset',
       },

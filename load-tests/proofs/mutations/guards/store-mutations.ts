@@ -73,7 +73,7 @@ export const STORE_MUTATIONS: readonly GuardMutation[] = [
     'checkpoints are as durable as the server defaults to',
     'aggregator/checkpoints/durable-checkpoints.db.test.ts',
     [
-      'sql/migrations/0015_durable_checkpoints.sql',
+      'sql/functions/commit_checkpoints_durably.sql',
       "IF current_setting('synchronous_commit') NOT IN ('on', 'remote_apply') THEN",
       'IF false THEN',
     ],
@@ -81,7 +81,7 @@ export const STORE_MUTATIONS: readonly GuardMutation[] = [
   guardMutation(
     'backfills of archived meters are made in the order in which they came',
     'aggregator/backfill/backfill-jobs.db.test.ts',
-    ['sql/migrations', "AND meters.status <> 'published')", "AND meters.status = 'none')"],
+    ['sql/functions', "AND meters.status <> 'published')", "AND meters.status = 'none')"],
   ),
   guardMutation(
     'the body of a request whose client has left is waited for',
