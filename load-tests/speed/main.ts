@@ -17,20 +17,18 @@ import {
   type Section,
   type SpeedOptions,
 } from './section.js';
-import { measureToBeat } from './to-beat/measure-to-beat.js';
 import { measureVisibility } from './visibility.js';
 
 /**
  * The performance targets that have a script here, each measured beside a yardstick of the same
- * run: `npm run speed -- [--only to-beat,ingest-kafka] [--name NAME] [--rounds N]
- * [--seconds N] [--events N] [--minute-rows N] [--stored-events N] [--full]`. Without `--full`, P3
+ * run: `npm run speed -- [--only ingest,ingest-kafka] [--name NAME] [--rounds N]
+ * [--seconds N] [--events N] [--minute-rows N] [--full]`. Without `--full`, P3
  * and P5 run on a part of the sizes that are asked; the table and the report say on how many. What
  * depends on the log is measured with both logs.
  * Writes load-tests/results/speed.html and prints the table last. A run whose counts are wrong ends
  * with an error and has no figures.
  */
 const MEASUREMENTS: ReadonlyMap<string, Measurement> = new Map([
-  ['to-beat', measureToBeat],
   ['ingest', measureIngestRate],
   ['ingest-kafka', onKafka(measureIngestRate)],
   ['backlog', measureBacklog],
@@ -68,7 +66,6 @@ const { values } = parseArgs({
     events: { type: 'string' },
     'minute-rows': { type: 'string' },
     full: { type: 'boolean', default: false },
-    'stored-events': { type: 'string', default: '1000000' },
     seconds: { type: 'string', default: '8' },
     rounds: { type: 'string', default: '3' },
     name: { type: 'string', default: 'speed' },
@@ -83,7 +80,6 @@ const size = values.full ? SIZES.full : SIZES.part;
 const options = {
   events: Number(values.events ?? size.events),
   minuteRows: Number(values['minute-rows'] ?? size.minuteRows),
-  storedEvents: Number(values['stored-events']),
   seconds: Number(values.seconds),
   rounds: Number(values.rounds),
   log: {},
@@ -104,9 +100,4 @@ console.log(`sizes of P3 and P5: ${sizes}`);
 for (const section of sections) for (const note of section.notes) console.log(note);
 const rows = sections.flatMap((section) => section.findings).map((found) => figureRow(found));
 for (const text of tableLines(['figure', 'value', 'target', ''], rows)) console.log(text);
-for (const { table } of sections) {
-  if (table === undefined) continue;
-  console.log(`\n${table.title}`);
-  for (const text of tableLines(table.head, table.rows)) console.log(text);
-}
 console.log(`report: ${page}`);

@@ -1,6 +1,6 @@
 /** One figure of a run beside what it must reach. */
 export type Finding = {
-  /** Row of the performance targets (`P1`) or of the table of peers (`to beat`). */
+  /** Row of the performance targets: `P1`. */
   readonly id: string;
   readonly what: string;
   readonly value: string;
@@ -21,18 +21,10 @@ export type Plot = {
   readonly series: readonly Series[];
 };
 
-/** Figures side by side; the first column is the name of the row. */
-export type Table = {
-  readonly title: string;
-  readonly head: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-};
-
 /** The result of one measurement. A section whose counts are wrong has no findings. */
 export type Section = {
   readonly title: string;
   readonly findings: readonly Finding[];
-  readonly table?: Table;
   readonly plots: readonly Plot[];
   /** Which processes shared a core, how much was sent, and the count check. */
   readonly notes: readonly string[];
@@ -46,8 +38,6 @@ export type SpeedOptions = {
   readonly events: number;
   /** Minutes of usage in the table among which one customer's month is read. */
   readonly minuteRows: number;
-  /** Events among which a customer's month is read in the table "To beat". */
-  readonly storedEvents: number;
   /** Length of each timed stretch. */
   readonly seconds: number;
   /** Turns of product and yardstick. */

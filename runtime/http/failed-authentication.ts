@@ -64,7 +64,8 @@ type Failures = { readonly count: number; readonly since: number };
  * this process and its database little.
  */
 export class FailedAuthentication {
-  readonly #failures = new LRUCache<string, Failures>({ max: ADDRESSES_MAX });
+  /** Made by the first failure: its room is taken at once. */
+  #failures: LRUCache<string, Failures> | null = null;
 
   constructor(
     private readonly limits: FailedAuthenticationLimits,
@@ -72,7 +73,7 @@ export class FailedAuthentication {
   ) {}
 
   get addressCount(): number {
-    return this.#failures.size;
+    return this.#failures?.size ?? 0;
   }
 
   /** The address of the client, as failures are counted by it. */
@@ -82,7 +83,7 @@ export class FailedAuthentication {
 
   /** Whether the client has used up its failures of this second. */
   isExceeded(request: IncomingMessage): boolean {
-    if (this.#failures.size === 0) return false;
+    if (this.#failures === null) return false;
     const known = this.#failures.get(this.addressOf(request));
     return known !== undefined && this.#isRecent(known) && known.count >= this.limits.perSecond;
   }
@@ -91,6 +92,7 @@ export class FailedAuthentication {
   note(request: IncomingMessage): void {
     if (this.limits.perSecond === 0) return;
     const address = this.addressOf(request);
+    this.#failures ??= new LRUCache({ max: ADDRESSES_MAX });
     const known = this.#failures.get(address);
     const isRecent = known !== undefined && this.#isRecent(known);
     const failures = isRecent

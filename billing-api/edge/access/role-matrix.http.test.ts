@@ -55,18 +55,18 @@ function bare(
   return api.call(method, path.replaceAll(/\{\w+\}/g, id), { headers });
 }
 
-/** Every operation with the status of its answer to this caller. */
-function statusesFor(api: BillingUnderTest, headers: Headers) {
-  const ask = (operation: Operation) => async () => {
-    const { status } = await bare(api, operation, headers);
-    return { operation, status };
-  };
+/** Every operation with its answer to this caller. */
+function answersFor(api: BillingUnderTest, headers: Headers) {
+  const ask = (operation: Operation) => async () => ({
+    operation,
+    ...(await bare(api, operation, headers)),
+  });
   return sideBySide(KEYED_OPERATIONS.map(ask));
 }
 
 /** Operations that this caller is refused with 403, by id; none may be 401. */
 async function refusedTo(api: BillingUnderTest, headers: Headers): Promise<readonly string[]> {
-  const answers = await statusesFor(api, headers);
+  const answers = await answersFor(api, headers);
   for (const { operation, status } of answers) {
     expect([operation.id, status]).not.toEqual([operation.id, 401]);
     expect([operation.id, status < 500]).toEqual([operation.id, true]);
@@ -133,10 +133,13 @@ describe('every operation', () => {
         environment,
         type: 'publishable_key',
       });
-      for (const operation of KEYED_OPERATIONS) {
-        const answer = await bare(api, operation, withKey(publishable.apiKey));
-        expect([operation.id, answer.status]).toEqual([operation.id, 403]);
-        expect(answer.body).toEqual(exampleOf('Forbidden'));
+      const forbidden = exampleOf('Forbidden');
+      for (const { operation, status, body } of await answersFor(
+        api,
+        withKey(publishable.apiKey),
+      )) {
+        expect([operation.id, status]).toEqual([operation.id, 403]);
+        expect(body).toEqual(forbidden);
       }
       const revoked = await makeKey(database.database, { environment });
       const expired = await makeKey(database.database, { environment });
@@ -147,11 +150,11 @@ describe('every operation', () => {
       await owner.query(sql.type(z.unknown())`
         UPDATE secrets SET expires_at = now() WHERE key_hash = ${hashOf(expired.apiKey)}`);
       const unknown = `sk_${'z'.repeat(40)}`;
+      const unauthenticated = exampleOf('Unauthenticated');
       for (const apiKey of [unknown, revoked.apiKey, expired.apiKey]) {
-        for (const operation of KEYED_OPERATIONS) {
-          const answer = await bare(api, operation, withKey(apiKey));
-          expect([operation.id, answer.status]).toEqual([operation.id, 401]);
-          expect(answer.body).toEqual(exampleOf('Unauthenticated'));
+        for (const { operation, status, body } of await answersFor(api, withKey(apiKey))) {
+          expect([operation.id, status]).toEqual([operation.id, 401]);
+          expect(body).toEqual(unauthenticated);
         }
       }
     },
@@ -163,7 +166,7 @@ describe('every operation', () => {
     async ({ api }) => {
       const { token } = await userWith(api, ['super_admin']);
       const ofTenant = /^\/v1\/(users|tenants|environments|rbac)\b/;
-      for (const { operation, status } of await statusesFor(api, bearer(token))) {
+      for (const { operation, status } of await answersFor(api, bearer(token))) {
         if (!ofTenant.test(operation.path)) {
           expect([operation.id, status]).toEqual([operation.id, 400]);
           continue;

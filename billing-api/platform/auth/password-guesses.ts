@@ -8,6 +8,11 @@ const WINDOW_MS = 15 * MINUTE_MS;
 /** At most about 10 MB together. Beyond it, what was not used longest is forgotten. */
 const ACCOUNTS_MAX = 50_000;
 
+type Kept = {
+  readonly wrong: LRUCache<string, Guesses>;
+  readonly known: LRUCache<string, true>;
+};
+
 type Guesses = { readonly count: number; readonly since: number };
 
 /** Whose password is tried, and from where. */
@@ -20,14 +25,14 @@ export type Guess = { readonly email: string; readonly clientAddress: string };
  * process counts for itself.
  */
 export class PasswordGuesses {
-  readonly #wrong = new LRUCache<string, Guesses>({ max: ACCOUNTS_MAX });
-  readonly #known = new LRUCache<string, true>({ max: ACCOUNTS_MAX });
+  /** Made by the first sign-in: its room is taken at once. */
+  #kept: Kept | null = null;
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /** Seconds after which the next password may be tried; 0 for at once. */
   waitSeconds(guess: Guess): number {
-    const guesses = this.#wrong.get(this.#keyOf(guess));
+    const guesses = this.#caches.wrong.get(this.#keyOf(guess));
     if (guesses === undefined || guesses.count < GUESSES_MAX) return 0;
     return Math.max(0, Math.ceil((guesses.since + WINDOW_MS - this.now()) / 1000));
   }
@@ -35,9 +40,9 @@ export class PasswordGuesses {
   /** Counts an attempt before it is checked, so that many at once are bounded too. */
   begin(guess: Guess): void {
     const key = this.#keyOf(guess);
-    const guesses = this.#wrong.get(key);
+    const guesses = this.#caches.wrong.get(key);
     const isRecent = guesses !== undefined && this.now() - guesses.since < WINDOW_MS;
-    this.#wrong.set(
+    this.#caches.wrong.set(
       key,
       isRecent ? { ...guesses, count: guesses.count + 1 } : { count: 1, since: this.now() },
     );
@@ -45,14 +50,22 @@ export class PasswordGuesses {
 
   /** Forgets the wrong attempts of an account that has signed in with the right password. */
   noteRight(guess: Guess): void {
-    this.#wrong.delete(this.#keyOf(guess));
-    this.#known.set(pairOf(guess), true);
-    this.#wrong.delete(this.#keyOf(guess));
+    this.#caches.wrong.delete(this.#keyOf(guess));
+    this.#caches.known.set(pairOf(guess), true);
+    this.#caches.wrong.delete(this.#keyOf(guess));
+  }
+
+  get #caches(): Kept {
+    this.#kept ??= {
+      wrong: new LRUCache({ max: ACCOUNTS_MAX }),
+      known: new LRUCache({ max: ACCOUNTS_MAX }),
+    };
+    return this.#kept;
   }
 
   #keyOf(guess: Guess): string {
     const pair = pairOf(guess);
-    return this.#known.has(pair) ? pair : accountOf(guess);
+    return this.#caches.known.has(pair) ? pair : accountOf(guess);
   }
 }
 

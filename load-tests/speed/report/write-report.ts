@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { projectRoot } from '../../../runtime/project.js';
-import type { Finding, Plot, Section, Table } from '../section.js';
+import type { Finding, Plot, Section } from '../section.js';
 
 export type Report = {
   readonly name: string;
@@ -49,18 +49,10 @@ function findingsTable(findings: readonly Finding[]): string {
   return `<table><tr>${head}</tr>${findings.map(findingRow).join('')}</table>`;
 }
 
-function tableHtml(table: Table | undefined): string {
-  if (table === undefined) return '';
-  const row = (tag: 'th' | 'td', cells: readonly string[]): string =>
-    `<tr>${cells.map((text) => `<${tag}>${escaped(text)}</${tag}>`).join('')}</tr>`;
-  const rows = table.rows.map((cells) => row('td', cells)).join('');
-  return `<h3>${escaped(table.title)}</h3><table>${row('th', table.head)}${rows}</table>`;
-}
-
 function sectionHtml(section: Section, plotIds: readonly string[]): string {
   const notes = section.notes.map((note) => `<p>${escaped(note)}</p>`).join('');
   const plots = plotIds.map((id) => `<div id="${id}"></div>`).join('');
-  return `<h2>${escaped(section.title)}</h2>${findingsTable(section.findings)}${tableHtml(section.table)}${notes}${plots}`;
+  return `<h2>${escaped(section.title)}</h2>${findingsTable(section.findings)}${notes}${plots}`;
 }
 
 function pageOf(
