@@ -26,7 +26,7 @@ import { refuseGrouped } from '../hierarchies/refuse-grouped.js';
 import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
 import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import { computeWithoutUsage } from '../compute/compute-invoice.js';
-import { tasksAfterTrials } from '../run/due-tasks.js';
+import { tasksAfterTrials } from '../run/trial-tasks.js';
 import { renewSubscriptions } from '../run/renew-subscriptions.js';
 import { findInvoiceQueries, type StoredQuery } from '../stored/find-invoice-queries.js';
 import type { StoredInvoice } from '../stored/draft-invoices.js';

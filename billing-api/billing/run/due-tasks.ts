@@ -9,16 +9,14 @@ import {
 } from '../../declarations/invoices/invoice.resource.js';
 import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
-import { appendRow, isOver } from '../../domain/periods/ledger-rows.js';
-import { lastRecorded } from '../../domain/periods/period-ledger.js';
 import { isOfEnvironment, rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import { lockRecordsForChange } from '../../records/find-record.js';
 import type { ReadUnit, Unit } from '../../records/unit.js';
-import { loadBilledSubscriptions } from '../../subscriptions/loaded-subscription.js';
 import type { InvoiceTask } from '../stored/invoice-task.js';
 import { taskOfInvoice } from '../stored/task-of-invoice.js';
 import { waitsForNoMeter } from '../finalize/awaited-meters.js';
 import { isWanted, type DueQuery } from '../due/due-items.js';
+import { tasksAfterTrials } from './trial-tasks.js';
 
 /** Jobs of single items, which the runs for a whole environment leave out. */
 export const BILL_SUBSCRIPTION = 'bill-subscription';
@@ -31,24 +29,6 @@ const subscriptionRow = z.object({
   current_period_start: instantColumn,
   current_period_end: instantColumn,
 });
-
-/**
- * What is billed when the trials of these subscriptions end: their first periods in advance; where
- * none follows, nothing (docs/domain.md 22.4).
- */
-export async function tasksAfterTrials(
-  unit: ReadUnit,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, InvoiceTask>> {
-  const loaded = await loadBilledSubscriptions(unit, ids);
-  const tasks = [...loaded].flatMap(([subscriptionId, { terms }]) => {
-    if (isOver(terms)) return [];
-    const { startMs, endMs } = lastRecorded(appendRow(terms));
-    const task = { subscriptionId, period: { startMs, endMs }, invoiceId: null };
-    return [[subscriptionId, { ...task, reason: 'SUBSCRIPTION_TRIAL_END' }] as const];
-  });
-  return new Map(tasks);
-}
 
 /** The earliest ended period of each subscription that is to be renewed, earliest first. */
 export async function findEndedPeriods(
