@@ -228,6 +228,24 @@ function endOrDefer(unit: Unit, row: SubscriptionRow, cancellation: Cancellation
     : defer(unit, row, cancellation);
 }
 
+/**
+ * Gives back what is unused, and answers how much that is; what a later end gives back is only
+ * expected.
+ */
+async function credit(
+  unit: Unit,
+  row: SubscriptionRow,
+  { unused, isGiven }: { readonly unused: readonly UnusedItem[]; readonly isGiven: boolean },
+): Promise<Decimal | Refusal> {
+  const credits = creditsOf(unused, row.currency);
+  const sum = sumOf(credits.map(({ amount }) => amount));
+  if (!isGiven || credits.length === 0) return sum;
+  // Those that pay a final invoice are locked all together, as whoever pays from several does.
+  await lockPayingWallets(unit, [payerOf(row)], 'PRE_PAID');
+  const transaction = await creditLines(unit, row, credits);
+  return isRefusal(transaction) ? transaction : sum;
+}
+
 async function store(
   unit: Unit,
   { cancellation, final }: Computed,
@@ -237,13 +255,9 @@ async function store(
   const refusal = await unlive(unit, row, atMs);
   if (refusal !== null) return refusal;
   const unused = isCredited ? await findUnused(unit, pausedUntil(loaded, atMs), atMs) : [];
-  const credits = creditsOf(unused, row.currency);
-  // Those that pay a final invoice are locked all together, as whoever pays from several does.
-  const isGiven = givesBack(cancellation) && credits.length > 0;
-  if (isGiven) await lockPayingWallets(unit, [payerOf(row)], 'PRE_PAID');
   // Before the final invoice, which takes it off (docs/domain.md 24.6).
-  const given = isGiven ? await creditLines(unit, row, credits) : null;
-  if (isRefusal(given)) return given;
+  const credited = await credit(unit, row, { unused, isGiven: givesBack(cancellation) });
+  if (isRefusal(credited)) return credited;
   const stored = final === null || held === null ? null : await storeFinal(unit, final, held);
   if (isRefusal(stored)) return stored;
   const subscription = await endOrDefer(unit, row, cancellation);
@@ -254,7 +268,7 @@ async function store(
     atMs,
     reason,
     unused,
-    credited: sumOf(credits.map(({ amount }) => amount)),
+    credited,
     processedAt: unit.now,
     invoice: stored === null ? null : documentOf(stored.row, stored.parts),
   };

@@ -210,13 +210,14 @@ async function carryOut(
   { change, final: computed }: ComputedChange,
   { row, held }: LockedEnding,
 ): Promise<ChangedPlan | Refusal> {
-  const final = await storeLast(unit, { change, computed, held });
-  if (isRefusal(final)) return final;
-  const children = await lockChildren(unit, [row.id], 'grouped_invoicing');
   // Read again: the invoices that it gives back in part are locked now.
   const { loaded, atMs, request } = change;
   const isProrated = request.prorationBehavior === 'create_prorations';
   const unused = isProrated ? await findUnused(unit, loaded, atMs) : [];
+  // The last invoice may take of it off.
+  const final = await storeLast(unit, { change, computed, held });
+  if (isRefusal(final)) return final;
+  const children = await lockChildren(unit, [row.id], 'grouped_invoicing');
   // An allowance that ends with the period leaves nothing.
   const leftAllowances = change.isAtPeriodEnd
     ? new Map<string, Decimal>()

@@ -286,12 +286,12 @@ describe('a pause (26)', () => {
     await api.call('PUT', `/v1/subscriptions/lineitems/${ahead.id}`, { body: lowered });
     await bill('2026-01-27T00:00:00Z');
     const cancelled = await post('cancel', { proration_behavior: 'create_prorations' });
-    // Of 50.00, 15 of 31 days: 48.387 less 46.78 × 15 ÷ 29, as 93.55 less 46.77 came back.
-    expect(cancelled.total_credit_amount).toBe('24.19');
+    // Of 50.00, 15 of 31 days: 48.387 less 46.77 × 15 ÷ 29, as half of 93.548 came back.
+    expect(cancelled.total_credit_amount).toBe('24.20');
     const { items } = await api.make('/v1/wallets/search', {});
     const credited = items.map((wallet: Answer) => wallet.credit_balance);
     const { proration_invoice: final } = cancelled;
-    // 46.78 and 24.19, less 31.00 × 16 ÷ 31 in arrear.
+    // 46.77 and 24.20, less 31.00 × 16 ÷ 31 in arrear.
     expect([final.subtotal, ...credited]).toEqual(['16.00', '54.97']);
   });
 

@@ -33,7 +33,7 @@ const chargedRow = z.object({
   tax: amount,
   /** What all lines of its invoice cost together, after discounts. */
   taxed: amount,
-  /** What was given back of its invoice by notes and refunds, beyond what was overpaid; with taxes. */
+  /** What notes and refunds gave back of its invoice, beyond what was overpaid; with taxes. */
   refunded: amount,
 });
 

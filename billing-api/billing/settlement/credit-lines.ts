@@ -48,15 +48,16 @@ export async function creditLines(
   const sum = sumOf(credits.map(({ amount }) => amount));
   const transaction = await creditWallet(unit, subscription, sum);
   if (transaction === null || isRefusal(transaction)) return transaction;
-  for (const { lineItemId, amount, period } of credits) {
-    if (amount.isZero()) continue;
-    await unit.tx.query(sql.type(noRows)`
-      INSERT INTO line_credits (tenant_id, environment_id, wallet_transaction_id,
-        subscription_line_item_id, period_start, period_end, amount)
-      VALUES (${CURRENT_ENVIRONMENT}, ${transaction.id}, ${lineItemId},
-        ${formatInstant(period.startMs)}::timestamptz, ${formatInstant(period.endMs)}::timestamptz,
-        ${plain(amount)}::numeric)`);
-  }
+  const rows = credits
+    .filter(({ amount }) => !amount.isZero())
+    .map(({ lineItemId, amount, period: { startMs, endMs } }) => {
+      return [lineItemId, formatInstant(startMs), formatInstant(endMs), plain(amount)];
+    });
+  await unit.tx.query(sql.type(noRows)`
+    INSERT INTO line_credits (tenant_id, environment_id, wallet_transaction_id,
+      subscription_line_item_id, period_start, period_end, amount)
+    SELECT ${CURRENT_ENVIRONMENT}, ${transaction.id}, given.*
+    FROM ${sql.unnest(rows, ['text', 'timestamptz', 'timestamptz', 'numeric'])} AS given`);
   return transaction;
 }
 

@@ -90,10 +90,11 @@ function inAdvance(loaded: BilledSubscription, { lines, ...change }: TermsChange
 /** Whether charges and credits of a line item reach to the end of what is left of its period. */
 function isChargedFor(
   { period, own }: RestOfPeriod,
-  charges: readonly AdvanceCharge[],
+  charges: readonly AdvanceCharge[] | undefined,
   atMs: InstantMs,
 ): boolean {
-  return charges.some((charge) => movedEnd(charge, own.pauses, atMs) >= period.endMs);
+  const reaches = (charge: AdvanceCharge) => movedEnd(charge, own.pauses, atMs) >= period.endMs;
+  return charges?.some(reaches) === true;
 }
 
 /** Settles one line; null where no invoice charges its period, so that a later one does. */
@@ -106,18 +107,16 @@ async function settleLine(
   const { own, period, proration } = rest;
   const lineage = lineageOf(item, loaded.related.lineItems).map(({ id }) => id);
   // Absent means none: no invoice charges that line item beyond the start of the period.
-  const charges = lineage.flatMap((id) => found.get(id) ?? []);
+  const all = lineage.flatMap((id) => found.get(id) ?? []);
+  const charges = all.filter((charge) => charge.period.endMs > own.startMs);
   // A charge of nothing, as of no seats, is one as well; what was given back is below zero.
   const reaches = charges.some(
-    (charge) =>
-      !charge.net.isNegative() &&
-      charge.period.endMs > own.startMs &&
-      movedEnd(charge, own.pauses, atMs) >= atMs,
+    (charge) => !charge.net.isNegative() && movedEnd(charge, own.pauses, atMs) >= atMs,
   );
   if (!reaches) return null;
   const line = { item, quantity, period, proration };
   const isSame = full.equals(termsOf(loaded, item).full);
-  if (isSame && isChargedFor(rest, found.get(item.id) ?? [], atMs)) {
+  if (isSame && isChargedFor(rest, found.get(item.id), atMs)) {
     return { ...line, exact: ZERO, amount: ZERO };
   }
   const { coupons } = await findCouponsOfRest(unit, loaded, { atMs: insideMs, charged: lineage });

@@ -102,8 +102,8 @@ export function roundToMinorDigits(value: Decimal, currency: string): Decimal {
 }
 
 /**
- * A difference of charges, rounded: half of the smallest unit counts as charged, above 0 and below it
- * (docs/domain.md 23.8), so that what rounding leaves is never settled again.
+ * A difference of charges, rounded: half of the smallest unit counts as charged, above 0 and below
+ * it (docs/domain.md 23.8), so that what rounding leaves is never settled again.
  */
 export function roundDifference(value: Decimal, currency: string): Decimal {
   const rounded = settled(value).toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_HALF_CEIL);

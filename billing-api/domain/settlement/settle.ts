@@ -37,8 +37,8 @@ function fixedOffRest({ rest, left }: TermsOfRest, { charges, pauses }: ChargedT
 }
 
 /**
- * What terms owe in advance for the rest of a period, after its discounts: percentages, and the part
- * of the rest in fixed ones, which stay where they are (docs/domain.md 23.2).
+ * What terms owe in advance for the rest of a period, after its discounts: percentages, and the
+ * part of the rest in fixed ones, which stay where they are (docs/domain.md 23.2).
  */
 export function owedInAdvance(terms: TermsOfRest, charged: ChargedTime): Decimal {
   const { full, left, proration } = terms;

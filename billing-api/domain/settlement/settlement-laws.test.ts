@@ -80,7 +80,10 @@ describe('what is settled inside a period', () => {
         const terms = [{ atMs: START, full }, ...drawn];
         const cost = terms.map((one, index) => {
           const untilMs = terms[index + 1]?.atMs ?? END;
-          return one.full.times(share).times(untilMs - one.atMs).dividedBy(END - START);
+          return one.full
+            .times(share)
+            .times(untilMs - one.atMs)
+            .dividedBy(END - START);
         });
         const charged = sumOf(life.charges.map(({ net }) => net));
         // The charge and each difference is rounded once, by at most half a cent.

@@ -1,10 +1,4 @@
-import {
-  compare,
-  isNegative,
-  negate,
-  zero,
-  type Fraction,
-} from '../../usage-oracle/fraction.js';
+import { compare, isNegative, negate, zero, type Fraction } from '../../usage-oracle/fraction.js';
 import { sum } from '../../pricing-oracle/exact.js';
 import {
   coveringPieces,
