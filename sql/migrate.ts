@@ -9,7 +9,7 @@ import {
   readMigrations,
   type Migration,
 } from '../runtime/migrations.js';
-import { withAdvisoryLock } from './session.js';
+import { withAdvisoryLock, type SessionOptions } from './session.js';
 
 const LOCK = 'minutebook:migrate-postgres';
 
@@ -87,11 +87,13 @@ async function apply(session: Client, migration: Migration): Promise<void> {
 export function migrateDatabase(
   url: string,
   folder: string = migrationsFolder('sql'),
+  options: SessionOptions = {},
 ): Promise<readonly string[]> {
   const migrations = readMigrations(folder);
-  return withAdvisoryLock(url, LOCK, async (session) => {
+  const migrate = async (session: Client): Promise<readonly string[]> => {
     const pending = pendingMigrations(migrations, await readApplied(session));
     for (const migration of pending) await apply(session, migration);
     return pending.map((migration) => migration.name);
-  });
+  };
+  return withAdvisoryLock(url, LOCK, migrate, options);
 }
