@@ -12,7 +12,7 @@ import {
 } from '../runtime/migrations.js';
 import { releaseVersion } from '../runtime/project.js';
 import { pendingFunctions, readFunctions, type SchemaFunction } from './functions.js';
-import { withAdvisoryLock } from './session.js';
+import { withAdvisoryLock, type SessionOptions } from './session.js';
 
 const LOCK = 'minutebook:migrate-postgres';
 
@@ -132,13 +132,15 @@ async function applyFunctions(
 export function migrateDatabase(
   url: string,
   folder: string = migrationsFolder('sql'),
+  options: SessionOptions = {},
 ): Promise<readonly string[]> {
   const migrations = readMigrations(folder);
   const functions = readFunctions(join(folder, '..', 'functions'));
-  return withAdvisoryLock(url, LOCK, async (session) => {
+  const migrate = async (session: Client): Promise<readonly string[]> => {
     const pending = pendingMigrations(migrations, await readApplied(session));
     for (const migration of pending) await applyStep(session, stepOf(migration));
     await applyFunctions(session, functions);
     return pending.map((migration) => migration.name);
-  });
+  };
+  return withAdvisoryLock(url, LOCK, migrate, options);
 }

@@ -10,6 +10,8 @@ export const PATIENT: SessionOptions = { statementTimeoutMs: 86_400_000 };
 export type SessionOptions = {
   /** A longer statement is ended by the server, or here when the server does not answer. */
   readonly statementTimeoutMs?: number;
+  /** How long the server may take to let the session in. */
+  readonly connectTimeoutMs?: number;
 };
 
 /**
@@ -20,11 +22,14 @@ export type SessionOptions = {
 export async function withSession<T>(
   url: string,
   work: (session: Client) => Promise<T>,
-  { statementTimeoutMs = STATEMENT_TIMEOUT_MS }: SessionOptions = {},
+  {
+    statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+    connectTimeoutMs = CONNECT_TIMEOUT_MS,
+  }: SessionOptions = {},
 ): Promise<T> {
   const session = new Client({
     connectionString: url,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: connectTimeoutMs,
     // A session that holds a lock says nothing for as long as its owner works elsewhere.
     ...KEEP_ALIVE,
     statement_timeout: statementTimeoutMs,
@@ -81,10 +86,11 @@ export function withAdvisoryLock<T>(
   url: string,
   lock: string,
   work: (session: Client) => Promise<T>,
+  options: SessionOptions = {},
 ): Promise<T> {
   const locked = async (session: Client): Promise<T> => {
     await session.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [lock]);
     return work(session);
   };
-  return withSession(url, locked, PATIENT);
+  return withSession(url, locked, { ...PATIENT, ...options });
 }

@@ -11,7 +11,7 @@ import { sendEvents, withDuplicates } from '../../cli/demo/send-log.js';
 import type { Stack } from '../../cli/stack.js';
 import { createClickHouse } from '../../clickhouse/client.js';
 import { projectRoot } from '../../runtime/project.js';
-import { withSession } from '../../sql/session.js';
+import { withPatientSession } from '../harness/patient-session.js';
 
 const DEMO_LOG = join(projectRoot, 'cli/demo/data/apache-access.log.gz');
 const CHUNK_EVENTS = 200;
@@ -76,7 +76,7 @@ async function readUsage(stack: Stack): Promise<ReadonlyMap<string, number>> {
 
 /** The generations that readers of each meter sum; rows of other generations may be stored too. */
 async function readGenerations(databaseUrl: string) {
-  return withSession(databaseUrl, async (session) => {
+  return withPatientSession(databaseUrl, async (session) => {
     const { rows } = await session.query(
       'SELECT meter_id, read_generations::text[] AS generations FROM meter_versions',
     );

@@ -1,12 +1,12 @@
 import { inject, test as base } from 'vitest';
 import { createClickHouse, type ClickHouse } from '../../clickhouse/client.js';
 import { createDatabase, type Database } from '../../sql/pool.js';
-import { withSession } from '../../sql/session.js';
 import { ClickHouseDatabases, dropClickHouseDatabase, freshName } from './clickhouse-databases.js';
 import { withDatabase } from './engines.js';
 import { closeOwner } from './owner.js';
 import { makeTestDirectory } from './test-directory.js';
 import './provided-context.js';
+import { withPatientSession } from './patient-session.js';
 
 export type DatabaseFixture = { readonly url: string; readonly database: Database };
 export type ClickHouseFixture = { readonly url: string; readonly client: ClickHouse };
@@ -35,7 +35,7 @@ async function withNewDatabase(
 ): Promise<void> {
   const serverUrl = inject('databaseUrl');
   const name = freshName();
-  await withSession(serverUrl, async (session) => {
+  await withPatientSession(serverUrl, async (session) => {
     // Half the time of a copy through the server's log, which tests do not need.
     await session.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
     try {

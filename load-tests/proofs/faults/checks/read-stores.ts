@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../../clickhouse/client.js';
 import { integerColumn } from '../../../../sql/columns.js';
-import { withSession } from '../../../../sql/session.js';
 import { identityOf } from '../load/ledger.js';
 import { ENVIRONMENTS, STORED_AS, type UsageMeter } from '../load/usage-meter.js';
 import type { World } from '../world/world.js';
 import { eventTextOf, type EventText } from './read-log.js';
+import { withPatientSession } from '../../../harness/patient-session.js';
 
 const eventRow = z.object({
   environment_id: z.string(),
@@ -128,7 +128,7 @@ export function readDeadLetters(clickhouse: ClickHouse) {
 
 /** The rows that readers of a meter sum: those of its live stream and of its backfill. */
 export async function readGenerations(world: World): Promise<ReadonlyMap<string, number[]>> {
-  const rows = await withSession(world.stores.databaseUrl, async (session) => {
+  const rows = await withPatientSession(world.stores.databaseUrl, async (session) => {
     const result = await session.query(
       'SELECT meter_id, read_generations::text[] AS generations FROM meter_versions',
     );

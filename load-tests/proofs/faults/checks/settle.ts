@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { messageOf } from '../../../../runtime/failure.js';
 import { integerColumn } from '../../../../sql/columns.js';
-import { withSession } from '../../../../sql/session.js';
 import type { World } from '../world/world.js';
+import { withPatientSession } from '../../../harness/patient-session.js';
 
 const POLL_MS = 150;
 
@@ -18,7 +18,7 @@ const progressRow = z.object({
 async function findUnfinished(world: World): Promise<string | null> {
   const reader = await world.logReader();
   const { logId, partitionCount } = reader.identity;
-  const rows = await withSession(world.stores.databaseUrl, async (session) => {
+  const rows = await withPatientSession(world.stores.databaseUrl, async (session) => {
     const result = await session.query(
       `SELECT partition, next_offset::text, intent_end IS NOT NULL AS is_pending,
               (SELECT count(*) FROM meter_backfills WHERE status = 'running')::text AS backfills

@@ -8,11 +8,11 @@ import { readMigrations } from '../../../../runtime/migrations.js';
 import { createApiKey, displayIdOf, hashApiKey } from '../../../../sql/api-key.js';
 import { readFunctions } from '../../../../sql/functions.js';
 import { migrateDatabase } from '../../../../sql/migrate.js';
-import { withSession } from '../../../../sql/session.js';
 import { withDatabase } from '../../../harness/engines.js';
 import { withAdmin } from '../../../harness/kafka-tools.js';
 import type { FaultEngines } from '../engines/fault-engines.js';
 import { ENVIRONMENTS, VALUE_FIELD, type UsageMeter } from '../load/usage-meter.js';
+import { PATIENT_CONNECT, withPatientSession } from '../../../harness/patient-session.js';
 
 /** Empty stores of one run, reached past the proxies. */
 export type FreshStores = {
@@ -27,8 +27,10 @@ export type FreshStores = {
 const templates = new Map<string, Promise<void>>();
 
 async function makeTemplate(engines: FaultEngines, name: string, folder: string): Promise<void> {
-  await withSession(engines.databaseUrl, (session) => session.query(`CREATE DATABASE ${name}`));
-  await migrateDatabase(withDatabase(engines.databaseUrl, name), folder);
+  await withPatientSession(engines.databaseUrl, (session) =>
+    session.query(`CREATE DATABASE ${name}`),
+  );
+  await migrateDatabase(withDatabase(engines.databaseUrl, name), folder, PATIENT_CONNECT);
 }
 
 /** The name of a migrated database, made once for each set of migrations and server. */
@@ -45,7 +47,7 @@ async function prepareTemplate(engines: FaultEngines, buildRoot: string): Promis
 }
 
 async function makeTenants(databaseUrl: string): Promise<readonly string[]> {
-  return withSession(databaseUrl, async (session) => {
+  return withPatientSession(databaseUrl, async (session) => {
     const apiKeys: string[] = [];
     for (const { tenantId, environmentId } of ENVIRONMENTS) {
       const apiKey = createApiKey('private_key');
@@ -83,7 +85,7 @@ export async function activateMeter(databaseUrl: string, meter: UsageMeter): Pro
   const { aggregation: type } = meter;
   const aggregation = type === 'COUNT' ? { type } : { type, field: VALUE_FIELD };
   const owner = [environment?.tenantId, environment?.environmentId];
-  await withSession(databaseUrl, async (session) => {
+  await withPatientSession(databaseUrl, async (session) => {
     // The function refuses a session that has not entered the environment of the meter.
     await session.query(
       `SELECT set_config('minutebook.tenant_id', $1, false),
@@ -123,7 +125,7 @@ export async function makeFreshStores(
   const clickhouseUrl = withDatabase(engines.clickhouseUrl, name);
   const migrations = join(buildRoot, 'clickhouse', 'migrations');
   await Promise.all([
-    withSession(engines.databaseUrl, (session) =>
+    withPatientSession(engines.databaseUrl, (session) =>
       session.query(`CREATE DATABASE ${name} TEMPLATE ${template}`),
     ),
     migrateClickHouse(clickhouseUrl, null, migrations),
@@ -137,7 +139,7 @@ export async function makeFreshStores(
       const clickhouse = createClickHouse(withDatabase(engines.clickhouseUrl, ''));
       await clickhouse.command(`DROP DATABASE IF EXISTS ${name} SYNC`);
       await clickhouse.close();
-      await withSession(engines.databaseUrl, (session) =>
+      await withPatientSession(engines.databaseUrl, (session) =>
         session.query(`DROP DATABASE ${name} WITH (FORCE)`),
       );
     },

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { integerColumn } from '../../../../sql/columns.js';
-import { withSession } from '../../../../sql/session.js';
 import { CALM_RESTARTS_MAX, type Bench } from '../scenarios/scenario.js';
 import { World } from './world.js';
+import { withPatientSession } from '../../../harness/patient-session.js';
 
 const OWNED_TIMEOUT_MS = 20_000;
 const POLL_MS = 50;
@@ -11,7 +11,7 @@ const POLL_MS = 50;
 const countRow = z.object({ owned: integerColumn });
 
 async function ownedPartitions(databaseUrl: string): Promise<number> {
-  return withSession(databaseUrl, async (session) => {
+  return withPatientSession(databaseUrl, async (session) => {
     const result = await session.query(
       'SELECT count(*)::text AS owned FROM aggregator_checkpoints WHERE owner IS NOT NULL',
     );

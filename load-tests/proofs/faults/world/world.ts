@@ -12,7 +12,6 @@ import {
 import type { EventLogReader, EventLogWriter } from '../../../../event-log/event-log.js';
 import { readConfig } from '../../../../runtime/config.js';
 import { assertPresent } from '../../../../runtime/failure.js';
-import { withSession } from '../../../../sql/session.js';
 import { kafkaSettingsOf, type FaultEngines, type LogKind } from '../engines/fault-engines.js';
 import { drawFreePort } from '../../../../runtime/port.js';
 import { Program, type ProgramOrder } from '../engines/program.js';
@@ -20,6 +19,7 @@ import { Ledger } from '../load/ledger.js';
 import type { IngestTarget } from '../load/send-load.js';
 import { FIRST_METERS, type UsageMeter } from '../load/usage-meter.js';
 import { activateMeter, makeFreshStores, type FreshStores } from './fresh-stores.js';
+import { withPatientSession } from '../../../harness/patient-session.js';
 
 /** What tells one run's product from another's. */
 export type WorldOptions = {
@@ -191,7 +191,7 @@ export class World {
    * their silence to be noticed. Safety does not rest on the list.
    */
   async forgetDeadMembers(): Promise<void> {
-    await withSession(this.stores.databaseUrl, (session) =>
+    await withPatientSession(this.stores.databaseUrl, (session) =>
       session.query('DELETE FROM aggregator_members'),
     );
   }
