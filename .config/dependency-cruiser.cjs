@@ -29,7 +29,7 @@ const domainFolders = [
   'entitlement',
   'commitment',
   'rating',
-  'proration',
+  'settlement',
   'adjustments',
   'ledger',
   'wallet',

@@ -35,7 +35,7 @@ import {
   type RequestedAddon,
 } from '../open-subscription/addons.js';
 import { findLineContext } from '../open-subscription/lines.js';
-import { readFirstCharges, storeSettlement, termsOf } from '../settlement/settle-lines.js';
+import { readFirstCharges, storeSettlement, termsOf } from '../lines/settle-lines.js';
 import { answeredAddon, type AnsweredAddon } from './answered-addon.js';
 import type { AddAddonBody } from './addons-dto.js';
 

@@ -41,7 +41,7 @@ import {
   type LineTerms,
   type Settled,
   type Settlement,
-} from '../settlement/settle-lines.js';
+} from './settle-lines.js';
 import { instantRefusal, type HeldLine } from './held-line.js';
 
 /** What a line item is to have from an instant on; null members stay as they are. */

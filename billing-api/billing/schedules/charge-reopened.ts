@@ -4,7 +4,7 @@ import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { isAdvance } from '../settlement/find-unused.js';
-import { settleChange, termsOf } from '../settlement/settle-lines.js';
+import { settleChange, termsOf } from '../lines/settle-lines.js';
 
 /**
  * Settles the time after an end that does not come any more, by what is in force then: the rest of

@@ -13,11 +13,15 @@ import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
-import { findCouponsOfRest, NO_COUPONS, type CouponsOfRest } from './coupons-of-rest.js';
-import { creditLines } from './credit-lines.js';
-import { findCharges, isAdvance, lineageOf } from './find-unused.js';
-import { lockCharges } from './lock-charges.js';
-import { restOfPeriod, type RestOfPeriod } from './rest-of-period.js';
+import {
+  findCouponsOfRest,
+  NO_COUPONS,
+  type CouponsOfRest,
+} from '../settlement/coupons-of-rest.js';
+import { creditLines } from '../settlement/credit-lines.js';
+import { findCharges, isAdvance, lineageOf } from '../settlement/find-unused.js';
+import { lockCharges } from '../settlement/lock-charges.js';
+import { restOfPeriod, type RestOfPeriod } from '../settlement/rest-of-period.js';
 import { storeProration, type ProratedLine } from './store-proration.js';
 
 /** A line item with what it is to cost in advance from an instant on. */

@@ -12,7 +12,7 @@ import type { Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import type { InvoiceDocument } from '../document/invoice-document.js';
-import type { CouponsOfRest } from './coupons-of-rest.js';
+import type { CouponsOfRest } from '../settlement/coupons-of-rest.js';
 import { storeGivenInvoice } from '../invoices/create-invoice.js';
 
 /** What a line item costs in advance for the rest of a period. */
