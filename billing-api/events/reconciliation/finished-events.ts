@@ -188,6 +188,15 @@ function raisedBounds(
   });
 }
 
+/** Whose events are which. */
+type Matching = {
+  readonly meters: readonly EffectiveMeter[];
+  /** Customer keys that belong to nobody. */
+  readonly unknownKeys: readonly string[];
+  /** Raw events that the log appended before are removed by retention; null for none. */
+  readonly beginMs: InstantMs | null;
+};
+
 /** Finished events and duplicates by hour of receipt. Every method throws a DependencyError. */
 export function createFinishedEvents(clickHouse: ClickHouseQueries) {
   const storedByHour = async (query: HoursQuery, kinds: readonly string[]) => {
@@ -228,16 +237,8 @@ export function createFinishedEvents(clickHouse: ClickHouseQueries) {
       const rows = await clickHouse.query(LIST_CUSTOMERS, parameters, row);
       return rows.length > max ? null : rows.map((found) => found.customer_key);
     },
-    /** What becomes of events with these meters, when these customer keys belong to nobody. */
-    outcomesByHour: async (
-      query: HoursQuery,
-      by: {
-        readonly meters: readonly EffectiveMeter[];
-        readonly unknownKeys: readonly string[];
-        /** Raw events that the log appended before are removed by retention; null for none. */
-        readonly beginMs: InstantMs | null;
-      },
-    ): Promise<readonly HourOutcomes[]> => {
+    /** What becomes of events with these meters, and customer keys that belong to nobody. */
+    outcomesByHour: async (query: HoursQuery, by: Matching): Promise<readonly HourOutcomes[]> => {
       const { names, texts } = matchingParameters(by.meters);
       const bounds = boundParameters(query.bounds);
       const { statement, parameters } = withLongTexts(COUNT_OUTCOMES, {
