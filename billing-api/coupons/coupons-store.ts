@@ -24,10 +24,17 @@ export async function lockNamedCoupons(
   const published = await tx.any(sql.type(COUPONS.row)`
     SELECT * FROM coupons WHERE ${isNamed} AND status = 'published' AND ${isOfEnvironment}
     ORDER BY id FOR NO KEY UPDATE`);
+  const codes = new Set(published.map(({ coupon_code: code }) => code));
+  // Others are looked for only where a name is no published code.
+  if (names.every((name) => codes.has(name))) return byName(published);
   const others = await tx.any(sql.type(COUPONS.row)`
     SELECT * FROM coupons WHERE ${isNamed} AND status <> 'published' AND ${isOfEnvironment}
     ORDER BY updated_at, id`);
-  const rows = [...others, ...published];
+  return byName([...others, ...published]);
+}
+
+/** By id and, before that, by code. */
+function byName(rows: readonly CouponRow[]): ReadonlyMap<string, CouponRow> {
   const byCode = rows.map((row) => [row.coupon_code ?? row.id, row] as const);
   return new Map([...rows.map((row) => [row.id, row] as const), ...byCode]);
 }

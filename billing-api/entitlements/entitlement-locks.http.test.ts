@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { integerColumn } from '../../sql/columns.js';
 import { makeSubscription, test } from '../testing/billing-test.js';
 import type { BillingUnderTest } from '../testing/billing-harness.js';
+import { statementsOf } from '../testing/counted-stores.js';
 
 /** A subscription and a feature of its meter. */
 async function makeFeature(api: BillingUnderTest) {
@@ -60,31 +61,12 @@ describe('entitlements of one owner that are made at the same time', () => {
       is_additional: true,
       ...owners[index % 2],
     }));
-    const statementsOf = async (body: object): Promise<number> => {
-      let count = 0;
-      const { asEnvironment } = database.database;
-      const work = asEnvironment.bind(database.database);
-      const counting: typeof work = (environment, run) =>
-        work(environment, (connection, testClock) =>
-          run(
-            new Proxy(connection, {
-              get: (target, name) => {
-                const member: unknown = Reflect.get(target, name);
-                if (typeof member !== 'function') return member;
-                count += 1;
-                return member.bind(target) as unknown;
-              },
-            }),
-            testClock,
-          ),
-        );
-      database.database.asEnvironment = counting;
-      await api.make('/v1/entitlements/bulk', body);
-      database.database.asEnvironment = asEnvironment;
-      return count;
+    const count = async (body: object): Promise<number> => {
+      const send = () => api.make('/v1/entitlements/bulk', body);
+      return (await statementsOf(database.database, send)).length;
     };
-    const two = await statementsOf({ items: items.slice(0, 2) });
+    const two = await count({ items: items.slice(0, 2) });
     expect(two).toBeGreaterThan(3);
-    expect(await statementsOf({ items })).toBe(two);
+    expect(await count({ items })).toBe(two);
   });
 });

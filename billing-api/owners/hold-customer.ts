@@ -1,5 +1,8 @@
 import { sql } from 'slonik';
-import { CUSTOMERS, type CustomerRow } from '../declarations/customers/customer.resource.js';
+import {
+  ANSWERED_CUSTOMERS,
+  type AnsweredCustomerRow,
+} from '../declarations/customers/customer.resource.js';
 import { isOfEnvironment } from '../records/conditions.js';
 import type { Transaction } from '../records/unit.js';
 
@@ -7,9 +10,9 @@ import type { Transaction } from '../records/unit.js';
 export async function holdPublishedCustomer(
   transaction: Transaction,
   reference: { readonly id: string | null; readonly externalId: string | null },
-): Promise<CustomerRow | null> {
-  return transaction.maybeOne(sql.type(CUSTOMERS.row)`
-    SELECT * FROM customers
+): Promise<AnsweredCustomerRow | null> {
+  return transaction.maybeOne(sql.type(ANSWERED_CUSTOMERS.row)`
+    SELECT ${ANSWERED_CUSTOMERS.selected} FROM customers
     WHERE status = 'published' AND ${isOfEnvironment}
       AND ((${reference.id}::text IS NOT NULL AND id = ${reference.id})
         OR (${reference.id}::text IS NULL AND external_id = ${reference.externalId}))

@@ -97,21 +97,38 @@ type Entitled = {
   readonly ledger: PeriodLedger;
 };
 
-/**
- * Every entitlement of these subscriptions, by their plans, by their addons or of their own. An
- * inherited one has those of its parent (docs/domain.md 29.1).
- */
-export async function findSourcesOfSubscriptions(
+/** The addons of subscriptions, and the entitlements of these, of their plans and their own. */
+export type EntitledRecords = {
+  readonly associations: readonly AddonAssociationRow[];
+  /** Oldest first. */
+  readonly entitlements: readonly EntitlementRow[];
+};
+
+async function findEntitledRecords(
   { tx }: ReadUnit,
   subscriptions: readonly Entitled[],
-): Promise<SubscriptionSources> {
+): Promise<EntitledRecords> {
   const ids = subscriptions.map(({ row }) => ruledBy(row));
   const associations = await findAddonAssociations(tx, ids);
   const addonIds = associations.map((association) => association.addon_id);
   const owners = [...ids, ...subscriptions.map(({ row }) => row.plan_id), ...addonIds];
-  const rows = await findEntitlementsOf(tx, [...new Set(owners)]);
+  return { associations, entitlements: await findEntitlementsOf(tx, [...new Set(owners)]) };
+}
+
+/**
+ * Every entitlement of these subscriptions, by their plans, by their addons or of their own. An
+ * inherited one has those of its parent (docs/domain.md 29.1).
+ * @param known The records of all of them, where the unit has made or read them.
+ */
+export async function findSourcesOfSubscriptions(
+  unit: ReadUnit,
+  subscriptions: readonly Entitled[],
+  known?: EntitledRecords,
+): Promise<SubscriptionSources> {
+  const { associations, entitlements: rows } =
+    known ?? (await findEntitledRecords(unit, subscriptions));
   const features = await findFeatures(
-    tx,
+    unit.tx,
     rows.map((row) => row.feature_id),
   );
   const addonsOf = groupBy(associations, (association) => association.subscription_id);
@@ -146,8 +163,9 @@ export async function findSourcesOfSubscriptions(
 export async function findEntitlementSources(
   unit: ReadUnit,
   subscriptions: readonly Entitled[],
+  known?: EntitledRecords,
 ): Promise<readonly (readonly EntitlementSource[])[]> {
-  const { sources } = await findSourcesOfSubscriptions(unit, subscriptions);
+  const { sources } = await findSourcesOfSubscriptions(unit, subscriptions, known);
   // An invoice keeps its inputs, so they have nothing but what it is computed from.
   return sources.map((ofOne) =>
     ofOne.map(({ row, meterId, validity }) => sourceFrom({ row, validity }, meterId)),

@@ -32,11 +32,23 @@ async function findPricesOfLines(
 ): Promise<ReadonlyMap<string, PriceRow>> {
   const ids = lineItems.map((item) => item.price_id);
   const prices = await findPrices(transaction, ids);
-  const buckets = [...prices.values()].flatMap(({ commitment_time_buckets: of }) =>
-    of === null ? [] : of,
-  );
-  const bucketIds = buckets.map((bucket) => bucket.price_id);
-  return new Map([...(await findPrices(transaction, bucketIds)), ...prices]);
+  return withPricesOfBuckets(transaction, [...prices.values()], prices);
+}
+
+/** The prices of lines and those of their time buckets, which are read where they are not known. */
+export async function withPricesOfBuckets(
+  transaction: Transaction,
+  ofLines: readonly PriceRow[],
+  known: ReadonlyMap<string, PriceRow>,
+): Promise<ReadonlyMap<string, PriceRow>> {
+  const buckets = ofLines.flatMap(({ commitment_time_buckets: of }) => (of === null ? [] : of));
+  const ids = new Set(buckets.map((bucket) => bucket.price_id));
+  const unknown = [...ids].filter((id) => !known.has(id));
+  return new Map([
+    ...(await findPrices(transaction, unknown)),
+    ...[...known].filter(([id]) => ids.has(id)),
+    ...ofLines.map((row) => [row.id, row] as const),
+  ]);
 }
 
 /** @param lineItemsMax the rest is left out; all without it. */

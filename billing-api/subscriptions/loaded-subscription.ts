@@ -5,7 +5,7 @@ import { findPauses } from './periods/pauses-store.js';
 import { mustGet } from '../../runtime/failure.js';
 import { groupBy } from '../../runtime/group-by.js';
 import type { InvoiceRow } from '../declarations/invoices/invoice.resource.js';
-import type { PeriodLedger } from '../domain/periods/period-ledger.js';
+import type { LedgerPeriod } from '../domain/periods/period-ledger.js';
 import type { SubscriptionTerms } from '../domain/invoice/subscription-terms.js';
 import type { Occasion } from '../records/occasion.js';
 import { notFound, type Refusal } from '../records/refusal.js';
@@ -78,19 +78,23 @@ export async function withRelated(
   return { subscription, related, latestInvoice: latest.get(id) ?? null };
 }
 
-/** The terms that decide the charges of a subscription. */
-function billingTermsOf(
+/** A subscription with the records that belong to it alone, its periods and its pauses. */
+export function billedFrom(
   subscription: SubscriptionRow,
-  { plans }: BilledRecords,
-  ledger: PeriodLedger,
-): SubscriptionTerms {
-  const plan = mustGet(plans, subscription.plan_id, 'the plan');
-  return {
-    ...ledger,
+  related: BilledRecords,
+  times: {
+    readonly periods: readonly LedgerPeriod[] | undefined;
+    readonly pauses: readonly PauseRow[];
+  },
+): BilledSubscription {
+  const plan = mustGet(related.plans, subscription.plan_id, 'the plan');
+  const terms = {
+    ...ledgerFrom(subscription, times.periods),
     currency: subscription.currency,
     prorationBehavior: subscription.proration_behavior,
     commitment: subscriptionCommitmentFrom(subscription, plan),
   };
+  return { subscription, related, terms, pauses: times.pauses };
 }
 
 /**
@@ -115,11 +119,10 @@ export async function loadBilledSubscriptions(
       const { id } = subscription;
       // Absent means none: the subscription has no line items or no coupons.
       const parts = { lineItems: lineItems.get(id) ?? [], coupons: coupons.get(id) ?? [] };
-      const ledger = ledgerFrom(subscription, periods.get(ruledBy(subscription)));
-      const terms = billingTermsOf(subscription, records, ledger);
       // Absent means none: it was never paused.
       const own = pauses.get(id) ?? [];
-      return [id, { subscription, related: { ...records, ...parts }, terms, pauses: own }];
+      const times = { periods: periods.get(ruledBy(subscription)), pauses: own };
+      return [id, billedFrom(subscription, { ...records, ...parts }, times)];
     }),
   );
 }

@@ -1,5 +1,8 @@
 import { findAnsweredCustomer } from '../customers/named-customer.js';
-import { customerToDto } from '../declarations/customers/customer.resource.js';
+import {
+  customerToDto,
+  type AnsweredCustomerRow,
+} from '../declarations/customers/customer.resource.js';
 import { announce, payloadOf } from '../records/recorded-change.js';
 import { recordToDto } from '../records/resource.js';
 import { isRefusal } from '../records/refusal.js';
@@ -35,15 +38,21 @@ const ANNOUNCED = [
   'metadata',
 ] as const;
 
+function toldWith(row: SubscriptionRow, customer: AnsweredCustomerRow | null) {
+  const answer = recordToDto(SUBSCRIPTIONS, row);
+  return {
+    ...payloadOf(ANNOUNCED, answer),
+    customer: customer === null ? null : customerToDto(customer),
+  };
+}
+
 /** What the events of a subscription tell of it, its customer included. */
 export async function toldOfSubscription(
   unit: ReadUnit,
   row: SubscriptionRow,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const answer = recordToDto(SUBSCRIPTIONS, row);
   const found = await findAnsweredCustomer(unit, { id: row.customer_id });
-  const customer = isRefusal(found) ? null : customerToDto(found);
-  return { ...payloadOf(ANNOUNCED, answer), customer };
+  return toldWith(row, isRefusal(found) ? null : found);
 }
 
 /** Adds the system event of a subscription that has changed to the unit that changes it. */
@@ -53,8 +62,12 @@ export async function announceUpdated(unit: Unit, row: SubscriptionRow): Promise
 }
 
 /** Adds the system event of a new subscription, with its customer, to the unit that makes it. */
-export async function announceNewSubscription(unit: Unit, row: SubscriptionRow): Promise<void> {
-  const told = await toldOfSubscription(unit, row);
+export function announceNewSubscription(
+  unit: Unit,
+  row: SubscriptionRow,
+  customer: AnsweredCustomerRow,
+): void {
+  const told = toldWith(row, customer);
   const isDraft = row.subscription_status === 'draft';
   const name = isDraft ? 'subscription.draft.created' : 'subscription.created';
   announce(unit, SUBSCRIPTIONS, { id: row.id, name, told });

@@ -17,14 +17,14 @@ import { resultOf, undone } from '../../records/dry-run.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import { readUnit, type Unit } from '../../records/unit.js';
 import { lockChildren } from '../../subscriptions/children-store.js';
-import { findRelatedRecords } from '../../subscriptions/related-records.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 import { endSubscription } from '../cancel/end-subscription.js';
 import { keepCharges } from '../cancel/keep-charges.js';
 import { lockEnding, type LockedEnding } from '../cancel/lock-ending.js';
 import { computeFinal, isBilledUntil, storeFinal } from '../cancel/final-invoice.js';
 import { storeOpeningInvoice } from '../open-subscription/opening-invoice.js';
-import { storeSubscription } from '../open-subscription/open-subscription.js';
+import { changedSince } from '../open-subscription/made-subscription.js';
+import { storeSubscription } from '../open-subscription/store-subscription.js';
 import { settleOpening } from '../open-subscription/settle-opening.js';
 import { creditLines, creditsOf } from '../settlement/credit-lines.js';
 import { findUnused } from '../settlement/find-unused.js';
@@ -115,13 +115,18 @@ async function openNew(
 ): Promise<Opened | Refusal> {
   const { request, loaded, group } = change;
   const stored = await storeSubscription(unit, request);
-  const after = isRefusal(stored) ? stored : await regroup(unit, stored, { children, change });
+  if (isRefusal(stored)) return stored;
+  const after = await regroup(unit, stored.subscription, { children, change });
   if (isRefusal(after)) return after;
-  const kept = await keepAdjustments(unit, loaded, after);
-  if (kept !== null) return kept;
-  const { lineItems } = await findRelatedRecords(unit.tx, [after]);
+  const { related } = stored;
+  const { lineItems } = related;
+  const kept = await keepAdjustments(unit, loaded, { row: after, lineItems });
+  if (isRefusal(kept)) return kept;
+  const coupons = [...related.coupons, ...kept];
+  const moved = { ...stored, related: { ...related, coupons } };
+  const made = await changedSince(unit, moved, after);
   const opening = await storeOpeningInvoice(unit, {
-    ...{ subscription: after, lineItems, reason: 'SUBSCRIPTION_UPDATE' },
+    ...{ subscription: after, lineItems, reason: 'SUBSCRIPTION_UPDATE', made },
     unused: change.isChargedAtOnce ? change.unused : [],
   });
   if (isRefusal(opening)) return opening;

@@ -1,4 +1,4 @@
-import { assertPresent } from '../../../runtime/failure.js';
+import { assertPresent, mustGet } from '../../../runtime/failure.js';
 import {
   COUPON_ASSOCIATIONS,
   type AttachedCoupon,
@@ -14,9 +14,14 @@ import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { ownColumnsOf } from '../../records/resource.js';
 import type { Unit } from '../../records/unit.js';
 import { findTaxesOf } from '../../taxes/taxes-store.js';
-import { findRelatedRecords } from '../../subscriptions/related-records.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { findPriorInvoices } from '../stored/prior-invoices.js';
+
+/** The subscription that takes the place of another, with its lines. */
+type NewSubscription = {
+  readonly row: SubscriptionRow;
+  readonly lineItems: readonly LineItemRow[];
+};
 
 /** Taxes of the old subscription are taken on the invoices of the new one too. */
 async function keepTaxes(
@@ -69,14 +74,13 @@ function lineLike(
 async function keepCoupons(
   unit: Unit,
   { subscription, related }: BilledSubscription,
-  after: SubscriptionRow,
-): Promise<Refusal | null> {
-  if (related.coupons.length === 0) return null;
+  { row: after, lineItems }: NewSubscription,
+): Promise<readonly AttachedCoupon[] | Refusal> {
+  if (related.coupons.length === 0) return [];
   const prior = await findPriorInvoices(unit, {
     ...{ subscriptionIds: [subscription.id], exceptIds: [], since: unit.now },
   });
   const { couponApplicationCounts: counts } = prior(subscription.id);
-  const { lineItems } = await findRelatedRecords(unit.tx, [after]);
   const items = related.coupons.flatMap((attached) => {
     const { association } = attached;
     // Absent means zero: a coupon that no invoice has was not applied yet.
@@ -91,16 +95,22 @@ async function keepCoupons(
     };
   });
   const stored = await createRecords(unit, COUPON_ASSOCIATIONS, { items, isBulk: false });
-  return isRefusal(stored) ? stored : null;
+  if (isRefusal(stored)) return stored;
+  const coupons = new Map(related.coupons.map(({ coupon }) => [coupon.id, coupon]));
+  return stored.map((association) => ({
+    association,
+    coupon: mustGet(coupons, association.coupon_id, 'the coupon of an association'),
+  }));
 }
 
-/** Gives the subscription that takes the place of another its taxes and coupons. */
+/** Gives the subscription that takes the place of another its taxes and coupons; answers these. */
 export async function keepAdjustments(
   unit: Unit,
   loaded: BilledSubscription,
-  after: SubscriptionRow,
-): Promise<Refusal | null> {
+  after: NewSubscription,
+): Promise<readonly AttachedCoupon[] | Refusal> {
   return (
-    (await keepTaxes(unit, loaded.subscription, after)) ?? (await keepCoupons(unit, loaded, after))
+    (await keepTaxes(unit, loaded.subscription, after.row)) ??
+    (await keepCoupons(unit, loaded, after))
   );
 }

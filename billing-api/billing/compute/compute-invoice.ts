@@ -16,6 +16,7 @@ import {
   loadGroupedRecords,
   type BillingRecords,
   type GroupedRecords,
+  type KnownRecords,
 } from './load-billing-records.js';
 import type { LineUsageQuery } from './line-usage-query.js';
 import { planInvoice, type InvoicePlan } from './plan-invoice.js';
@@ -111,9 +112,10 @@ function metersOf({ records, plan }: PlannedChild): readonly MeterRow[] {
 async function findRecordsOf<Query extends InvoiceQuery>(
   unit: ReadUnit,
   queries: readonly (Query | Refusal)[],
+  known?: KnownRecords,
 ): Promise<readonly (Found<Query> | Refusal)[]> {
   const wanted = queries.filter((query): query is Query => !isRefusal(query));
-  const records = new Map(zip(wanted, await loadGroupedRecords(unit, wanted)));
+  const records = new Map(zip(wanted, await loadGroupedRecords(unit, wanted, known)));
   return queries.map((query) =>
     isRefusal(query)
       ? query
@@ -215,8 +217,9 @@ export async function computeInvoice<Query extends InvoiceQuery>(
 export async function computeWithoutUsage<Query extends InvoiceQuery>(
   unit: ReadUnit,
   queries: readonly (Query | Refusal)[],
+  known?: KnownRecords,
 ): Promise<readonly (ComputedInvoice<Query> | Refusal)[]> {
-  const found = await findRecordsOf(unit, queries);
+  const found = await findRecordsOf(unit, queries, known);
   return found.map((one) => {
     const planned = isRefusal(one) ? one : plannedOf(one);
     if (isRefusal(planned)) return planned;

@@ -5,7 +5,7 @@ import { usageSince } from '../../domain/invoice/invoice-scope.js';
 import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
 import type { BillingReason } from '../../declarations/invoices/invoice.resource.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
-import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
+import { findInvoiceConfig, type InvoiceConfig } from '../../platform/settings/invoice-config.js';
 import type { ReadUnit } from '../../records/unit.js';
 
 /**
@@ -69,13 +69,14 @@ export function previewPurpose(dueDays: number): InvoicePurpose {
 export async function findDueDays(
   unit: ReadUnit,
   subscriptions: readonly Pick<SubscriptionRow, 'id' | 'payment_terms'>[],
+  config?: InvoiceConfig,
 ): Promise<ReadonlyMap<string, number>> {
   const agreed = subscriptions.map(
     ({ id, payment_terms: terms }) => [id, netDaysOf(terms)] as const,
   );
   const isSettingNeeded = agreed.some(([, days]) => days === null);
   const byDefault = isSettingNeeded
-    ? (await findInvoiceConfig(unit)).due_date_days
+    ? (config ?? (await findInvoiceConfig(unit))).due_date_days
     : DUE_DAYS_DEFAULT;
   return new Map(agreed.map(([id, days]) => [id, days ?? byDefault]));
 }

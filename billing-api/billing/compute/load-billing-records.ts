@@ -1,5 +1,6 @@
 import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
 import { findFeaturesOfMeters } from '../../catalog/features/features-store.js';
+import type { MeterRow } from '../../declarations/catalog/meter.resource.js';
 import type { AnsweredCustomerRow } from '../../declarations/customers/customer.resource.js';
 import type { EntitlementSource } from '../../domain/entitlement/entitlement.js';
 import type { UsageOwner } from '../../domain/usage/usage-owner.js';
@@ -8,7 +9,10 @@ import { recordsByOwner } from '../../records/records-by-owner.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { findMetering, type Metering } from '../../subscriptions/lines/metering.js';
 import { findUsageOwners } from '../../subscriptions/children-store.js';
-import { findEntitlementSources } from '../../subscriptions/entitlement-sources.js';
+import {
+  findEntitlementSources,
+  type EntitledRecords,
+} from '../../subscriptions/entitlement-sources.js';
 import { payerOf } from '../../declarations/subscriptions/subscription.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import { findTaxesOf, type TaxedEntity } from '../../taxes/taxes-store.js';
@@ -91,13 +95,23 @@ async function findTaxes(unit: ReadUnit, queries: readonly InvoiceQuery[]) {
   return queries.map((query) => ownedBy(taxedEntitiesOf(query).map(entityName)));
 }
 
+/** Records of subscriptions that a unit has made or read itself, which are not read again. */
+export type KnownRecords = {
+  /** Of all line items. */
+  readonly meters: ReadonlyMap<string, MeterRow>;
+  /** Whose usage belongs to each of them. */
+  readonly owners?: ReadonlyMap<string, readonly UsageOwner[]>;
+  readonly entitled: EntitledRecords;
+};
+
 /** The records of invoices with what their grouped children need, whose taxes do not count. */
 export async function loadGroupedRecords(
   unit: ReadUnit,
   queries: readonly InvoiceQuery[],
+  knownRecords?: KnownRecords,
 ): Promise<readonly GroupedRecords[]> {
   const all = queries.flatMap((query) => [query, ...childrenOf(query)]);
-  const found = new Map(zip(all, await loadBillingRecords(unit, all)));
+  const found = new Map(zip(all, await loadBillingRecords(unit, all, knownRecords)));
   return queries.map((query) => {
     const own = mustGet(found, query, 'the records of an invoice');
     const children = childrenOf(query).map((child) => {
@@ -122,23 +136,23 @@ export function childrenOf({ children = [] }: InvoiceQuery): readonly InvoiceQue
 async function loadBillingRecords(
   unit: ReadUnit,
   queries: readonly InvoiceQuery[],
+  known?: KnownRecords,
 ): Promise<readonly BillingRecords[]> {
   if (queries.length === 0) return [];
   const all = await findMetering(
     unit.tx,
     queries.flatMap(({ lineItems }) => lineItems),
+    known?.meters,
   );
   const { ends } = await findCheckpoints(unit.tx);
   const subscriptions = queries.map(({ loaded }) => loaded.subscription);
-  const owners = await findUsageOwners(
-    unit,
-    subscriptions.map(({ id }) => id),
-  );
+  const ids = subscriptions.map(({ id }) => id);
+  const owners = known?.owners ?? (await findUsageOwners(unit, ids));
   const entitled = queries.map(({ loaded }) => ({
     row: loaded.subscription,
     ledger: loaded.terms,
   }));
-  const entitlements = await findEntitlementSources(unit, entitled);
+  const entitlements = await findEntitlementSources(unit, entitled, known?.entitled);
   const taxes = await findTaxes(unit, queries);
   const featureIds = await findFeatureIds(unit, queries);
   return zip(queries, zip(entitlements, taxes)).map(([query, [own, ofOne]]) => {

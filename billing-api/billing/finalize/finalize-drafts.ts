@@ -61,8 +61,8 @@ function finalPatch(
 }
 
 /** A draft that is finalized as it was just stored, because nothing can have changed since. */
-export function asComputed({ row, parts }: StoredInvoice): FinalDraft {
-  return { row, computed: {}, parts };
+export function asComputed(stored: StoredInvoice): FinalDraft {
+  return { ...stored, computed: {} };
 }
 
 /** What became of drafts that were to be finalized, in the order of what was given. */

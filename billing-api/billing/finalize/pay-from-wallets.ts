@@ -18,6 +18,7 @@ import {
   storeComputations,
   withWallets,
   type PaidComputation,
+  type StoredComputation,
 } from '../stored/computations.js';
 import type { FinalDraft } from '../stored/final-draft.js';
 
@@ -127,10 +128,11 @@ export async function payFromWallets(
     payable.map(({ row }) => row.id),
   );
   const paid = new Map<FinalDraft, PaidDraft>();
+  const computed: StoredComputation[] = [];
   for (const draft of payable) {
     const own = pursesOf(draft);
     const computation = mustGet(computations, draft.row.id, 'a stored computation');
-    const after = withWallets(computation, own.map(prepaidWalletOf));
+    const after = withWallets(computation, own.map(prepaidWalletOf), draft.priced);
     if (after.debits.length === 0) continue;
     const shares: WalletShare[] = [];
     for (const debit of after.debits) {
@@ -139,7 +141,7 @@ export async function payFromWallets(
       if (isRefusal(share)) return share;
       shares.push(share);
     }
-    await storeComputations(unit, [after.computation]);
+    computed.push(after.computation);
     const { totals, applied } = after;
     const lines = draft.parts.lines.map((line, place) => ({
       ...line,
@@ -158,6 +160,7 @@ export async function payFromWallets(
       },
     });
   }
+  await storeComputations(unit, computed);
   await writeApplied(unit, [...paid.values()]);
   return drafts.map((draft) => paid.get(draft) ?? { ...draft, shares: [] });
 }

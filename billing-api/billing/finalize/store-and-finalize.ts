@@ -1,4 +1,4 @@
-import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
+import { findInvoiceConfig, type InvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { ComputedTask } from '../stored/compute-tasks.js';
@@ -14,11 +14,11 @@ import { asComputed, finalizeDrafts, type Finalized } from './finalize-drafts.js
 export async function storeAndFinalize(
   unit: Unit,
   computed: ComputedTask,
-  held: HeldSubscription,
+  { config, ...held }: HeldSubscription & { readonly config?: InvoiceConfig },
 ): Promise<Finalized | Refusal> {
   const wait = (await findMeterWaits(unit, [computed]))(computed);
   if (wait !== null) return refusalOfWait(wait);
   const drafts = await storeDrafts(unit, [{ computed, held, finalizeAt: null }]);
   if (isRefusal(drafts)) return drafts;
-  return finalizeDrafts(unit, await findInvoiceConfig(unit), drafts.map(asComputed));
+  return finalizeDrafts(unit, config ?? (await findInvoiceConfig(unit)), drafts.map(asComputed));
 }

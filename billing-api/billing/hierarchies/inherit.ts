@@ -1,7 +1,10 @@
 import { sql } from 'slonik';
 import type { InstantMs } from '../../../contract/instant.js';
 import { mustGet } from '../../../runtime/failure.js';
-import { CUSTOMERS, type CustomerRow } from '../../declarations/customers/customer.resource.js';
+import {
+  ANSWERED_CUSTOMERS,
+  type AnsweredCustomerRow,
+} from '../../declarations/customers/customer.resource.js';
 import {
   SUBSCRIPTIONS,
   type NewSubscriptionRow,
@@ -22,7 +25,7 @@ export const CHILDREN_MAX = 1_000;
 
 /** Who joins a parent, and what its subscription says of itself. */
 export type NewChild = {
-  readonly customerId: string;
+  readonly customer: AnsweredCustomerRow;
   readonly lookupKey?: string | null;
   readonly metadata?: MetadataDto;
 };
@@ -31,15 +34,16 @@ export type NewChild = {
 export async function lockCustomers(
   unit: Unit,
   externalIds: readonly string[],
-): Promise<readonly CustomerRow[] | Refusal> {
-  const rows = await unit.tx.any(sql.type(CUSTOMERS.row)`
-    SELECT * FROM customers
+): Promise<readonly AnsweredCustomerRow[] | Refusal> {
+  if (externalIds.length === 0) return [];
+  const rows = await unit.tx.any(sql.type(ANSWERED_CUSTOMERS.row)`
+    SELECT ${ANSWERED_CUSTOMERS.selected} FROM customers
     WHERE external_id = ANY (${sql.array([...externalIds], 'text')}) AND status = 'published'
       AND ${isOfEnvironment}
     ORDER BY id FOR NO KEY UPDATE`);
   const found = new Map(rows.map((row) => [row.external_id, row]));
   const unknown = externalIds.find((id) => !found.has(id));
-  if (unknown !== undefined) return notFound(CUSTOMERS.name, unknown);
+  if (unknown !== undefined) return notFound(ANSWERED_CUSTOMERS.name, unknown);
   return externalIds.map((id) => mustGet(found, id, 'a customer'));
 }
 
@@ -70,13 +74,13 @@ export async function refuseBesideInherited(
 /** An inherited subscription has the terms of its parent, and neither lines nor a commitment. */
 function childOf(
   parent: SubscriptionRow,
-  { customerId, lookupKey = null, metadata = {} }: NewChild,
+  { customer, lookupKey = null, metadata = {} }: NewChild,
   startMs: InstantMs,
 ): NewSubscriptionRow {
   const { id } = parent;
   return {
     ...parent,
-    ...{ customer_id: customerId, invoicing_customer_id: null },
+    ...{ customer_id: customer.id, invoicing_customer_id: null },
     ...{ parent_subscription_id: id, subscription_type: 'inherited' },
     ...{ lookup_key: lookupKey, metadata, start_date: startMs, version: 1 },
     ...{ commitment_amount: null, commitment_duration: null, overage_factor: null },
@@ -90,7 +94,7 @@ async function joinRefusal(
   parent: SubscriptionRow,
   children: readonly NewChild[],
 ): Promise<Refusal | null> {
-  const ids = children.map(({ customerId }) => customerId);
+  const ids = children.map(({ customer }) => customer.id);
   if (ids.includes(parent.customer_id)) {
     const itself = `customer ${parent.customer_id} has the parent subscription itself`;
     return new Refusal('invalid_operation', itself);
@@ -126,7 +130,7 @@ export async function storeChildren(
       id,
     });
     if (isRefusal(row)) return row;
-    await announceNewSubscription(unit, row);
+    announceNewSubscription(unit, row, child.customer);
     stored.push(row);
   }
   const marked = await markParent(unit, parent);

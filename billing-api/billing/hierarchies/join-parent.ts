@@ -1,5 +1,8 @@
 import { assertPresent } from '../../../runtime/failure.js';
-import { CUSTOMERS, type CustomerRow } from '../../declarations/customers/customer.resource.js';
+import {
+  ANSWERED_CUSTOMERS,
+  type AnsweredCustomerRow,
+} from '../../declarations/customers/customer.resource.js';
 import {
   SUBSCRIPTIONS,
   type SubscriptionRow,
@@ -25,14 +28,16 @@ export type JoinRequest = {
 async function lockNamed(
   unit: Unit,
   { customerId, externalCustomerId }: JoinRequest,
-): Promise<CustomerRow | Refusal> {
+): Promise<AnsweredCustomerRow | Refusal> {
   if (customerId === null) {
     const name = assertPresent(externalCustomerId, 'the name of the customer');
     const found = await lockCustomers(unit, [name]);
     return isRefusal(found) ? found : assertPresent(found[0], 'the customer');
   }
-  const customer = await lockRecord(unit, CUSTOMERS, customerId);
-  return customer?.status === 'published' ? customer : notFound(CUSTOMERS.name, customerId);
+  const customer = await lockRecord(unit, ANSWERED_CUSTOMERS, customerId);
+  return customer?.status === 'published'
+    ? customer
+    : notFound(ANSWERED_CUSTOMERS.name, customerId);
 }
 
 /** The members that a request must give, and that are those of the parent. */
@@ -61,7 +66,7 @@ export async function joinParent(
   const refusal = parentRefusal(parent) ?? termsRefusal(parent, request);
   if (refusal !== null) return refusal;
   const { lookupKey, metadata } = request;
-  const child = { customerId: customer.id, lookupKey, metadata };
+  const child = { customer, lookupKey, metadata };
   const startMs = Math.max(unit.now, parent.start_date);
   const stored = await storeChildren(unit, parent, { children: [child], startMs });
   return isRefusal(stored) ? stored : assertPresent(stored.children[0], 'the child');

@@ -72,7 +72,7 @@ async function addChildren(unit: Unit, parent: SubscriptionRow, externalIds: rea
   if (refusal !== null) return refusal;
   const customers = await lockCustomers(unit, externalIds);
   if (isRefusal(customers)) return customers;
-  const children = customers.map((customer) => ({ customerId: customer.id }));
+  const children = customers.map((customer) => ({ customer }));
   const startMs = Math.max(unit.now, parent.start_date);
   return storeChildren(unit, parent, { children, startMs });
 }

@@ -2,7 +2,11 @@ import type { InstantMs } from '../../../contract/instant.js';
 import { findMatchingPrices, noMatchProblem } from '../../catalog/prices/find-matching-prices.js';
 import { ADDONS, type AddonRow } from '../../declarations/catalog/addon.resource.js';
 import type { PriceRow } from '../../declarations/catalog/price.resource.js';
-import { ADDON_ASSOCIATIONS } from '../../declarations/subscriptions/addon-association.resource.js';
+import type { EntitlementRow } from '../../declarations/entitlements/entitlement.resource.js';
+import {
+  ADDON_ASSOCIATIONS,
+  type AddonAssociationRow,
+} from '../../declarations/subscriptions/addon-association.resource.js';
 import { findEntitlementsOf } from '../../entitlements/entitlements-store.js';
 import { resetRefusalsOf } from '../../entitlements/reset-rule.js';
 import { billedFromMs, periodAt } from '../../domain/periods/ledger-periods.js';
@@ -72,14 +76,33 @@ export type HeldAddon = {
   readonly prices: readonly PriceRow[];
 };
 
+type AddonsRequest = PriceMatch & { readonly addons: readonly RequestedAddon[] };
+
 /** The addons of a request, which must be published and have prices for the subscription. */
 export async function holdAddons(
   unit: Unit,
-  request: PriceMatch & { readonly addons: readonly RequestedAddon[] },
+  request: AddonsRequest,
 ): Promise<readonly HeldAddon[] | Refusal> {
-  const ids = request.addons.map(({ addonId }) => addonId);
-  const addons = await holdRecords(unit, ADDONS, ids);
+  const ids = idsOfAddons(request);
+  const rows = await holdRecords(unit, ADDONS, ids);
   const matching = await findMatchingPrices(unit, request, ids);
+  return heldAddons(unit, request, { rows, matching });
+}
+
+export function idsOfAddons({ addons }: AddonsRequest): readonly string[] {
+  return addons.map(({ addonId }) => addonId);
+}
+
+/** As `holdAddons`, with records that are held, and prices that match, those of others too. */
+export async function heldAddons(
+  unit: Unit,
+  request: AddonsRequest,
+  {
+    rows: addons,
+    matching,
+  }: { readonly rows: ReadonlyMap<string, AddonRow>; readonly matching: readonly PriceRow[] },
+): Promise<readonly HeldAddon[] | Refusal> {
+  const ids = idsOfAddons(request);
   const unmatched = ids.find((id) => !matching.some((price) => price.entity_id === id));
   const problem =
     unmatched === undefined
@@ -152,11 +175,16 @@ export function newAddonLines(addons: readonly HeldAddon[]): readonly NewLine[] 
 
 /**
  * Entitlements of one subscription that share a meter have one reset period (docs/domain.md 10.2).
+ * It is asked once the addons are stored, of the entitlements of all of them.
  * Plan and addons are held, so none of them gets another entitlement meanwhile.
  */
-async function meetingRefusal(unit: Unit, addons: readonly HeldAddon[]): Promise<Refusal | null> {
-  const ids = addons.map(({ addon }) => addon.id);
-  const entitlements = await findEntitlementsOf(unit.tx, ids);
+export async function meetingRefusal(
+  unit: Unit,
+  addons: readonly HeldAddon[],
+  known: readonly EntitlementRow[],
+): Promise<Refusal | null> {
+  const ids = new Set(addons.map(({ addon }) => addon.id));
+  const entitlements = known.filter((row) => ids.has(row.entity_id));
   const refusals = await resetRefusalsOf(unit, entitlements);
   const checked = collect({ items: addons, isBulk: false }, ({ addon, requested }) => {
     const own = entitlements.filter((row) => row.entity_id === addon.id);
@@ -169,16 +197,27 @@ async function meetingRefusal(unit: Unit, addons: readonly HeldAddon[]): Promise
 }
 
 /** Stores which addons the subscription has. */
-export async function storeAddons(
+export function insertAddons(
   unit: Unit,
   subscriptionId: string,
   addons: readonly HeldAddon[],
-): Promise<Refusal | null> {
+): Promise<readonly AddonAssociationRow[] | Refusal> {
   const items = addons.map(({ addon, associationId, requested: { startMs, endMs, cadence } }) => ({
     ...{ id: associationId, subscription_id: subscriptionId, addon_id: addon.id, cadence },
     addon_status: startMs <= unit.now ? ('active' as const) : ('pending' as const),
     ...{ start_date: startMs, end_date: endMs },
   }));
-  const stored = await createRecords(unit, ADDON_ASSOCIATIONS, { items, isBulk: false });
-  return isRefusal(stored) ? stored : meetingRefusal(unit, addons);
+  return createRecords(unit, ADDON_ASSOCIATIONS, { items, isBulk: false });
+}
+
+/** As `insertAddons`, of addons whose entitlements must go with those that the subscription has. */
+export async function storeAddons(
+  unit: Unit,
+  subscriptionId: string,
+  addons: readonly HeldAddon[],
+): Promise<Refusal | null> {
+  const stored = await insertAddons(unit, subscriptionId, addons);
+  if (isRefusal(stored)) return stored;
+  const ids = addons.map(({ addon }) => addon.id);
+  return meetingRefusal(unit, addons, await findEntitlementsOf(unit.tx, ids));
 }

@@ -4,7 +4,7 @@ import {
   readGrantsOfSubscription,
   type GrantOfNewSubscription,
 } from '../../credit-grants/credit-grant-rules.js';
-import { findCreditGrantsOf } from '../../credit-grants/credit-grants-store.js';
+import { findCreditGrantsOfCatalog } from '../../credit-grants/credit-grants-store.js';
 import type { AttachedCoupon } from '../../declarations/coupons/coupon-association.resource.js';
 import {
   CREDIT_GRANTS,
@@ -142,17 +142,13 @@ export async function storeGrants(
   from: GrantSources,
   to: { readonly subscriptionId: string; readonly startMs: InstantMs },
 ): Promise<readonly CreditGrantRow[] | Refusal> {
-  const ofPlan = await findCreditGrantsOf(
-    unit.tx,
-    'plan_id',
-    from.planId === null ? [] : [from.planId],
-  );
   const addonIds = from.addons.map(({ addon }) => addon.id);
-  const ofAddons = await findCreditGrantsOf(unit.tx, 'addon_id', addonIds);
+  const found = await findCreditGrantsOfCatalog(unit.tx, { planId: from.planId, addonIds });
+  const ofPlan = found.filter((grant) => grant.plan_id !== null);
   const items = [
     ...ofPlan.map((grant) => copyOf(grant, to)),
     ...from.addons.flatMap(({ addon, requested: { startMs } }) =>
-      ofAddons
+      found
         .filter((grant) => grant.addon_id === addon.id)
         .map((grant) => copyOf(grant, { ...to, startMs })),
     ),

@@ -15,7 +15,6 @@ import { overlapOf } from '../../domain/calendar/interval.js';
 import type { ProrationBehavior } from '../../domain/calendar/proration.js';
 import { scaleAllowance } from '../../domain/entitlement/scale-allowance.js';
 import type { LedgerPeriod, PeriodLedger } from '../../domain/periods/period-ledger.js';
-import { findEntitlementsOf } from '../../entitlements/entitlements-store.js';
 import { createRecords } from '../../records/create-record.js';
 import type { MemberReader } from '../../records/member-rules.js';
 import { collect, invalid, isRefusal, type Refusal } from '../../records/refusal.js';
@@ -159,7 +158,7 @@ function overriddenEntitlements(
 /** The subscription whose entitlements differ from those of its plan. */
 type EntitledSubscription = {
   readonly subscriptionId: string;
-  readonly planId: string;
+  readonly ofPlan: readonly EntitlementRow[];
   readonly ledger: PeriodLedger;
   readonly prorationBehavior: ProrationBehavior;
   readonly leftAllowances: ReadonlyMap<string, Decimal>;
@@ -168,10 +167,9 @@ type EntitledSubscription = {
 /** Stores the entitlements that the subscription has in place of those of its plan. */
 export async function storeEntitlements(
   unit: Unit,
-  { subscriptionId, planId, ledger, ...terms }: EntitledSubscription,
+  { subscriptionId, ofPlan, ledger, ...terms }: EntitledSubscription,
   overrides: readonly OverrideEntitlementBody[],
-): Promise<Refusal | null> {
-  const ofPlan = await findEntitlementsOf(unit.tx, [planId]);
+): Promise<readonly EntitlementRow[] | Refusal> {
   const overridden = overriddenEntitlements(ofPlan, overrides, subscriptionId);
   if (isRefusal(overridden)) return overridden;
   const first = firstEntitlements(ofPlan, {
@@ -179,6 +177,5 @@ export async function storeEntitlements(
     isScaled: terms.prorationBehavior === 'create_prorations',
   });
   const items = [...overridden, ...first];
-  const stored = await createRecords(unit, ENTITLEMENTS, { items, isBulk: false });
-  return isRefusal(stored) ? stored : null;
+  return createRecords(unit, ENTITLEMENTS, { items, isBulk: false });
 }

@@ -3,12 +3,18 @@ import type { BillingReason } from '../../declarations/invoices/invoice.resource
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 import type { UnusedCharge } from '../../domain/invoice/invoice.js';
+import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { computeWithoutUsage } from '../compute/compute-invoice.js';
 import { storeAndFinalize } from '../finalize/store-and-finalize.js';
 import type { StoredInvoice } from '../stored/draft-invoices.js';
-import { findInvoiceQueries, type StoredQuery } from '../stored/find-invoice-queries.js';
+import {
+  findFirstQuery,
+  findInvoiceQueries,
+  type StoredQuery,
+} from '../stored/find-invoice-queries.js';
+import { billedFromMade, type MadeSubscription } from './made-subscription.js';
 
 /** Whether an opening invoice may have a line for it (docs/domain.md 22.1). */
 export function isChargedAtStart(
@@ -17,12 +23,14 @@ export function isChargedAtStart(
   return item.invoice_cadence === 'ADVANCE' || item.billing_period === 'ONETIME';
 }
 
-/** A new subscription with its lines; why it opens, and what its first invoice takes off. */
+/** A subscription that begins; why it opens, and what its first invoice takes off. */
 type Opening = {
   readonly subscription: SubscriptionRow;
   readonly lineItems: readonly LineItemRow[];
   readonly reason?: 'SUBSCRIPTION_CREATE' | 'SUBSCRIPTION_UPDATE';
   readonly unused?: readonly UnusedCharge[];
+  /** Of a subscription that this unit has made, all of it; others are read. */
+  readonly made?: MadeSubscription;
 };
 
 function reasonOf(
@@ -39,7 +47,7 @@ function reasonOf(
  */
 export async function storeOpeningInvoice(
   unit: Unit,
-  { subscription, lineItems, reason, unused = [] }: Opening,
+  { subscription, lineItems, reason, unused = [], made }: Opening,
 ): Promise<StoredInvoice | null | Refusal> {
   const isTrial = subscription.subscription_status === 'trialing';
   if (!isTrial && !lineItems.some(isChargedAtStart)) return null;
@@ -52,12 +60,16 @@ export async function storeOpeningInvoice(
     invoiceId: null,
     unused,
   };
-  const queries: readonly (StoredQuery | Refusal)[] = await findInvoiceQueries(unit, [task]);
-  const [computed] = await computeWithoutUsage(unit, queries);
+  const config = await findInvoiceConfig(unit);
+  const queries: readonly (StoredQuery | Refusal)[] =
+    made === undefined
+      ? await findInvoiceQueries(unit, [task])
+      : [await findFirstQuery(unit, task, { made: billedFromMade(made), config })];
+  const [computed] = await computeWithoutUsage(unit, queries, made?.known);
   const invoice = assertPresent(computed, 'the opening invoice');
   if (isRefusal(invoice)) return invoice;
   if (!isTrial && invoice.invoice.lines.length === 0) return null;
-  const held = { subscription, revision: invoice.query.revision };
+  const held = { subscription, revision: invoice.query.revision, config };
   const final = await storeAndFinalize(unit, invoice, held);
   if (isRefusal(final)) return final;
   const [stored] = [...final.finalized, ...final.skipped];

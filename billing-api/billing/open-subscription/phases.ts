@@ -160,7 +160,7 @@ export async function storePhases(
   unit: Unit,
   subscriptionId: string,
   phases: readonly IdentifiedPhase[],
-): Promise<Refusal | null> {
+): Promise<readonly PhaseRow[] | Refusal> {
   const items = phases.map(({ id, startMs, endMs, metadata }) => ({
     ...{ id, subscription_id: subscriptionId, start_date: startMs, end_date: endMs, metadata },
     // What begins with the subscription is told with it.
@@ -172,5 +172,5 @@ export async function storePhases(
   });
   if (isRefusal(stored)) return stored;
   for (const row of stored) announcePhase(unit, row, 'created');
-  return null;
+  return stored;
 }

@@ -21,14 +21,15 @@ type Opened = {
  */
 export async function settleOpening(
   unit: Unit,
-  { id, subscription_status: begun }: SubscriptionRow,
+  opened: SubscriptionRow,
   { opening, reservation }: Opened,
 ): Promise<SubscriptionRow | Refusal> {
+  const { id, subscription_status: begun } = opened;
+  if (begun !== 'incomplete') return opened;
   const isFree = opening === null || opening.row.invoice_status === 'SKIPPED';
-  const row =
-    begun === 'incomplete' && isFree
-      ? await activateIncomplete(unit, id)
-      : await readRecord(unit, SUBSCRIPTIONS, id);
+  const row = isFree
+    ? await activateIncomplete(unit, id)
+    : await readRecord(unit, SUBSCRIPTIONS, id);
   if (isRefusal(row) || opening === null) return row;
   const isPaidFirst =
     row.subscription_status === 'incomplete' && row.payment_behavior === 'error_if_incomplete';

@@ -11,7 +11,11 @@ import type { InvoiceInputs, InvoiceResult, InvoiceTotals } from '../../domain/i
 import type { Money } from '../../domain/money/money.js';
 import { encodeValue } from '../../domain/invoice/snapshot/encode-value.js';
 import { currentRules, rulesOf } from '../../domain/invoice/build/rules.js';
-import { decodeSnapshot, encodeSnapshot } from '../../domain/invoice/snapshot/invoice-snapshot.js';
+import {
+  decodeSnapshot,
+  encodeSnapshot,
+  withOtherWallets,
+} from '../../domain/invoice/snapshot/invoice-snapshot.js';
 import { adjustGiven, decodeGiven, encodeGiven, type GivenInvoice } from './given-document.js';
 import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import { CURRENT_ENVIRONMENT, isOfEnvironment } from '../../records/conditions.js';
@@ -121,10 +125,14 @@ function debitsOf(
   }));
 }
 
-/** Computes a stored computation again, now with wallets that pay (docs/domain.md 20.7). */
+/**
+ * A stored computation with wallets that pay (docs/domain.md 20.7).
+ * @param priced What it computes to without them; computed again when absent.
+ */
 export function withWallets(
-  { invoiceId, inputs: text }: StoredComputation,
+  { invoiceId, rulesVersion, inputs: text }: StoredComputation,
   wallets: readonly PrepaidWallet[],
+  priced?: InvoiceResult,
 ): PaidComputation {
   const given = decodeGiven(text);
   if (given !== null) {
@@ -134,12 +142,10 @@ export function withWallets(
     const applied = lines.map(({ prepaidCreditsApplied }) => prepaidCreditsApplied);
     return { computation: computationOfGiven(invoiceId, paid), totals, applied, debits };
   }
-  const { inputs, ...snapshot } = decodeSnapshot(text);
-  const paid = { ...inputs, wallets };
   // A draft is finished by the rules that computed it, also after newer ones have come.
-  const { rulesVersion } = snapshot;
-  const invoice = rulesOf(rulesVersion).buildInvoice(paid);
-  const paidText = encodeSnapshot({ ...snapshot, inputs: paid });
+  const { buildInvoice, payInvoice } = rulesOf(rulesVersion);
+  const invoice = payInvoice(priced ?? buildInvoice(decodeSnapshot(text).inputs), wallets);
+  const paidText = withOtherWallets(text, wallets);
   return {
     computation: {
       ...{ invoiceId, rulesVersion, inputs: paidText },

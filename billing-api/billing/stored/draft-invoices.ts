@@ -1,6 +1,7 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { zip } from '../../../runtime/failure.js';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import type { InvoiceResult } from '../../domain/invoice/invoice.js';
 import { createRecords } from '../../records/create-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
@@ -22,6 +23,8 @@ export type NewDraft = {
 export type StoredInvoice = {
   readonly row: InvoiceRow;
   readonly parts: StoredParts;
+  /** What it was computed to just now, without wallets; absent where it was not computed. */
+  readonly priced?: InvoiceResult;
 };
 
 /**
@@ -37,7 +40,9 @@ export async function storeDrafts(
     const id = unit.newId(INVOICES.idPrefix);
     const billing_sequence = held.revision.lastSequence + 1;
     const row = { ...header, id, billing_sequence, finalize_at: finalizeAt };
-    return { row, parts: identified(unit, id, parts), computation: computationOf(id, computed) };
+    const priced = computed.invoice;
+    const computation = computationOf(id, computed);
+    return { row, parts: identified(unit, id, parts), computation, priced };
   });
   const rows = await createRecords(unit, INVOICES, {
     items: made.map(({ row }) => row),
@@ -52,5 +57,5 @@ export async function storeDrafts(
     unit,
     made.map(({ computation }) => computation),
   );
-  return zip(rows, made).map(([row, { parts }]) => ({ row, parts }));
+  return zip(rows, made).map(([row, { parts, priced }]) => ({ row, parts, priced }));
 }

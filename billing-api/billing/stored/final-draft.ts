@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import type { InvoiceResult } from '../../domain/invoice/invoice.js';
 import { rowToJson, type Patch } from '../../records/resource.js';
 import type { InvoiceHeader } from '../document/invoice-document.js';
 import type { StoredParts } from './document-parts.js';
@@ -13,6 +14,8 @@ export type FinalDraft = {
   /** What a computation changes of the header (`computedMembers`). */
   readonly computed: InvoicePatch;
   readonly parts: StoredParts;
+  /** What it was computed to just now, without wallets; absent where its lines were given. */
+  readonly priced?: InvoiceResult;
   /** Its computation came to what is stored, so that its parts stayed as they were. */
   readonly isRepeated?: boolean;
   /** The number that a caller gave to it; taken from the series when absent. */

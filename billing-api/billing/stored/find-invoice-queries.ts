@@ -13,14 +13,15 @@ import {
   type GroupedPeriod,
 } from '../../subscriptions/periods/periods-store.js';
 import { DUE_DAYS_DEFAULT } from '../../domain/invoice/build/due-date.js';
+import type { InvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { NO_GROUPING } from '../../usage/usage-grouping.js';
 import { findDueDays, type InvoicePurpose } from '../compute/invoice-purpose.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
 import { asChanged, cutCommitments, withoutTrueUp } from './cut-commitments.js';
 import { referencePointOf, storedIdsOf, type InvoiceTask } from './invoice-task.js';
 import { lookBackFrom } from './look-back.js';
-import { findPriorInvoices, type PriorInvoices } from './prior-invoices.js';
-import { findRevisions, type Revision } from './revisions.js';
+import { findPriorInvoices, NO_PRIOR_INVOICES, type PriorInvoices } from './prior-invoices.js';
+import { findRevisions, NO_INVOICES, type Revision } from './revisions.js';
 
 /** An invoice that is computed to be stored. */
 export type StoredQuery = InvoiceQuery & {
@@ -140,6 +141,31 @@ export function childQuery(
   };
   const { lineItems } = loaded.related;
   return { loaded, period, lineItems, grouping, hideZeroCharges, purpose, now };
+}
+
+/**
+ * As `findInvoiceQueries`, of the first invoice of a subscription that the unit has made. Nothing
+ * was invoiced before but of those whose commitment goes on.
+ */
+export async function findFirstQuery(
+  unit: ReadUnit,
+  task: InvoiceTask,
+  { made, config }: { readonly made: BilledSubscription; readonly config: InvoiceConfig },
+): Promise<StoredQuery> {
+  const loaded = asChanged(made, task.period);
+  const { id, commitment_origin_id: originId } = loaded.subscription;
+  const since = lookBackFrom(loaded, task.period);
+  const asked = { subscriptionIds: [id], exceptIds: [], since };
+  const prior = originId === null ? NO_PRIOR_INVOICES : (await findPriorInvoices(unit, asked))(id);
+  const dueDays = await findDueDays(unit, [loaded.subscription], config);
+  return queryFrom(task, {
+    loaded,
+    prior,
+    dueDays: mustGet(dueDays, id, 'the days until an invoice is due'),
+    revision: NO_INVOICES,
+    now: unit.now,
+    children: [],
+  });
 }
 
 /**

@@ -39,8 +39,9 @@ export async function replaceComputations(
   });
   if (documents.length === 0) return [];
   const kept = await storeChangedParts(unit, documents);
-  return documents.map(({ row, computed, parts }) => {
-    return { row, computed, parts: kept.get(row.id) ?? parts, isRepeated: kept.has(row.id) };
+  return documents.map(({ row, computed, parts, invoice: { invoice: priced } }) => {
+    const isRepeated = kept.has(row.id);
+    return { row, computed, parts: kept.get(row.id) ?? parts, isRepeated, priced };
   });
 }
 

@@ -243,6 +243,9 @@ function priorOf({ lines, counts }: PriorRows): Required<PriorInvoices> {
   };
 }
 
+/** Nothing was invoiced. */
+export const NO_PRIOR_INVOICES: PriorInvoices = priorOf({ lines: [], counts: [] });
+
 /**
  * What the drafts and finalized invoices of these subscriptions have taken: lines, parts of
  * commitments, and applications of coupons, by subscription. Two statements for all of them.

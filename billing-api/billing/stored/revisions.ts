@@ -17,7 +17,8 @@ export type Revision = {
   readonly lastSequence: number;
 };
 
-const NO_INVOICES: Revision = { count: 0, versions: 0, lastSequence: 0 };
+/** That of a subscription without invoices. */
+export const NO_INVOICES: Revision = { count: 0, versions: 0, lastSequence: 0 };
 
 const revisionRow = z.object({
   subscription_id: z.string(),

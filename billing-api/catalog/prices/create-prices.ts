@@ -18,7 +18,7 @@ import {
   type TermColumns,
 } from '../../declarations/catalog/price.resource.js';
 import { numberPrices } from './number-prices.js';
-import { countLivePrices } from './prices-store.js';
+import { findPriceOwners, type PriceOwner } from './prices-store.js';
 
 const LIVE_PRICES_MAX = 5_000;
 
@@ -63,23 +63,26 @@ function unnumberedPriceOf(
   return ownerRefusal(owner) ?? { ...priceToColumns(terms), ...command.passthrough };
 }
 
+/** Prices that are to be stored, with what they follow. */
+type NumberedPrices = {
+  readonly prices: readonly UnnumberedPrice[];
+  readonly owners: ReadonlyMap<string, PriceOwner>;
+};
+
 /** Refuses what would give an owner more than 5,000 live prices; `member` is where they stand. */
-async function tooManyRefusal(
-  { tx, now }: Unit,
-  prices: readonly UnnumberedPrice[],
+function tooManyRefusal(
+  { now }: Unit,
+  { prices, owners }: NumberedPrices,
   member: string,
-): Promise<Refusal | null> {
-  const entityIds = [...new Set(prices.map((price) => price.entity_id))];
-  const live = await countLivePrices(tx, { entityIds, now });
-  for (const entityId of entityIds) {
+): Refusal | null {
+  for (const [entityId, { live }] of owners) {
     const added = prices.filter(
       ({ entity_id: id, end_date: endMs }) =>
         id === entityId && isLive({ status: 'published', endMs }, now),
     );
-    // Absent means zero: the owner has no live price yet.
-    if ((live.get(entityId) ?? 0) + added.length > LIVE_PRICES_MAX) {
-      const owners = 'a plan, an addon or a subscription';
-      return invalid({ [member]: `${owners} can have at most ${LIVE_PRICES_MAX} live prices` });
+    if (live + added.length > LIVE_PRICES_MAX) {
+      const owner = 'a plan, an addon or a subscription';
+      return invalid({ [member]: `${owner} can have at most ${LIVE_PRICES_MAX} live prices` });
     }
   }
   return null;
@@ -99,12 +102,11 @@ export async function storePrices(
   member = 'entity_id',
 ): Promise<readonly PriceRow[] | Refusal> {
   if (items.length === 0) return [];
-  const tooMany = await tooManyRefusal(unit, items, member);
+  const entityIds = items.map((price) => price.entity_id);
+  const owners = await findPriceOwners(unit.tx, { entityIds, now: unit.now });
+  const tooMany = tooManyRefusal(unit, { prices: items, owners }, member);
   if (tooMany !== null) return tooMany;
-  const sequences = await numberPrices(
-    unit,
-    items.map((price) => price.entity_id),
-  );
+  const sequences = await numberPrices(unit, entityIds, owners);
   const rows = zip(items, sequences).map(([price, sequence]) => ({ ...price, sequence }));
   return createRecords(unit, PRICES, { items: rows, isBulk });
 }

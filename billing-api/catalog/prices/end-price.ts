@@ -9,7 +9,7 @@ import { lockOwnerOf } from '../../owners/lock-owners.js';
 import { numberPrices } from './number-prices.js';
 import type { EndPriceBody } from '../../declarations/catalog/price-bodies.js';
 import { PRICES, type PriceRow } from '../../declarations/catalog/price.resource.js';
-import { findSuccessorId } from './prices-store.js';
+import { findPriceOwners, findSuccessorId } from './prices-store.js';
 
 /** A price that nobody else can end meanwhile, with the state of its owner. */
 type LockedPrice = { readonly price: PriceRow; readonly owner: { readonly status: string } };
@@ -57,7 +57,9 @@ export async function endPrice(
   price: PriceRow,
   patch: { readonly end_date: InstantMs; readonly lookup_key?: null },
 ): Promise<PriceRow | Refusal> {
-  const [sequence] = await numberPrices(unit, [price.entity_id]);
+  const ownerIds = [price.entity_id];
+  const owners = await findPriceOwners(unit.tx, { entityIds: ownerIds, now: unit.now });
+  const [sequence] = await numberPrices(unit, ownerIds, owners);
   const numbered = sequence === undefined ? patch : { ...patch, sequence };
   return updateRecord(unit, PRICES, { row: price, patch: numbered });
 }

@@ -1,6 +1,6 @@
 import { mustGet } from '../../../runtime/failure.js';
 import type { Unit } from '../../records/unit.js';
-import { findLastSequences, setPriceSequences } from './prices-store.js';
+import { setPriceSequences, type PriceOwner } from './prices-store.js';
 
 /**
  * Takes the next sequence of its owner for every price of a list, in its order. A price takes one
@@ -9,13 +9,14 @@ import { findLastSequences, setPriceSequences } from './prices-store.js';
 export async function numberPrices(
   { tx }: Unit,
   ownerIds: readonly string[],
+  owners: ReadonlyMap<string, PriceOwner>,
 ): Promise<readonly number[]> {
-  const last = new Map(await findLastSequences(tx, ownerIds));
+  const last = new Map([...owners].map(([id, { sequence }]) => [id, sequence]));
   const taken = ownerIds.map((id) => {
     const next = mustGet(last, id, 'the last sequence of an owner') + 1;
     last.set(id, next);
     return next;
   });
-  await setPriceSequences(tx, last);
+  await setPriceSequences(tx, new Map([...last].filter(([id]) => owners.get(id)?.isPlan === true)));
   return taken;
 }

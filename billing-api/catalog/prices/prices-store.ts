@@ -2,7 +2,7 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { integerColumn, noRows } from '../../../sql/columns.js';
-import { isOfEnvironment } from '../../records/conditions.js';
+import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import type { Transaction } from '../../records/unit.js';
 import { PRICES, type PriceRow } from '../../declarations/catalog/price.resource.js';
 
@@ -51,22 +51,6 @@ export async function findLivePrices(
     ORDER BY created_at, sequence LIMIT ${owners.rowsMax ?? null}`);
 }
 
-/** How many live prices each of these owners has; owners without one are left out. */
-export async function countLivePrices(
-  transaction: Transaction,
-  owners: LivePricesQuery,
-): Promise<ReadonlyMap<string, number>> {
-  const rows = await transaction.any(sql.type(
-    z.object({ entity_id: z.string(), live: integerColumn }),
-  )`
-    SELECT entity_id, count(*) AS live FROM prices
-    WHERE entity_id = ANY (${sql.array([...owners.entityIds], 'text')}) AND status = 'published'
-      AND (end_date IS NULL OR end_date > ${formatInstant(owners.now)}::timestamptz)
-      AND ${isOfEnvironment}
-    GROUP BY entity_id`);
-  return new Map(rows.map((row) => [row.entity_id, row.live]));
-}
-
 /** The price that takes the place of this one at its end; null when none does. */
 export async function findSuccessorId(
   transaction: Transaction,
@@ -81,33 +65,54 @@ export async function findSuccessorId(
     ORDER BY created_at, id LIMIT 1`);
 }
 
-const sequenceRow = z.object({ owner_id: z.string(), sequence: z.number().int() });
+const ownerRow = z.object({
+  owner_id: z.string(),
+  is_plan: z.boolean(),
+  sequence: z.number().int(),
+  live: integerColumn,
+});
 
-/**
- * The sequence of the newest price of each of these owners, which the transaction has locked. A
- * plan knows its own, also of a price that was renumbered; others have that of their prices.
- */
-export async function findLastSequences(
+/** What the next prices of an owner follow. */
+export type PriceOwner = {
+  /** A plan keeps its sequence; other owners have that of their prices. */
+  readonly isPlan: boolean;
+  /** Of its newest price; that of a plan counts prices that were renumbered, too. */
+  readonly sequence: number;
+  /** How many published prices have not ended. */
+  readonly live: number;
+};
+
+/** What the next prices of these owners follow, which the transaction has locked or made. */
+export async function findPriceOwners(
   transaction: Transaction,
-  ownerIds: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
-  const ids = sql.array([...new Set(ownerIds)], 'text');
-  const rows = await transaction.any(sql.type(sequenceRow)`
-    SELECT given.id AS owner_id, coalesce(
-      (SELECT price_sequence FROM plans WHERE plans.id = given.id AND ${isOfEnvironment}),
-      (SELECT max(sequence) FROM prices WHERE entity_id = given.id AND ${isOfEnvironment}),
-      0) AS sequence
-    FROM unnest(${ids}) AS given (id)`);
-  return new Map(rows.map((row) => [row.owner_id, row.sequence]));
+  { entityIds, now }: LivePricesQuery,
+): Promise<ReadonlyMap<string, PriceOwner>> {
+  const rows = await transaction.any(sql.type(ownerRow)`
+    SELECT given.id AS owner_id, plan.id IS NOT NULL AS is_plan,
+      coalesce(plan.price_sequence, priced.sequence, 0) AS sequence, priced.live
+    FROM unnest(${sql.array([...new Set(entityIds)], 'text')}) AS given (id)
+    LEFT JOIN plans AS plan ON plan.id = given.id AND ${rowIsOfEnvironment('plan')}
+    CROSS JOIN LATERAL (
+      SELECT max(sequence) AS sequence, count(*) FILTER (WHERE status = 'published'
+        AND (end_date IS NULL OR end_date > ${formatInstant(now)}::timestamptz)) AS live
+      FROM prices WHERE entity_id = given.id AND ${isOfEnvironment}) AS priced`);
+  return new Map(
+    rows.map(({ owner_id: id, is_plan: isPlan, sequence, live }) => [
+      id,
+      { isPlan, sequence, live },
+    ]),
+  );
 }
 
-/** Moves the sequences of plans on, which the transaction has locked; other owners have none. */
+/** Moves the sequences of plans on, which the transaction has locked. */
 export async function setPriceSequences(
   transaction: Transaction,
   sequences: ReadonlyMap<string, number>,
 ): Promise<void> {
-  for (const [planId, sequence] of sequences) {
-    await transaction.query(sql.type(noRows)`
-      UPDATE plans SET price_sequence = ${sequence} WHERE id = ${planId} AND ${isOfEnvironment}`);
-  }
+  if (sequences.size === 0) return;
+  const given = sql.unnest([...sequences], ['text', 'int4']);
+  await transaction.query(sql.type(noRows)`
+    UPDATE plans AS plan SET price_sequence = given.sequence
+    FROM ${given} AS given (id, sequence)
+    WHERE plan.id = given.id AND ${rowIsOfEnvironment('plan')}`);
 }

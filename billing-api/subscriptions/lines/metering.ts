@@ -40,14 +40,18 @@ export function meterOfLine(row: LineItemRow, metering: Metering): LineMeter | n
   return lineMeterOf(meter, effective);
 }
 
-/** The meters of these line items, as the transaction sees them. */
+/**
+ * The meters of these line items, as the transaction sees them.
+ * @param known The meters of all of them, where the transaction has read them.
+ */
 export async function findMetering(
   transaction: Transaction,
   lineItems: readonly LineItemRow[],
+  known?: ReadonlyMap<string, MeterRow>,
 ): Promise<Metering> {
   const ids = lineItems.map((item) => item.meter_id).filter((id) => id !== null);
   return {
     effectiveMeters: await findEffectiveMeters(transaction, ids),
-    meters: await findMeters(transaction, ids),
+    meters: known ?? (await findMeters(transaction, ids)),
   };
 }

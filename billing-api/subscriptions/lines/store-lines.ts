@@ -180,7 +180,7 @@ function newLineItem(
 
 export type StoredLines = {
   readonly lineItems: readonly LineItemRow[];
-  /** Of the lines and of their time buckets, as far as they are new; and of the lines all. */
+  /** Of the lines and of the time buckets that they were given. */
   readonly prices: ReadonlyMap<string, PriceRow>;
 };
 
@@ -198,7 +198,11 @@ export async function storeLines(
 ): Promise<StoredLines | Refusal> {
   const result = await storeNewPrices(unit, lines);
   if (isRefusal(result)) return result;
-  const named = lines.flatMap(({ price }) => (price.kind === 'stored' ? [price.row] : []));
+  const given = lines.flatMap(({ price, timeBuckets }) => [
+    price,
+    ...timeBuckets.map((bucket) => bucket.price),
+  ]);
+  const named = given.flatMap((price) => (price.kind === 'stored' ? [price.row] : []));
   const prices = new Map([...named, ...result.stored].map((row) => [row.id, row]));
   const rows = result.priced.map(({ line, priceId }) => {
     const price = mustGet(prices, priceId, 'the price of a line');

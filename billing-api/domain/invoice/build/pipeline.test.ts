@@ -13,6 +13,9 @@ import type {
   TaxAssociation,
 } from '../../adjustments/adjustments.js';
 import { buildInvoice } from './build-invoice.js';
+import { payInvoice } from './pay-invoice.js';
+import { encodeValue } from '../snapshot/encode-value.js';
+import { encodeSnapshot, withOtherWallets } from '../snapshot/invoice-snapshot.js';
 import type { InvoiceInputs, InvoiceResult } from '../invoice.js';
 import type { LineUsage } from '../../usage/line-usage.js';
 import {
@@ -338,6 +341,17 @@ describe('laws of the whole pipeline', () => {
         usage: new Map(turned(usage)),
       });
       expect(JSON.stringify(again)).toBe(JSON.stringify(result));
+    });
+  });
+
+  it('wallets that pay afterwards pay what they would have paid at once: the same bytes', () => {
+    check((result, inputs) => {
+      const unpaid = buildInvoice({ ...inputs, wallets: [] });
+      const paid = payInvoice(unpaid, inputs.wallets);
+      expect(JSON.stringify(encodeValue(paid))).toBe(JSON.stringify(encodeValue(result)));
+      const snapshot = { rulesVersion: 1, timeZoneData: '2026a', watermark: null };
+      const text = encodeSnapshot({ ...snapshot, inputs: { ...inputs, wallets: [] } });
+      expect(withOtherWallets(text, inputs.wallets)).toBe(encodeSnapshot({ ...snapshot, inputs }));
     });
   });
 

@@ -1,5 +1,6 @@
 import { adjustLines } from './adjust-lines.js';
 import { buildInvoice, priceInvoice } from './build-invoice.js';
+import { payInvoice } from './pay-invoice.js';
 
 /** How inputs become an invoice, by one version of the rules. Reads nothing. */
 export type BillingRules = {
@@ -7,6 +8,7 @@ export type BillingRules = {
   readonly buildInvoice: typeof buildInvoice;
   readonly priceInvoice: typeof priceInvoice;
   readonly adjustLines: typeof adjustLines;
+  readonly payInvoice: typeof payInvoice;
 };
 
 /**
@@ -15,7 +17,7 @@ export type BillingRules = {
  * stored are verified and finished by the rules that computed them (docs/domain.md 13.1).
  */
 export const BILLING_RULES: [BillingRules, ...BillingRules[]] = [
-  { version: 1, buildInvoice, priceInvoice, adjustLines },
+  { version: 1, buildInvoice, priceInvoice, adjustLines, payInvoice },
 ];
 
 /** The rules by which new invoices are computed. */

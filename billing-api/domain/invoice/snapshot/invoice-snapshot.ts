@@ -1,3 +1,5 @@
+import { assertThat } from '../../../../runtime/failure.js';
+import type { PrepaidWallet } from '../../adjustments/adjustments.js';
 import type { UsageWatermark } from '../../usage/watermark.js';
 import type { InvoiceInputs } from '../invoice.js';
 import { decodeValue } from './decode-value.js';
@@ -33,16 +35,27 @@ export function encodeSnapshot({
   });
 }
 
+function readSnapshot(text: string) {
+  const read: unknown = JSON.parse(text);
+  if (!isPlainObject(read) || read['format'] !== FORMAT_VERSION) {
+    throw new TypeError('this release cannot read the format of the invoice inputs');
+  }
+  return read;
+}
+
+/** A snapshot that `encodeSnapshot` wrote, with other wallets that pay, and as a text again. */
+export function withOtherWallets(text: string, wallets: readonly PrepaidWallet[]): string {
+  const { inputs, ...read } = readSnapshot(text);
+  assertThat(isPlainObject(inputs), 'the inputs of a snapshot');
+  return JSON.stringify({ ...read, inputs: { ...inputs, wallets: encodeValue(wallets) } });
+}
+
 /**
  * The snapshot that `encodeSnapshot` wrote.
  * @throws TypeError for another text, or one of a format that this release lacks.
  */
 export function decodeSnapshot(text: string): InvoiceSnapshot {
-  const read: unknown = JSON.parse(text);
-  if (!isPlainObject(read) || read['format'] !== FORMAT_VERSION) {
-    throw new TypeError('this release cannot read the format of the invoice inputs');
-  }
-  const { rules, time_zone_data: timeZoneData, inputs, watermark = null } = read;
+  const { rules, time_zone_data: timeZoneData, inputs, watermark = null } = readSnapshot(text);
   if (typeof rules !== 'number' || typeof timeZoneData !== 'string') {
     throw new TypeError('the invoice inputs do not say by which rules they are computed');
   }
