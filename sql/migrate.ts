@@ -9,7 +9,7 @@ import {
   readMigrations,
   type Migration,
 } from '../runtime/migrations.js';
-import { withAdvisoryLock, type SessionOptions } from './session.js';
+import { holdingLock, PATIENT, withSession, type SessionOptions } from './session.js';
 
 const LOCK = 'minutebook:migrate-postgres';
 
@@ -95,5 +95,5 @@ export function migrateDatabase(
     for (const migration of pending) await apply(session, migration);
     return pending.map((migration) => migration.name);
   };
-  return withAdvisoryLock(url, LOCK, migrate, options);
+  return withSession(url, holdingLock(LOCK, migrate), { ...PATIENT, ...options });
 }
