@@ -12,7 +12,7 @@ import {
 } from '../runtime/migrations.js';
 import { releaseVersion } from '../runtime/project.js';
 import { pendingFunctions, readFunctions, type SchemaFunction } from './functions.js';
-import { withAdvisoryLock, type SessionOptions } from './session.js';
+import { holdingLock, PATIENT, withSession, type SessionOptions } from './session.js';
 
 const LOCK = 'minutebook:migrate-postgres';
 
@@ -142,5 +142,5 @@ export function migrateDatabase(
     await applyFunctions(session, functions);
     return pending.map((migration) => migration.name);
   };
-  return withAdvisoryLock(url, LOCK, migrate, options);
+  return withSession(url, holdingLock(LOCK, migrate), { ...PATIENT, ...options });
 }

@@ -78,6 +78,17 @@ export function withFreeAdvisoryLock<T>(
   });
 }
 
+/** Work in a session that holds an advisory lock of the database; see `withAdvisoryLock`. */
+export function holdingLock<T>(
+  lock: string,
+  work: (session: Client) => Promise<T>,
+): (session: Client) => Promise<T> {
+  return async (session) => {
+    await session.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [lock]);
+    return work(session);
+  };
+}
+
 /**
  * Runs `work` while holding an advisory lock of the database; other processes wait for it, up to a
  * day. The server frees the lock when the session ends, however it ends.
@@ -86,11 +97,6 @@ export function withAdvisoryLock<T>(
   url: string,
   lock: string,
   work: (session: Client) => Promise<T>,
-  options: SessionOptions = {},
 ): Promise<T> {
-  const locked = async (session: Client): Promise<T> => {
-    await session.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [lock]);
-    return work(session);
-  };
-  return withSession(url, locked, { ...PATIENT, ...options });
+  return withSession(url, holdingLock(lock, work), PATIENT);
 }

@@ -48,15 +48,18 @@ async function goOn(run: JobRun, needs: JobNeeds, advance: Advance): Promise<boo
   const occasion = occasionAt(run);
   // What a run that was killed had left at the instant at which it stood.
   await billAt(run, needs, advance.now);
+  let doneAt = advance.now;
   for (let count = 0; count < INSTANTS_OF_RUN; count += 1) {
     run.signal.throwIfAborted();
     const at = await stepClock(needs, occasion, advance);
     if (at === null) {
-      await billAt(run, needs, advance.to);
+      // Everything that is due there is done, if that was the last instant of all.
+      if (doneAt < advance.to) await billAt(run, needs, advance.to);
       await endAdvance(needs, occasion, advance);
       return false;
     }
     await billAt(run, needs, at);
+    doneAt = at;
     await run.progressed();
   }
   return true;

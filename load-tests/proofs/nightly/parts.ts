@@ -105,6 +105,14 @@ const TESTS_OF_NIGHT: readonly Described[] = [
     tests(['--project', 'engines', 'billing-api/billing/run/many-due']),
   ],
   [
+    'long-lives',
+    'a year of a test clock in steps of three days, and a hundred previews at once',
+    tests([
+      ...['--project', 'engines', 'billing-api/platform/test-clocks'],
+      'billing-api/billing/compute/many-invoices',
+    ]),
+  ],
+  [
     'abandoned-requests',
     '50,000 clients that leave, at each API',
     tests(['--project', 'engines', 'abandoned-requests']),
