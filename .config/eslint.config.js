@@ -1,5 +1,6 @@
 // Style rules that fail the build: sizes and shapes of docs/style.md 4, type-aware correctness.
 import tseslint from 'typescript-eslint';
+import { noLiteralState } from './no-literal-state.js';
 import { noSilentZero } from './no-silent-zero.js';
 
 const sizes = {
@@ -147,6 +148,15 @@ export default tseslint.config(
         { object: 'Date', property: 'now', message: OF_UNITS },
       ],
     },
+  },
+  {
+    files: ['billing-api/**/*.ts'],
+    ignores: [
+      ...['**/*.test.ts', 'billing-api/testing/**', 'billing-api/domain/lifecycle/**'],
+      ...['billing-api/billing/proration/**', 'billing-api/billing/settlement/**'],
+    ],
+    plugins: { states: { rules: { 'no-literal-state': noLiteralState } } },
+    rules: { 'states/no-literal-state': 'error' },
   },
   {
     files: MONEY_AND_USAGE,

@@ -1,3 +1,5 @@
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
+import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import {
   SUBSCRIPTIONS,
   type SubscriptionRow,
@@ -24,7 +26,7 @@ export async function settleOpening(
   { id, subscription_status: begun }: SubscriptionRow,
   { opening, reservation }: Opened,
 ): Promise<SubscriptionRow | Refusal> {
-  const isFree = opening === null || opening.row.invoice_status === 'SKIPPED';
+  const isFree = opening === null || isIn(INVOICE, 'free', opening.row.invoice_status);
   const row =
     begun === 'incomplete' && isFree
       ? await activateIncomplete(unit, id)
