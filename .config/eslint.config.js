@@ -1,6 +1,7 @@
 // Style rules that fail the build: sizes and shapes of docs/style.md 4, type-aware correctness.
 import tseslint from 'typescript-eslint';
 import { noDroppedRefusal } from './no-dropped-refusal.js';
+import { noLiteralState } from './no-literal-state.js';
 import { noSilentZero } from './no-silent-zero.js';
 
 const sizes = {
@@ -111,7 +112,11 @@ const MACHINE_CLOCK = [
 
 /** Rules of our own. */
 const house = {
-  rules: { 'no-dropped-refusal': noDroppedRefusal, 'no-silent-zero': noSilentZero },
+  rules: {
+    'no-dropped-refusal': noDroppedRefusal,
+    'no-literal-state': noLiteralState,
+    'no-silent-zero': noSilentZero,
+  },
 };
 
 const OF_UNITS = 'Take `now` from the unit (records/unit.ts), which follows test clocks.';
@@ -159,6 +164,12 @@ export default tseslint.config(
     ignores: ['**/*.test.ts'],
     plugins: { house },
     rules: { 'house/no-dropped-refusal': 'error' },
+  },
+  {
+    files: ['billing-api/**/*.ts'],
+    ignores: ['**/*.test.ts', 'billing-api/testing/**', 'billing-api/domain/lifecycle/**'],
+    plugins: { house },
+    rules: { 'house/no-literal-state': 'error' },
   },
   {
     files: MONEY_AND_USAGE,

@@ -1,5 +1,6 @@
 import type { InstantMs } from '../../contract/instant.js';
 import { assertPresent } from '../../runtime/failure.js';
+import { isInCurrency } from '../domain/adjustments/coupon-kinds.js';
 import { repeatedCouponEnd } from '../domain/adjustments/coupon-end.js';
 import type { BillingGrid } from '../domain/calendar/billing-grid.js';
 import { updateRecord } from '../records/change-record.js';
@@ -55,7 +56,7 @@ function problemOf(
   const early = windowProblem(coupon, now);
   if (early !== null) return early;
   if (most !== null && redeemed >= most) return 'names a coupon that has no redemptions left';
-  if (coupon.type === 'fixed' && coupon.currency !== currency) {
+  if (isInCurrency(coupon.type) && coupon.currency !== currency) {
     return `names a coupon in ${coupon.currency ?? ''}; the subscription is in ${currency}`;
   }
   return null;

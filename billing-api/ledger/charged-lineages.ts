@@ -1,6 +1,6 @@
 import { sql } from 'slonik';
 import { rowIsOfEnvironment, rowIsIn } from '../records/conditions.js';
-import { INVOICE } from '../domain/lifecycle/invoice-lifecycle.js';
+import { INVOICE, CREDIT_NOTE } from '../domain/lifecycle/invoice-lifecycle.js';
 
 /** What still counts of a credit for unused time: not what voiding an invoice took off again. */
 const countedCredit = sql.fragment`credit.amount - credit.absorbed`;
@@ -22,7 +22,7 @@ export const CHARGED_LINEAGES = sql.fragment`
     SELECT noted.invoice_line_item_id AS line_id, sum(noted.amount) AS amount
     FROM credit_note_lines AS noted
     JOIN credit_notes AS note ON note.id = noted.credit_note_id AND ${rowIsOfEnvironment('note')}
-    WHERE note.credit_note_status <> 'VOIDED' AND ${rowIsOfEnvironment('noted')} GROUP BY 1
+    WHERE ${rowIsIn(['note', 'credit_note_status'], CREDIT_NOTE, 'counted')} AND ${rowIsOfEnvironment('noted')} GROUP BY 1
   ), unused AS MATERIALIZED (
     SELECT credit.wallet_transaction_id || ' ' || credit.subscription_line_item_id AS id,
       credit.subscription_line_item_id AS item_id, credit.period_start, credit.period_end, ${countedCredit} AS amount
@@ -57,14 +57,14 @@ export const CHARGED_LINEAGES = sql.fragment`
     GROUP BY 1
   ), charges AS MATERIALIZED (
     SELECT lineage.root_id, line.id, line.invoice_id, invoice.currency, line.period_start, line.period_end,
-      invoice.invoice_status = 'FINALIZED' AS is_final, ${netOfLine} AS net, coalesce(noted.amount, 0) AS noted, invoice.total_tax AS tax, coalesce(taxed.net, 0) AS taxed, taxed.lines
+      ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')} AS is_final, ${netOfLine} AS net, coalesce(noted.amount, 0) AS noted, invoice.total_tax AS tax, coalesce(taxed.net, 0) AS taxed, taxed.lines
     FROM invoice_line_items AS line
     JOIN invoices AS invoice ON invoice.id = line.invoice_id AND ${rowIsOfEnvironment('invoice')}
     LEFT JOIN lineage ON lineage.id = line.subscription_line_item_id AND line.kind = 'charge' AND line.price_type = 'FIXED'
     LEFT JOIN noted ON noted.line_id = line.id
     LEFT JOIN taxed ON taxed.invoice_id = line.invoice_id
     WHERE line.kind <> 'credit' AND (lineage.id IS NOT NULL OR noted.line_id IS NOT NULL)
-      AND (${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')} OR (invoice.invoice_status = 'DRAFT' AND invoice.is_manually_edited))
+      AND (${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')} OR (${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'draft')} AND invoice.is_manually_edited))
       AND ${rowIsOfEnvironment('line')}
   ), parts AS MATERIALIZED (
     SELECT unused.id, unused.amount, charges.invoice_id, charges.is_final

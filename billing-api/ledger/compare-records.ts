@@ -4,7 +4,7 @@ import { numericColumn } from '../../sql/columns.js';
 import { rowIsOfEnvironment, rowIsIn } from '../records/conditions.js';
 import type { ReadUnit } from '../records/unit.js';
 import { problemOf, type BooksProblemDto } from './books-dto.js';
-import { INVOICE } from '../domain/lifecycle/invoice-lifecycle.js';
+import { INVOICE, CREDIT_NOTE } from '../domain/lifecycle/invoice-lifecycle.js';
 
 /**
  * Customers whose records are compared at once, by their ids: behind one, up to and with another;
@@ -73,7 +73,7 @@ export async function findDifferences(
           AND found.account = CASE payment.destination_type WHEN 'CUSTOMER' THEN 'wallet' ELSE 'receivable' END
       WHERE ${isOf('payment', range)} AND ${rowIsOfEnvironment('payment')}
       UNION ALL
-      SELECT 'credit_note', note.id, 'total_amount', CASE WHEN note.credit_note_status = 'FINALIZED' THEN note.total_amount ELSE 0 END,
+      SELECT 'credit_note', note.id, 'total_amount', CASE WHEN ${rowIsIn(['note', 'credit_note_status'], CREDIT_NOTE, 'given')} THEN note.total_amount ELSE 0 END,
         coalesce(found.amount, 0)
       FROM credit_notes AS note
       LEFT JOIN (SELECT entity_id, sum(amount) AS amount FROM posted WHERE account IN ('refunds', 'wallet_funding') GROUP BY entity_id) AS found

@@ -1,7 +1,8 @@
+import { CREDIT_NOTE } from '../domain/lifecycle/invoice-lifecycle.js';
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { numericColumn } from '../../sql/columns.js';
-import { rowIsOfEnvironment } from '../records/conditions.js';
+import { rowIsOfEnvironment, rowIsIn } from '../records/conditions.js';
 import type { ReadUnit } from '../records/unit.js';
 
 const unaccountedRow = z.object({
@@ -33,7 +34,7 @@ const sources = sql.fragment`
   GROUP BY 2
   UNION ALL
   SELECT 'CREDIT_NOTE', note.id, note.total_amount FROM credit_notes AS note
-  WHERE note.credit_note_type = 'REFUND' AND note.credit_note_status = 'FINALIZED' AND ${rowIsOfEnvironment('note')}
+  WHERE note.credit_note_type = 'REFUND' AND ${rowIsIn(['note', 'credit_note_status'], CREDIT_NOTE, 'given')} AND ${rowIsOfEnvironment('note')}
   UNION ALL
   SELECT 'CREDIT_NOTE', invoice.id, greatest(0, invoice.total_discount - invoice.subtotal - invoice.total_tax)
   FROM invoices AS invoice

@@ -1,9 +1,10 @@
+import { INVOICE } from '../domain/lifecycle/invoice-lifecycle.js';
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { decimalOf, plain, type Decimal } from '../../contract/decimal.js';
 import { numericColumn } from '../../sql/columns.js';
 import { minorUnitOf } from '../domain/money/minor-digits.js';
-import { rowIsOfEnvironment } from '../records/conditions.js';
+import { rowIsOfEnvironment, rowIsIn } from '../records/conditions.js';
 import type { ReadUnit } from '../records/unit.js';
 import { CHARGED_LINEAGES } from './charged-lineages.js';
 import { findUnaccountedCredits } from './credit-sources.js';
@@ -99,10 +100,10 @@ const invoicesOf = (divided: string) => sql.fragment`
       AND movement.kind IN ('invoice.voided', 'invoice.credited') AND ${rowIsOfEnvironment('posting')}
     GROUP BY 1
   ), of_invoices AS (
-    SELECT invoice.id, invoice.currency, CASE invoice.invoice_status
-        WHEN 'FINALIZED' THEN greatest(invoice.amount_paid, invoice.amount_due) + coalesce(lowered.amount, 0) - coalesce(given.excess, 0)
+    SELECT invoice.id, invoice.currency, CASE
+        WHEN ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')} THEN greatest(invoice.amount_paid, invoice.amount_due) + coalesce(lowered.amount, 0) - coalesce(given.excess, 0)
         ELSE invoice.amount_paid + coalesce(lowered.set_off, 0) END + invoice.total_prepaid_credits_applied AS most,
-      CASE invoice.invoice_status WHEN 'FINALIZED' THEN coalesce(shared.amount, 0) ELSE 0 END AS unused,
+      CASE WHEN ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')} THEN coalesce(shared.amount, 0) ELSE 0 END AS unused,
       invoice.refunded_amount AS refunded, coalesce(given.returned, 0) AS returned,
       coalesce(given.roundings, 0) AS roundings
     FROM invoices AS invoice
@@ -134,7 +135,7 @@ const customers = sql.fragment`
     FROM invoices AS invoice
     LEFT JOIN of_invoices AS found ON found.id = invoice.id
     LEFT JOIN given ON given.invoice_id = invoice.id
-    WHERE invoice.invoice_status = 'VOIDED' AND ${rowIsOfEnvironment('invoice')} GROUP BY 1, 2
+    WHERE ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'voided')} AND ${rowIsOfEnvironment('invoice')} GROUP BY 1, 2
   ), of_customers AS (
     SELECT customer_id, currency, coalesce(voided.most, 0) AS most, taken.amount AS unused,
       coalesce(voided.refunded, 0) AS refunded, coalesce(voided.returned, 0) AS returned,

@@ -1,3 +1,5 @@
+import { isIn } from '../domain/lifecycle/lifecycle.js';
+import { INVOICE } from '../domain/lifecycle/invoice-lifecycle.js';
 import { holdPublishedCustomer } from '../owners/hold-customer.js';
 import { holdPublished, lockRecord } from '../records/find-record.js';
 import type { MemberReader } from '../records/member-rules.js';
@@ -49,7 +51,7 @@ async function holdCustomer(
 async function holdDraft(unit: Unit, id: string): Promise<TaxedEntity | Refusal> {
   const invoice = await lockRecord(unit, INVOICES, id);
   if (invoice === null) return notFound(INVOICES.name, id);
-  if (invoice.invoice_status === 'DRAFT') return { type: 'invoice', id };
+  if (isIn(INVOICE, 'draft', invoice.invoice_status)) return { type: 'invoice', id };
   const problem = `the invoice is ${invoice.invoice_status}; only a DRAFT gets a tax of its own`;
   return new Refusal('invalid_operation', problem);
 }

@@ -161,7 +161,7 @@ export function isPostponed(at: string) {
       SELECT FROM invoices AS invoice
       WHERE invoice.customer_id = credit.customer_id AND ${rowIsOfEnvironment('invoice')}
         AND invoice.period_start <= credit.expiry_date AND invoice.period_end >= credit.expiry_date
-        AND (invoice.invoice_status = 'DRAFT'
+        AND (${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'draft')}
           OR (${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')} AND invoice.amount_remaining > 0)))
     OR EXISTS (
       SELECT FROM subscriptions AS subscription

@@ -5,14 +5,15 @@ import type {
   MetadataDto,
   RecordStatusDto,
 } from '../../records/record-dto.js';
+import type { CouponDto } from '../../generated/standard/coupon-types.js';
 import type { TaxRateDto } from '../../generated/standard/tax-rate-types.js';
 
 /** A coupon as it was when it was applied. */
 export interface CouponSnapshotDto {
   name: string;
   coupon_code: string | null;
-  type: 'fixed' | 'percentage';
-  cadence: 'once' | 'repeated' | 'forever';
+  type: CouponDto['type'];
+  cadence: CouponDto['cadence'];
   amount_off: DecimalText | null;
   percentage_off: DecimalText | null;
   currency: Currency | null;
@@ -35,7 +36,7 @@ export interface CouponApplicationDto {
   invoice_line_item_id: string | null;
   subscription_id: string | null;
   currency: Currency;
-  discount_type: 'fixed' | 'percentage';
+  discount_type: CouponDto['type'];
   discount_percentage: DecimalText | null;
   discounted_amount: DecimalText;
   /** What the discount was computed from. */

@@ -1,4 +1,4 @@
-import { assertPresent, mustGet } from '../../../runtime/failure.js';
+import { mustGet } from '../../../runtime/failure.js';
 import {
   COUPON_ASSOCIATIONS,
   type AttachedCoupon,
@@ -9,6 +9,7 @@ import {
   TAX_ASSOCIATIONS,
   type NewTaxAssociation,
 } from '../../declarations/taxes/tax-association.resource.js';
+import { hasApplicationsLeft } from '../../domain/adjustments/coupon-cadences.js';
 import { createRecords } from '../../records/create-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { ownColumnsOf } from '../../records/resource.js';
@@ -41,14 +42,7 @@ async function keepTaxes(
 /** Whether a coupon may still discount something after so many applications. */
 function isLeft({ association, coupon }: AttachedCoupon, applied: number, now: number): boolean {
   if ((association.end_date ?? Infinity) <= now) return false;
-  switch (coupon.cadence) {
-    case 'once':
-      return applied === 0;
-    case 'repeated':
-      return applied < assertPresent(coupon.duration_in_periods, 'the duration of a coupon');
-    case 'forever':
-      return true;
-  }
+  return hasApplicationsLeft(coupon.cadence, coupon.duration_in_periods, applied);
 }
 
 /** The line item that a coupon discounts now: the last one that continues that of the coupon. */

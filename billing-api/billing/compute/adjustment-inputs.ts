@@ -8,23 +8,15 @@ import type {
   TaxAssociation,
   TaxRateTerms,
 } from '../../domain/adjustments/adjustments.js';
+import { discountTermsFrom } from '../../domain/adjustments/coupon-kinds.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import type { AssociatedTax } from '../../declarations/taxes/tax-association.resource.js';
 import type { TaxRateRow } from '../../declarations/taxes/tax-rate.resource.js';
 
 /** The terms of a coupon as invoices are computed with it. */
 export function couponTermsFrom(row: CouponRow): CouponTerms {
-  const terms = { id: row.id, cadence: row.cadence, durationInPeriods: row.duration_in_periods };
-  switch (row.type) {
-    case 'fixed': {
-      const amountOff = new Decimal(assertPresent(row.amount_off, 'the amount of a coupon'));
-      return { ...terms, type: row.type, amountOff };
-    }
-    case 'percentage': {
-      const percentage = assertPresent(row.percentage_off, 'the percentage of a coupon');
-      return { ...terms, type: row.type, percentageOff: new Decimal(percentage) };
-    }
-  }
+  const { id, cadence, duration_in_periods: durationInPeriods } = row;
+  return { id, cadence, durationInPeriods, ...discountTermsFrom(row) };
 }
 
 /** The line items that continue this one and begin before an instant, in their order. */

@@ -1,3 +1,5 @@
+import { isIn } from '../../domain/lifecycle/lifecycle.js';
+import { CREDIT_NOTE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { sql } from 'slonik';
 import { sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
 import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
@@ -152,7 +154,7 @@ async function storeNote(
   const request = readLines(body, invoice);
   if (isRefusal(request)) return request;
   const { lines: invoiceLines } = (await findDocumentParts(unit, [invoice.id]))(invoice.id);
-  const noted = await findNotedAmounts(unit, invoice.id, ['DRAFT', 'FINALIZED']);
+  const noted = await findNotedAmounts(unit, invoice.id, CREDIT_NOTE.groups.counted);
   const total = sumOf(request.lines.map(({ amount }) => amount));
   const refusal = limitRefusal(invoice, {
     ...{ type, invoiceLines, noted, total, lines: joined(request.lines) },
@@ -216,7 +218,7 @@ export function finalizeCreditNote(
     const held = await hold(unit, target.id);
     if (isRefusal(held)) return held;
     const { note, invoice } = held;
-    if (note.row.credit_note_status === 'DRAFT') {
+    if (isIn(CREDIT_NOTE, 'draft', note.row.credit_note_status)) {
       const refusal = await stillWithin(unit, held);
       if (refusal !== null) return refusal;
     }
@@ -229,7 +231,7 @@ async function stillWithin(unit: Unit, { note, invoice }: HeldNote): Promise<Ref
   const type = noteTypeOf(invoice);
   if (isRefusal(type)) return type;
   const { lines: invoiceLines } = (await findDocumentParts(unit, [invoice.id]))(invoice.id);
-  const noted = await findNotedAmounts(unit, invoice.id, ['FINALIZED']);
+  const noted = await findNotedAmounts(unit, invoice.id, CREDIT_NOTE.groups.given);
   const lines = joined(
     note.lines.map(({ invoice_line_item_id: id, amount }) => ({ invoiceLineId: id, amount })),
   );

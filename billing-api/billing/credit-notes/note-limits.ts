@@ -1,3 +1,4 @@
+import { CREDIT_NOTE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { sql } from 'slonik';
 import { z } from 'zod';
 import {
@@ -16,7 +17,7 @@ import type { CreditNoteRow } from '../../declarations/money/credit-note.resourc
 import { refundableOf } from '../../domain/payment/refundable.js';
 import { creditableOf, type CreditedLine } from '../../domain/payment/creditable.js';
 import { assertPresent } from '../../../runtime/failure.js';
-import { rowIsOfEnvironment } from '../../records/conditions.js';
+import { rowIsOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { invalid, Refusal } from '../../records/refusal.js';
 import type { StatementUnit } from '../../records/unit.js';
 import type { DocumentLine } from '../document/invoice-document.js';
@@ -65,7 +66,7 @@ export async function findNotedAmounts(
 ): Promise<NotedAmounts> {
   const rows = await tx.any(sql.type(notedRow)`
     SELECT line.invoice_line_item_id, note.credit_note_type,
-      note.credit_note_status = 'DRAFT' AS is_open, sum(line.amount) AS amount
+      ${rowIsIn(['note', 'credit_note_status'], CREDIT_NOTE, 'draft')} AS is_open, sum(line.amount) AS amount
     FROM credit_notes AS note
     JOIN credit_note_lines AS line ON line.credit_note_id = note.id AND ${rowIsOfEnvironment('line')}
     WHERE note.invoice_id = ${invoiceId} AND note.credit_note_status = ANY (${sql.array([...states], 'text')})

@@ -1,3 +1,4 @@
+import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import type { Decimal } from '../../../contract/decimal.js';
 import { paymentState } from '../../domain/payment/payment-state.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
@@ -149,7 +150,7 @@ export async function voidNote(
   target: ChangeTarget,
 ): Promise<CreditNote | Refusal> {
   const { credit_note_status: status, credit_note_type: type } = note.row;
-  if (status === 'FINALIZED' && type === 'REFUND') {
+  if (isIn(CREDIT_NOTE, 'given', status) && type === 'REFUND') {
     return new Refusal(
       'invalid_operation',
       'the refund was given back, so its note cannot be voided',
@@ -161,7 +162,7 @@ export async function voidNote(
     told: told(note.lines),
   });
   if (isRefusal(row)) return row;
-  if (status === 'FINALIZED') {
+  if (isIn(CREDIT_NOTE, 'given', status)) {
     const purchases = await findPurchases(unit, invoice.id);
     const undone = await undoAdjustment(unit, { note: row, invoice, purchases });
     if (isRefusal(undone)) return undone;

@@ -1,3 +1,5 @@
+import { isIn } from '../../domain/lifecycle/lifecycle.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { sql } from 'slonik';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
@@ -128,7 +130,7 @@ export async function diffInvoice(
   if (isRefusal(found)) return found;
   const { own } = found;
   const { header } = own.document;
-  const isDraft = header.invoice_status === 'DRAFT' && own.inputs !== null;
+  const isDraft = isIn(INVOICE, 'draft', header.invoice_status) && own.inputs !== null;
   if (found.other === null && !isDraft) {
     const problem = 'the invoice was neither recalculated nor is it a draft; name another one';
     return new Refusal('invalid_operation', `${problem} with against`);

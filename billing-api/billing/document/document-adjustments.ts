@@ -1,6 +1,6 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { assertPresent, assertThat } from '../../../runtime/failure.js';
-import type { CouponSnapshot } from '../../declarations/invoices/coupon-application.resource.js';
+import { couponSnapshot } from '../../declarations/invoices/coupon-application.resource.js';
 import { COUPONS, type CouponRow } from '../../declarations/coupons/coupon.resource.js';
 import { taxRateToDto, type TaxRateRow } from '../../declarations/taxes/tax-rate.resource.js';
 import type { AppliedTax, CouponApplication } from '../../domain/adjustments/adjustments.js';
@@ -12,13 +12,6 @@ import {
   type DocumentLine,
   type DocumentTax,
 } from './invoice-document.js';
-
-function snapshotOf(row: CouponRow): CouponSnapshot {
-  const { name, coupon_code, type, cadence, currency, ...coupon } = recordToDto(COUPONS, row);
-  const { amount_off, percentage_off, duration_in_periods } = coupon;
-  const terms = { amount_off, percentage_off, currency, duration_in_periods };
-  return { name, coupon_code, type, cadence, ...terms };
-}
 
 /** A coupon that counts for an invoice; without an association it was named with the invoice. */
 export type CountedCoupon = {
@@ -62,7 +55,7 @@ export function documentCoupons(
       position,
       coupon_id: coupon.id,
       coupon_association_id: association.subscription_id === null ? null : associationId,
-      coupon_snapshot: snapshotOf(coupon),
+      coupon_snapshot: couponSnapshot(recordToDto(COUPONS, coupon)),
       invoice_line_item_id: lineOf(application, lines),
       subscription_id: association.subscription_id,
       discount_type: application.discountType,

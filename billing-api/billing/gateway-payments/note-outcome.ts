@@ -1,3 +1,4 @@
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { decimalOf, plain, ZERO, type Decimal } from '../../../contract/decimal.js';
@@ -5,7 +6,7 @@ import { noRows, numericColumn } from '../../../sql/columns.js';
 import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import { PAYMENTS, type PaymentRow } from '../../declarations/money/payment.resource.js';
 import { postingsOfRoundedPayment } from '../../domain/ledger/postings.js';
-import { problemOfMove } from '../../domain/lifecycle/lifecycle.js';
+import { problemOfMove, isIn } from '../../domain/lifecycle/lifecycle.js';
 import { PAYMENT } from '../../domain/lifecycle/money-lifecycle.js';
 import { writtenOffOf } from '../../domain/payment/gateway-amount.js';
 import { changeRecord, updateRecord } from '../../records/change-record.js';
@@ -29,7 +30,8 @@ export async function holdCharge(unit: Unit, id: string): Promise<HeldPayment | 
   const read = await readRecord(unit, PAYMENTS, id);
   if (isRefusal(read) || read.destination_type === 'CUSTOMER') return holdPayment(unit, { id });
   const invoice = await lockRecord(unit, INVOICES, read.destination_id);
-  if (invoice?.invoice_status !== 'VOIDED') return holdPayment(unit, { id });
+  const isVoided = invoice !== null && isIn(INVOICE, 'voided', invoice.invoice_status);
+  if (!isVoided) return holdPayment(unit, { id });
   const payment = await lockRecord(unit, PAYMENTS, id);
   return payment === null ? notFound(PAYMENTS.name, id) : { payment, invoice: null };
 }

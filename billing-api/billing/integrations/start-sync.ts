@@ -58,7 +58,7 @@ async function pushProblem(
   provider: string,
 ): Promise<string | null> {
   const { invoice_status: status, customer_id: customerId } = invoice;
-  if (status === 'VOIDED') {
+  if (isIn(INVOICE, 'voided', status)) {
     const link = await findLink(unit, { type: 'invoice', id: invoice.id, provider });
     return link === null ? 'the invoice is VOIDED and was never sent' : null;
   }

@@ -1,3 +1,5 @@
+import { isIn } from '../../domain/lifecycle/lifecycle.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { ZERO } from '../../../contract/decimal.js';
 import { DAY_MS } from '../../../contract/instant.js';
 import { INTEGRATIONS } from '../../declarations/customers/integration.resource.js';
@@ -154,7 +156,7 @@ async function isBeingTaken(unit: ReadUnit, invoiceId: string): Promise<boolean>
 async function push(work: Work): Promise<ProviderState | Refusal> {
   const { provider, synced, input } = work;
   const { payerId, providerId, invoice } = synced;
-  if (invoice.invoice_status === 'VOIDED' && providerId !== null) {
+  if (isIn(INVOICE, 'voided', invoice.invoice_status) && providerId !== null) {
     return cancelThere(work, providerId);
   }
   if (payerId === null) return notFound('customer of the provider', invoice.customer_id);

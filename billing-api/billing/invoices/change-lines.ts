@@ -1,3 +1,5 @@
+import { isIn } from '../../domain/lifecycle/lifecycle.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { ONE } from '../../../contract/decimal.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
@@ -59,7 +61,7 @@ function editLines(
     if (row === null) return notFound(INVOICES.name, target.id);
     const refusal = targetRefusal(INVOICES, row, target);
     if (refusal !== null) return refusal;
-    if (row.invoice_status !== 'DRAFT') {
+    if (!isIn(INVOICE, 'draft', row.invoice_status)) {
       const problem = `the invoice is ${row.invoice_status}; only lines of a draft can be changed`;
       return new Refusal('invalid_operation', problem);
     }

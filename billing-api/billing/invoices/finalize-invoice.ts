@@ -2,13 +2,13 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import { assertPresent } from '../../../runtime/failure.js';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
-import { problemOfMove } from '../../domain/lifecycle/lifecycle.js';
+import { problemOfMove, isIn } from '../../domain/lifecycle/lifecycle.js';
 import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
 import type { ChangeTarget } from '../../records/change-record.js';
 import { targetRefusal } from '../../records/change-record.js';
 import { computeThenStore } from '../../records/compute-then-store.js';
-import { isOfEnvironment } from '../../records/conditions.js';
+import { isOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
@@ -44,7 +44,7 @@ type Held =
 type Computed = { readonly row: InvoiceRow; readonly invoice: ComputedTask | null };
 
 const isDecided = ({ invoice_status: status }: InvoiceRow): boolean =>
-  status === 'FINALIZED' || status === 'SKIPPED';
+  isIn(INVOICE, 'decided', status);
 
 /** Whether a draft was finalized or skipped while the call was under way, by whomever. */
 function wasDecidedMeanwhile(
@@ -53,7 +53,7 @@ function wasDecidedMeanwhile(
 ): Promise<boolean> {
   return tx.exists(sql.type(z.unknown())`
     SELECT FROM invoices
-    WHERE id = ${target.id} AND ${isOfEnvironment} AND invoice_status IN ('FINALIZED', 'SKIPPED')
+    WHERE id = ${target.id} AND ${isOfEnvironment} AND ${rowIsIn(['invoice_status'], INVOICE, 'decided')}
       AND decided_at >= clock_timestamp() - make_interval(secs => ${ageMs() / 1000})`);
 }
 
@@ -97,7 +97,7 @@ async function replaceDraft(
   invoice: ComputedTask | null,
 ): Promise<FinalDraft | Refusal | null> {
   if (invoice === null) return null;
-  const [draft] = await replaceComputations(unit, [invoice], ['DRAFT']);
+  const [draft] = await replaceComputations(unit, [invoice], INVOICE.groups.draft);
   if (draft === undefined) return null;
   const wait = (await findMeterWaits(unit, [invoice]))(invoice);
   if (wait === null) return draft;

@@ -1,3 +1,4 @@
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { sql } from 'slonik';
 import { formatInstant } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
@@ -12,7 +13,7 @@ import {
 } from '../../declarations/subscriptions/subscription.resource.js';
 import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
-import { isOfEnvironment } from '../../records/conditions.js';
+import { isOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
 import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
@@ -63,7 +64,7 @@ async function findManual(
   const found = await tx.maybeOne(sql.type(INVOICES.row)`
     SELECT * FROM invoices
     WHERE subscription_id = ${subscriptionId} AND invoice_type = 'SUBSCRIPTION'
-      AND billing_reason = 'MANUAL' AND invoice_status <> 'VOIDED'
+      AND billing_reason = 'MANUAL' AND NOT ${rowIsIn(['invoice_status'], INVOICE, 'voided')}
       AND period_start = ${formatInstant(startMs)}::timestamptz
       AND period_end = ${formatInstant(endMs)}::timestamptz AND ${isOfEnvironment}`);
   return found?.id ?? null;

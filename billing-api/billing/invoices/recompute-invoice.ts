@@ -100,7 +100,7 @@ export function recomputeInvoice(
     what: 'the invoice',
     compute: () => compute(dependencies, occasion, id),
     lockAndCompare: async (unit, computed) => {
-      const [draft] = await replaceComputations(unit, [computed], ['DRAFT', 'SKIPPED']);
+      const [draft] = await replaceComputations(unit, [computed], INVOICE.groups.computed);
       return draft ?? null;
     },
     store: async (unit, _computed, draft) => {

@@ -1,3 +1,5 @@
+import { isIn } from '../../domain/lifecycle/lifecycle.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { invoiceHeaderToDto } from '../../declarations/invoices/invoice-header-dto.js';
 import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import { lockRecord } from '../../records/find-record.js';
@@ -18,7 +20,7 @@ export function triggerCommunication(
   return writeUnit(dependencies, occasion, async (unit) => {
     const row = await lockRecord(unit, INVOICES, id);
     if (row === null) return notFound(INVOICES.name, id);
-    if (row.invoice_status === 'DRAFT') {
+    if (isIn(INVOICE, 'draft', row.invoice_status)) {
       const problem = 'the invoice is DRAFT; finalize it before it is sent to its customer';
       return new Refusal('invalid_operation', problem);
     }

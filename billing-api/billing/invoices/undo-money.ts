@@ -76,7 +76,7 @@ async function undoRefusal(
  * 21.2). One whose credits have arrived in a wallet is refused: nothing would pay them.
  */
 export async function undoMoney(unit: Unit, row: InvoiceRow): Promise<Undone | Refusal> {
-  if (row.invoice_status === 'DRAFT') return undoDraft(unit, row);
+  if (isIn(INVOICE, 'draft', row.invoice_status)) return undoDraft(unit, row);
   if (!isIn(INVOICE, 'claimed', row.invoice_status)) return { isReturned: false };
   const purchases = await findPurchases(unit, row.id);
   const refusal = await undoRefusal(unit, row, purchases);

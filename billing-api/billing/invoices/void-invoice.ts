@@ -80,7 +80,7 @@ export async function voidDraftsFrom(
 ): Promise<Refusal | null> {
   const ids = await unit.tx.anyFirst(sql.type(z.object({ id: z.string() }))`
     SELECT id FROM invoices
-    WHERE subscription_id = ${subscriptionId} AND invoice_status = 'DRAFT'
+    WHERE subscription_id = ${subscriptionId} AND ${rowIsIn(['invoice_status'], INVOICE, 'draft')}
       AND period_start >= ${formatInstant(atMs)}::timestamptz AND ${isOfEnvironment}
     ORDER BY id`);
   for (const id of ids) {

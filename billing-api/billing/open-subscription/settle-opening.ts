@@ -1,3 +1,5 @@
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
+import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import {
   SUBSCRIPTIONS,
   type SubscriptionRow,
@@ -26,7 +28,7 @@ export async function settleOpening(
 ): Promise<SubscriptionRow | Refusal> {
   const { id, subscription_status: begun } = opened;
   if (begun !== 'incomplete') return opened;
-  const isFree = opening === null || opening.row.invoice_status === 'SKIPPED';
+  const isFree = opening === null || isIn(INVOICE, 'free', opening.row.invoice_status);
   const row = isFree
     ? await activateIncomplete(unit, id)
     : await readRecord(unit, SUBSCRIPTIONS, id);

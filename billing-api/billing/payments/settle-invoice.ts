@@ -4,13 +4,13 @@ import { decimalOf, sumOf, ZERO, type Decimal } from '../../../contract/decimal.
 import { assertThat } from '../../../runtime/failure.js';
 import { numericColumn } from '../../../sql/columns.js';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
-import { INVOICE_PAYMENT, INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
+import { INVOICE_PAYMENT, INVOICE, CREDIT_NOTE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { leadsTo, problemOfMove, isIn } from '../../domain/lifecycle/lifecycle.js';
 import { paymentState, refundedStatus } from '../../domain/payment/payment-state.js';
 import { undoneRefund, type PaidSums, type Refundable } from '../../domain/payment/refundable.js';
 import { updateRecord } from '../../records/change-record.js';
 import { lockRecord } from '../../records/find-record.js';
-import { isOfEnvironment } from '../../records/conditions.js';
+import { isOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { Patch } from '../../records/resource.js';
 import type { StatementUnit, Unit } from '../../records/unit.js';
@@ -114,7 +114,7 @@ async function findRefundedByPayments(
   if (refunded.isZero()) return ZERO;
   const { amount } = await tx.one(sql.type(notedRow)`
     SELECT coalesce(sum(total_amount), 0) AS amount FROM credit_notes
-    WHERE invoice_id = ${id} AND credit_note_type = 'REFUND' AND credit_note_status = 'FINALIZED'
+    WHERE invoice_id = ${id} AND credit_note_type = 'REFUND' AND ${rowIsIn(['credit_note_status'], CREDIT_NOTE, 'given')}
       AND ${isOfEnvironment}`);
   return refunded.minus(amount);
 }

@@ -1,4 +1,5 @@
 import { formatInstant } from '../../../contract/instant.js';
+import { isLimited } from '../../domain/adjustments/coupon-cadences.js';
 import { usageSince } from '../../domain/invoice/invoice-scope.js';
 import { periodAt } from '../../domain/periods/ledger-periods.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
@@ -10,7 +11,7 @@ import { findEarlierInvoices } from '../stored/prior-invoices.js';
 
 /** Whether a coupon is taken a limited number of times (docs/domain.md 14.4). */
 function hasCountedCoupons({ related }: BilledSubscription): boolean {
-  return related.coupons.some(({ coupon }) => coupon.cadence !== 'forever');
+  return related.coupons.some(({ coupon }) => isLimited(coupon.cadence));
 }
 
 /** Whether earlier periods may have used up a part of a commitment (docs/domain.md 11.2). */

@@ -1,4 +1,5 @@
 import { decimalOf, plain } from '../../../contract/decimal.js';
+import { PRICE_MODELS } from '../../domain/rating/price-models.js';
 import type { AppliedTaxDto, CouponApplicationDto } from '../answer/adjustment-dto.js';
 import type { InvoiceDto, InvoiceLineItemDto } from '../answer/invoice-dto.js';
 import type {
@@ -128,15 +129,9 @@ function priceRows(pricing: ExplainedPricingDto | null): readonly [string, reado
   const steps = pricing?.steps ?? [];
   const [first] = steps;
   if (pricing === null || first === undefined) return ['', []];
+  if (PRICE_MODELS[pricing.billing_model].hasStepRows) return ['', tierRows(pricing)];
   const unit = unitAmountOf(first);
-  switch (pricing.billing_model) {
-    case 'TIERED':
-      return ['', tierRows(pricing)];
-    case 'PACKAGE':
-      return [pricing.packages === null ? unit : `${unit} × ${pricing.packages} packages`, []];
-    case 'FLAT_FEE':
-      return [unit, []];
-  }
+  return [pricing.packages === null ? unit : `${unit} × ${pricing.packages} packages`, []];
 }
 
 /** What the maximum of the price has taken off, where it changed the amount. */

@@ -1,3 +1,4 @@
+import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { formatInstant } from '../../../contract/instant.js';
@@ -33,7 +34,8 @@ export function recalculationProblem(row: InvoiceRow): string | null {
   if (row.billing_reason === 'MANUAL') {
     return 'the lines of the invoice were given, not computed; create another one in its place';
   }
-  if (status !== 'VOIDED') return `the invoice is ${status}; void it before it is recalculated`;
+  if (!isIn(INVOICE, 'voided', status))
+    return `the invoice is ${status}; void it before it is recalculated`;
   return replacement === null ? null : `the invoice was recalculated already, as ${replacement}`;
 }
 

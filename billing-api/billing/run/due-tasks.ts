@@ -1,3 +1,4 @@
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { sql, type FragmentSqlToken } from 'slonik';
 import { z } from 'zod';
 import { formatInstant } from '../../../contract/instant.js';
@@ -97,7 +98,7 @@ export async function findDueDrafts(
     SELECT DISTINCT ON (due.subscription_id) due.* FROM (
       SELECT id, subscription_id, billing_reason, period_start, period_end, finalize_at
       FROM invoices
-      WHERE invoice_status = 'DRAFT' AND invoice_type = 'SUBSCRIPTION' AND NOT is_manually_edited
+      WHERE ${rowIsIn(['invoice_status'], INVOICE, 'draft')} AND invoice_type = 'SUBSCRIPTION' AND NOT is_manually_edited
         AND finalize_at <= ${formatInstant(now)}::timestamptz AND ${waitsForNoMeter(OF_DRAFT)}
         AND ${isOfEnvironment} AND ${isWanted(FINALIZE_INVOICE, sql.fragment`invoices.id`, due)}
       ORDER BY finalize_at, id LIMIT ${due.limit}
@@ -108,7 +109,7 @@ export async function findDueDrafts(
 /** Drafts whose delay is over and whose lines were changed by hand, earliest first. */
 function editedDrafts({ now }: Unit, due: DueQuery): FragmentSqlToken {
   return sql.fragment`SELECT * FROM invoices
-    WHERE invoice_status = 'DRAFT' AND is_manually_edited
+    WHERE ${rowIsIn(['invoice_status'], INVOICE, 'draft')} AND is_manually_edited
       AND finalize_at <= ${formatInstant(now)}::timestamptz AND ${isOfEnvironment}
       AND ${isWanted(FINALIZE_EDITED, sql.fragment`invoices.id`, due)}
     ORDER BY finalize_at, id LIMIT ${due.limit}`;

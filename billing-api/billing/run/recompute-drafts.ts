@@ -1,7 +1,8 @@
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { sql, type FragmentSqlToken } from 'slonik';
 import { DependencyError, messageOf } from '../../../runtime/failure.js';
 import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
-import { isOfEnvironment } from '../../records/conditions.js';
+import { isOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import type { JobActor, Occasion, RequestActor } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, writeUnit, type ReadUnit } from '../../records/unit.js';
@@ -35,7 +36,7 @@ function chargesOnly(only: string | null): FragmentSqlToken {
 async function findDrafts({ tx }: ReadUnit, { after, only, limit = PAGE }: Which): Promise<Page> {
   const rows = await tx.any(sql.type(INVOICES.row)`
     SELECT * FROM invoices
-    WHERE invoice_status = 'DRAFT' AND invoice_type = 'SUBSCRIPTION' AND NOT is_manually_edited
+    WHERE ${rowIsIn(['invoice_status'], INVOICE, 'draft')} AND invoice_type = 'SUBSCRIPTION' AND NOT is_manually_edited
       AND (${after}::text IS NULL OR id > ${after}) AND ${chargesOnly(only)} AND ${isOfEnvironment}
     ORDER BY id LIMIT ${limit}`);
   const subscriptions = new Set<string | null>();
@@ -61,7 +62,7 @@ async function recomputePage(
   });
   if (computed.length === 0) return last;
   const done = await writeUnit(dependencies, occasion, async (unit) => {
-    const drafts = await replaceComputations(unit, computed, ['DRAFT']);
+    const drafts = await replaceComputations(unit, computed, INVOICE.groups.draft);
     return storeRecomputed(unit, drafts);
   });
   return isRefusal(done) ? done : last;

@@ -1,3 +1,4 @@
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
@@ -51,7 +52,7 @@ export const FINALIZATION: BillingTurn = {
   findDue: findDueDrafts,
   store: async (unit, computed) => {
     const ready = await withoutWaits(unit, computed);
-    const drafts = await replaceComputations(unit, ready, ['DRAFT']);
+    const drafts = await replaceComputations(unit, ready, INVOICE.groups.draft);
     if (drafts.length === 0) return 0;
     const done = await finalizeDrafts(unit, await findInvoiceConfig(unit), drafts);
     return isRefusal(done) ? done : done.finalized.length + done.skipped.length;

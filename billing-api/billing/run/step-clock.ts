@@ -74,7 +74,7 @@ async function findNextDue(unit: ReadUnit, to: InstantMs): Promise<InstantMs | n
       WHERE pause_status = 'active' AND ends_at > ${after} AND ${isOfEnvironment}
       UNION ALL
       SELECT min(finalize_at) FROM invoices
-      WHERE invoice_status = 'DRAFT' AND finalize_at > ${after} AND ${isOfEnvironment}
+      WHERE ${rowIsIn(['invoice_status'], INVOICE, 'draft')} AND finalize_at > ${after} AND ${isOfEnvironment}
       UNION ALL
       SELECT min(due_date) + interval '1 millisecond' FROM invoices
       WHERE ${rowIsIn(['invoice_status'], INVOICE, 'claimed')} AND amount_remaining > 0 AND overdue_at IS NULL

@@ -6,7 +6,8 @@ import { INVOICE_LINES } from '../../declarations/invoices/invoice-line.resource
 import type { AttachedCoupon } from '../../declarations/coupons/coupon-association.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import type { CouponAssociation } from '../../domain/adjustments/adjustments.js';
-import { DISCOUNTS_UNUSED_TIME } from '../../domain/adjustments/percentage-left.js';
+import { isLimited } from '../../domain/adjustments/coupon-cadences.js';
+import { discountsUnusedTime } from '../../domain/adjustments/coupon-kinds.js';
 import { movedEnd } from '../../domain/settlement/unused-charge.js';
 import { rowIsOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import type { ReadUnit } from '../../records/unit.js';
@@ -90,7 +91,7 @@ export async function findCouponsOfRest(
   { atMs, charged, added = [] }: Rest,
 ): Promise<CouponsOfRest> {
   const { related } = loaded;
-  const percentages = related.coupons.filter(({ coupon }) => DISCOUNTS_UNUSED_TIME[coupon.type]);
+  const percentages = related.coupons.filter(({ coupon }) => discountsUnusedTime(coupon.type));
   if (percentages.length === 0) return NO_COUPONS;
   const known = charged === undefined ? { atMs } : { atMs, charged };
   const discounting = await findDiscounting(unit, loaded, known);
@@ -98,7 +99,7 @@ export async function findCouponsOfRest(
     if (discounting.has(association.id)) return true;
     if (charged !== undefined) return false;
     const { start_date: startMs, end_date: endMs } = association;
-    return coupon.cadence === 'forever' && startMs <= atMs && atMs < (endMs ?? Infinity);
+    return !isLimited(coupon.cadence) && startMs <= atMs && atMs < (endMs ?? Infinity);
   });
   const lineItems = [...related.lineItems, ...added];
   const coupons = attached.map((one) => ({

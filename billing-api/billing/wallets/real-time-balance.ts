@@ -55,13 +55,13 @@ async function findUnpaid({ tx, now }: ReadUnit, wallet: WalletRow): Promise<Dec
   const { amount } = await tx.one(sql.type(amountRow)`
     SELECT coalesce(sum(greatest(0, line.amount - line.line_item_discount - line.invoice_level_discount
       - line.prepaid_credits_applied)
-      * CASE invoice.invoice_status WHEN 'DRAFT' THEN 1
+      * CASE WHEN ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'draft')} THEN 1
         ELSE invoice.amount_remaining / nullif(invoice.total, 0) END), 0) AS amount
     FROM invoices AS invoice
     JOIN invoice_line_items AS line ON line.invoice_id = invoice.id AND ${rowIsOfEnvironment('line')}
     WHERE invoice.customer_id = ${wallet.customer_id} AND invoice.currency = ${wallet.currency}
       AND line.price_type = 'USAGE' AND ${rowIsOfEnvironment('invoice')}
-      AND ((invoice.invoice_status = 'DRAFT' AND invoice.period_end <= ${formatInstant(now)}::timestamptz)
+      AND ((${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'draft')} AND invoice.period_end <= ${formatInstant(now)}::timestamptz)
         OR (${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')} AND invoice.amount_remaining > 0))`);
   return roundMoney(amount, wallet.currency).value;
 }

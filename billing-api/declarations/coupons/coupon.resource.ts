@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { COUPON_CADENCES } from '../../domain/adjustments/coupon-cadences.js';
+import { DISCOUNT_TYPES } from '../../domain/adjustments/coupon-kinds.js';
 import { recordVersion, textKeyed, withDefault } from '../../records/columns.js';
 import { defineResource, type RecordOf } from '../../records/resource.js';
 import {
@@ -33,8 +35,8 @@ export const COUPONS = defineResource({
     coupon_code: optional(nameText({ max: 255 }), {
       create: 'What customers type in, and subscriptions name.',
     }),
-    type: required(choice(['fixed', 'percentage'])),
-    cadence: required(choice(['once', 'repeated', 'forever']), {
+    type: required(choice(DISCOUNT_TYPES)),
+    cadence: required(choice(COUPON_CADENCES), {
       answer: 'On how many invoices it counts: one, `duration_in_periods`, or all.',
     }),
     amount_off: optional(positiveDecimal, {

@@ -1,17 +1,16 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { Money } from '../money/money.js';
+import type { CouponCadence } from './coupon-cadences.js';
+import type { DiscountTerms, DiscountType } from './coupon-kinds.js';
 
 /** The discount that a coupon gives (docs/domain.md 14). */
 export type CouponTerms = {
   readonly id: string;
-  readonly cadence: 'once' | 'repeated' | 'forever';
+  readonly cadence: CouponCadence;
   /** Maximum number of applications of a `repeated` coupon; else null. */
   readonly durationInPeriods: number | null;
-} & (
-  | { readonly type: 'fixed'; readonly amountOff: Decimal }
-  | { readonly type: 'percentage'; readonly percentageOff: Decimal }
-);
+} & DiscountTerms;
 
 /** A coupon of a subscription, of one of its phases (with its dates) or of a line item. */
 export type CouponAssociation = {
@@ -32,8 +31,8 @@ export type CouponApplication<C extends string = string> = {
   readonly associationId: string;
   readonly couponId: string;
   readonly lineItemId: string | null;
-  readonly discountType: 'fixed' | 'percentage';
-  /** Null for a fixed discount. */
+  readonly discountType: DiscountType;
+  /** Null for a discount that is none of so many per cent. */
   readonly discountPercentage: Decimal | null;
   /**
    * What the discount was computed from: of a line coupon the full lines, of an invoice coupon what

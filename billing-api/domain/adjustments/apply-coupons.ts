@@ -1,11 +1,12 @@
 import { compareTexts } from '../../../contract/compare-texts.js';
 import { ONE, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
-import { assertPresent } from '../../../runtime/failure.js';
 import { overlapOf } from '../calendar/interval.js';
 import { allocateByWeight } from '../money/allocate.js';
 import { lesserOf, roundMoney, sumOfMoney, zeroMoney, type Money } from '../money/money.js';
 import type { CouponApplication, CouponAssociation, CouponTerms } from './adjustments.js';
+import { hasApplicationsLeft } from './coupon-cadences.js';
+import { shownPercentage, takenOff } from './coupon-kinds.js';
 import type { AdjustedLine, DiscountTrace } from './adjusted-line.js';
 
 /** The discounts of one line. */
@@ -44,14 +45,7 @@ export type CouponContext<C extends string = string> = {
 function isApplicable(association: CouponAssociation, period: Interval): boolean {
   const { coupon, validity, applicationCount } = association;
   if (overlapOf(validity, period) === null) return false;
-  switch (coupon.cadence) {
-    case 'once':
-      return applicationCount < 1;
-    case 'repeated':
-      return applicationCount < assertPresent(coupon.durationInPeriods, 'the duration of a coupon');
-    case 'forever':
-      return true;
-  }
+  return hasApplicationsLeft(coupon.cadence, coupon.durationInPeriods, applicationCount);
 }
 
 /** Line coupons before invoice coupons, each kind by start, then id by code units. */
@@ -78,12 +72,7 @@ function discountOf<C extends string>(
   { base, share }: { readonly base: Money<C>; readonly share: Decimal },
 ): Money<C> {
   const { value, currency } = base;
-  switch (coupon.type) {
-    case 'fixed':
-      return lesserOf(roundMoney(coupon.amountOff.times(share), currency), base);
-    case 'percentage':
-      return lesserOf(roundMoney(value.times(coupon.percentageOff).dividedBy(100), currency), base);
-  }
+  return lesserOf(roundMoney(takenOff(coupon, { base: value, share }), currency), base);
 }
 
 function leftOf<C extends string>({ amount, lineItem, invoice }: LineDiscounts<C>): Money<C> {
@@ -142,7 +131,7 @@ function applicationOf<C extends string>(
     couponId: coupon.id,
     lineItemId,
     discountType: coupon.type,
-    discountPercentage: 'percentageOff' in coupon ? coupon.percentageOff : null,
+    discountPercentage: shownPercentage(coupon),
     originalPrice: taken.base,
     discountedAmount: taken.discount,
     finalPrice: taken.base.minus(taken.discount),

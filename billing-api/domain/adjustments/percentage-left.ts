@@ -1,20 +1,8 @@
 import { maxOf, ONE, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
-import type { CouponAssociation, CouponTerms } from './adjustments.js';
+import type { CouponAssociation } from './adjustments.js';
+import { percentageOfUnusedTime } from './coupon-kinds.js';
 
-/** Whether a kind of coupon discounts what is charged for unused time (docs/domain.md 23.2). */
-export const DISCOUNTS_UNUSED_TIME: Readonly<Record<CouponTerms['type'], boolean>> = {
-  percentage: true,
-  fixed: false,
-};
-
-function percentOf({ coupon }: CouponAssociation): Decimal {
-  switch (coupon.type) {
-    case 'percentage':
-      return coupon.percentageOff;
-    case 'fixed':
-      return ZERO;
-  }
-}
+const percentOf = ({ coupon }: CouponAssociation): Decimal => percentageOfUnusedTime(coupon);
 
 const shareLeft = (percentage: Decimal): Decimal =>
   maxOf(ZERO, ONE.minus(percentage.dividedBy(100)));

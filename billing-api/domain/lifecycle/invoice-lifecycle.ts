@@ -26,6 +26,14 @@ export const INVOICE = defineLifecycle({
   },
   changeable: { DRAFT: 'all', FINALIZED: OF_ANY_INVOICE, SKIPPED: [], VOIDED: [] },
   groups: {
+    /** It is not decided yet: its lines are changed, and it is finalized or skipped when due. */
+    draft: { DRAFT: true, FINALIZED: false, SKIPPED: false, VOIDED: false },
+    /** It came to nothing: nobody owes anything. */
+    free: { DRAFT: false, FINALIZED: false, SKIPPED: true, VOIDED: false },
+    /** Its draft was finalized or skipped. */
+    decided: { DRAFT: false, FINALIZED: true, SKIPPED: true, VOIDED: false },
+    /** It counts for nothing any more; another one may take its place. */
+    voided: { DRAFT: false, FINALIZED: false, SKIPPED: false, VOIDED: true },
     /** It is computed anew when its usage or its records change. */
     computed: { DRAFT: true, FINALIZED: false, SKIPPED: true, VOIDED: false },
     /** Its lines, coupons and commitments count for other invoices (docs/domain.md 13.5, 14.4). */
@@ -144,4 +152,12 @@ export const CREDIT_NOTE = defineLifecycle({
     },
   },
   changeable: { DRAFT: 'all', FINALIZED: ['metadata'], VOIDED: [] },
+  groups: {
+    /** It waits to be finalized. */
+    draft: { DRAFT: true, FINALIZED: false, VOIDED: false },
+    /** Its lines hold their amounts of the invoice, so that no other note takes them. */
+    counted: { DRAFT: true, FINALIZED: true, VOIDED: false },
+    /** Its credit was given. */
+    given: { DRAFT: false, FINALIZED: true, VOIDED: false },
+  },
 });

@@ -87,20 +87,14 @@ export function modelFrom(
   if (isPriceRefusal(figures)) return figures;
   const maximum = maximumFrom(body);
   if (isPriceRefusal(maximum)) return maximum;
-  const transformQuantity = transformFrom(body);
+  const given = { ...figures, transformQuantity: transformFrom(body) };
   return {
-    ...figures,
+    ...given,
     ...maximum,
-    billingModel: body.billing_model ?? impliedModel(figures, transformQuantity),
+    billingModel: body.billing_model ?? impliedModel((name) => given[name] !== null, 'FLAT_FEE'),
     tierMode: body.tier_mode ?? 'VOLUME',
-    transformQuantity,
     priceUnitFigures: custom?.figures ?? null,
   };
-}
-
-function impliedModel(figures: Figures, transform: TransformQuantity | null): BillingModel {
-  if (figures.tiers !== null) return 'TIERED';
-  return transform === null ? 'FLAT_FEE' : 'PACKAGE';
 }
 
 /** The maximum that a body gives; without a member where it gives none. */
@@ -130,24 +124,32 @@ function transformFrom({
 export interface PriceOverrideBody extends PriceModelBody, PriceUnitOverrideBody {}
 
 /**
- * Every member of an override; `overriddenModel` reads each. One that is left out here does not
- * compile: an override that gave it alone would be overlooked, and bill the price of the plan.
+ * Every member of an override, with what it gives of the model; `overriddenModel` reads each. One
+ * that is left out here does not compile: an override that gave it alone would be overlooked, and
+ * bill the price of the plan.
  */
-const OVERRIDE_MEMBERS: Readonly<Record<keyof PriceOverrideBody, true>> = {
-  billing_model: true,
-  amount: true,
-  tier_mode: true,
-  tiers: true,
-  transform_quantity: true,
-  max_amount: true,
-  price_unit_amount: true,
-  price_unit_tiers: true,
+const OVERRIDE_MEMBERS: Readonly<Record<keyof PriceOverrideBody, keyof PriceModel>> = {
+  billing_model: 'billingModel',
+  amount: 'amount',
+  tier_mode: 'tierMode',
+  tiers: 'tiers',
+  transform_quantity: 'transformQuantity',
+  max_amount: 'maxAmount',
+  price_unit_amount: 'amount',
+  price_unit_tiers: 'tiers',
 };
+
+/** What an override gives in place of the price's own. */
+function overriddenMembers(override: PriceOverrideBody): readonly (keyof PriceModel)[] {
+  const members = Object.keys(OVERRIDE_MEMBERS) as readonly (keyof PriceOverrideBody)[];
+  return members
+    .filter((member) => override[member] !== undefined)
+    .map((member) => OVERRIDE_MEMBERS[member]);
+}
 
 /** Whether an override gives anything in place of the price's own. */
 export function overridesModel(override: PriceOverrideBody): boolean {
-  const members = Object.keys(OVERRIDE_MEMBERS) as readonly (keyof PriceOverrideBody)[];
-  return members.some((member) => override[member] !== undefined);
+  return overriddenMembers(override).length > 0;
 }
 
 /**
@@ -201,21 +203,48 @@ function overriddenFiatFigures(base: PriceModel, override: PriceModelBody): Figu
 }
 
 function overriddenBillingModel(base: PriceModel, override: PriceOverrideBody): BillingModel {
+  const given = overriddenMembers(override);
   if (override.billing_model !== undefined) return override.billing_model;
-  if (override.tiers !== undefined || override.price_unit_tiers !== undefined) return 'TIERED';
-  return override.transform_quantity === undefined ? base.billingModel : 'PACKAGE';
+  return impliedModel((name) => given.includes(name), base.billingModel);
 }
 
-/** What each billing model needs of a price. */
-const NEEDS: Readonly<Record<BillingModel, (price: PriceModelTerms) => PriceRefusal | null>> = {
-  FLAT_FEE: hasAmount,
-  PACKAGE: (price) => hasAmount(price) ?? hasTransform(price),
-  TIERED: hasTiers,
+/** The members by which a price may imply its model; each is null where it has none. */
+type ImplyingMember = keyof Figures | 'transformQuantity';
+
+/** What is to be said of a billing model when a price is made. */
+type ModelRules = {
+  /** What it needs of a price. */
+  readonly needs: (price: PriceModelTerms) => PriceRefusal | null;
+  /** The member that makes it the model of a price that names none; null: no member does. */
+  readonly impliedBy: ImplyingMember | null;
 };
+
+/** Where a price has the members of several, the first of them is implied. */
+const MODELS: Readonly<Record<BillingModel, ModelRules>> = {
+  TIERED: { needs: hasTiers, impliedBy: 'tiers' },
+  PACKAGE: {
+    needs: (price) => hasAmount(price) ?? hasTransform(price),
+    impliedBy: 'transformQuantity',
+  },
+  FLAT_FEE: { needs: hasAmount, impliedBy: null },
+};
+
+/** The model that the given members imply, where they imply one. */
+function impliedModel(
+  isGiven: (member: ImplyingMember) => boolean,
+  otherwise: BillingModel,
+): BillingModel {
+  const models = Object.keys(MODELS) as readonly BillingModel[];
+  const implied = models.find((model) => {
+    const { impliedBy } = MODELS[model];
+    return impliedBy !== null && isGiven(impliedBy);
+  });
+  return implied ?? otherwise;
+}
 
 /** A rule of docs/domain.md 3.2: the price has what its billing model needs. */
 export function hasWhatItsModelNeeds(price: PriceModelTerms): PriceRefusal | null {
-  return NEEDS[price.billingModel](price) ?? hasWholeDivisor(price);
+  return MODELS[price.billingModel].needs(price) ?? hasWholeDivisor(price);
 }
 
 /** The member of the body in which a figure of the price stands. */

@@ -7,7 +7,8 @@ import type { PricedWindow, WindowRule } from './priced-window.js';
 import type { Proration } from '../calendar/proration.js';
 import type { BucketGroup, BucketUsage } from '../usage/line-usage.js';
 import type { PriceModel } from '../price/price-model.js';
-import { createCharger, type Charger } from './create-charger.js';
+import { createCharger } from './create-charger.js';
+import type { Charger } from './rated-model.js';
 import { chargeGroups, windowRule } from './window-rule.js';
 
 /** A line whose commitment applies to every bucket of its meter by itself. */

@@ -1,7 +1,8 @@
-import { ONE } from '../../../contract/decimal.js';
+import { ONE, ZERO } from '../../../contract/decimal.js';
 import type { Decimal } from '../../../contract/decimal.js';
 import type { TransformQuantity } from '../price/price-model.js';
 import type { RatedCharge } from './pricing-trace.js';
+import { present, type RatedModel } from './rated-model.js';
 import { singleStep } from './single-step.js';
 
 /**
@@ -35,3 +36,13 @@ export function ratePackage(
     },
   };
 }
+
+/** One amount for each package of units. */
+export const PACKAGE: RatedModel = {
+  rate: ({ amount, transformQuantity: transform }, quantity) =>
+    ratePackage(present(amount, 'amount'), present(transform, 'transform_quantity'), quantity),
+  nothing: () => ({ tierMode: null, packages: ZERO }),
+  charger: () => null,
+  isLinear: false,
+  hasStepRows: false,
+};

@@ -3,7 +3,7 @@ import { commitmentMoney } from './commitment-money.js';
 import type { CommitmentTerms } from '../commitment/commitment.js';
 import type { WindowRule } from './priced-window.js';
 import type { BucketGroup } from '../usage/line-usage.js';
-import type { Charger } from './create-charger.js';
+import type { Charger } from './rated-model.js';
 
 /**
  * The sums over the groups of a window; packages and tiers start anew in each group (docs/domain.md

@@ -18,9 +18,9 @@ export const ADJUSTMENT_MUTATIONS: readonly PricingMutation[] = [
     'Number(left.lineItemId === null) - Number(right.lineItemId === null)',
     'Number(right.lineItemId === null) - Number(left.lineItemId === null)',
   ]),
-  mutation(['a coupon of one use is used again', '14.4'], 'adjustments/apply-coupons.ts', [
-    'return applicationCount < 1;',
-    'return applicationCount < 2;',
+  mutation(['a coupon of one use is used again', '14.4'], 'adjustments/coupon-cadences.ts', [
+    'applicationsMax: () => 1',
+    'applicationsMax: () => 2',
   ]),
   mutation(
     ['discounts are taken from lines of 0 or less', '14.5'],

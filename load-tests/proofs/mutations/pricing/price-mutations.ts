@@ -51,14 +51,14 @@ export const PRICE_MUTATIONS: readonly PricingMutation[] = [
     'quantity.greaterThanOrEqualTo(full',
   ]),
   mutation(['quantity 0 is charged', '8'], 'rating/rate-price.ts', [
-    'if (quantity.isZero()) return { amount: ZERO, trace: emptyTrace(price) };',
-    '',
+    'if (quantity.isZero()) {',
+    'if (quantity.isNaN()) {',
   ]),
   mutation(['price the sum of the groups of a bucket', '8.5'], 'rating/window-rule.ts', [
     'usageAmount = usageAmount.plus(charge(usage))',
     'usageAmount = charge(quantity)',
   ]),
-  mutation(['a tier of a window forgets those below', '8.5'], 'rating/create-charger.ts', [
+  mutation(['a tier of a window forgets those below', '8.5'], 'rating/rate-tiers.ts', [
     'below.plus(flatAmount)',
     'flatAmount',
   ]),
