@@ -5,6 +5,8 @@ import { defineJob } from '../../sql/jobs/job.js';
 import { WAITING_DUE } from '../billing/cancel/end-waiting.js';
 import { GRANTS_DUE } from '../billing/grants/apply-grants.js';
 import { PAUSES_DUE } from '../billing/pauses/settle-pauses.js';
+import { RETRIES_DUE } from '../billing/payments/retry-charges.js';
+import type { DueKind } from '../billing/due/due-items.js';
 import type { DueStep } from '../billing/due/due-step.js';
 import { BILL_SUBSCRIPTION, FINALIZE_INVOICE } from '../billing/run/due-tasks.js';
 import { CHILDREN_DUE } from '../billing/run/renew-children.js';
@@ -16,7 +18,7 @@ import {
   takeTurn,
   type BillingTurn,
 } from '../billing/run/run-billing.js';
-import { MONEY_DUE } from '../billing/run/settle-due.js';
+import { EXPIRIES_DUE, NOTICES_DUE, OVERDUES_DUE, PHASES_DUE } from '../billing/run/settle-due.js';
 import { runSchedules } from '../billing/schedules/run-schedules.js';
 import type { InvoiceTask } from '../billing/stored/invoice-task.js';
 import { writeUnit, type Unit } from '../records/unit.js';
@@ -151,13 +153,6 @@ async function pauseDue(doing: Doing): Promise<boolean> {
   return (await settleStep(CHILDREN_DUE, BATCH, doing)) === BATCH || pauses > 0;
 }
 
-/** Does what is due of several steps, one after the other. @returns whether there may be more. */
-async function settleSteps(steps: readonly DueStep[], doing: Doing): Promise<boolean> {
-  let isMore = false;
-  for (const step of steps) isMore = (await settleStep(step, BATCH, doing)) === BATCH || isMore;
-  return isMore;
-}
-
 /**
  * Makes changes of plan that waited, begins and ends pauses, and renews: a pause begins in the
  * period that a renewal has begun, and a period that a pause has moved ends later.
@@ -174,24 +169,48 @@ async function renewDue(doing: Doing): Promise<boolean> {
   return true;
 }
 
+/** Finalizes the drafts whose delay is over. */
+async function finalizeDue(doing: Doing): Promise<boolean> {
+  const hasDrafts = await takeTurns(FINALIZATIONS, doing);
+  return (await settleStep(EDITED_DUE, BATCH, doing)) === BATCH || hasDrafts;
+}
+
+/** Does what is due of a kind. @returns whether there may be more. */
+type DueProcess = (doing: Doing) => Promise<boolean>;
+
+const step =
+  (one: DueStep): DueProcess =>
+  async (doing) =>
+    (await settleStep(one, BATCH, doing)) === BATCH;
+
+/** Who does what is due of each kind, in the order of a run. */
+export const DUE_KINDS: Readonly<Record<DueKind, DueProcess>> = {
+  pause_begin: renewDue,
+  pause_end: renewDue,
+  renewal: renewDue,
+  waiting_end: step(WAITING_DUE),
+  grant: step(GRANTS_DUE),
+  draft: finalizeDue,
+  credit_expiry: step(EXPIRIES_DUE),
+  overdue: step(OVERDUES_DUE),
+  payment_retry: step(RETRIES_DUE),
+  renewal_notice: step(NOTICES_DUE),
+  phase: step(PHASES_DUE),
+  cancellation: ({ needs, occasion, signal }) =>
+    cancelOverdueSubscriptions(needs, occasion, { limit: BATCH, signal }),
+  top_up: (doing) => topUpLowWallets(BATCH, doing),
+};
+
 /**
- * Bills an environment as of one instant: begins and ends pauses, renews the subscriptions whose
- * period has ended, ends those that still wait, gives the credits of grants, finalizes the drafts
- * whose delay is over, takes expired credits, tells of overdue invoices and of renewals that are
- * near, cancels overdue subscriptions, and tops up wallets, up to a hundred in one transaction. It
- * begins again from what is stored, so it may be killed at any point and repeated.
+ * Bills an environment as of one instant: does what is due of each kind, up to a hundred in one
+ * transaction. It begins again from what is stored, so it may be killed at any point and repeated.
  * @returns whether there is more to do.
  */
 export async function billEnvironment(doing: Doing): Promise<boolean> {
-  const { occasion, needs, signal } = doing;
-  const hasRenewals = await renewDue(doing);
-  const hasGrants = await settleSteps([WAITING_DUE, GRANTS_DUE], doing);
-  const hasDrafts = await takeTurns(FINALIZATIONS, doing);
-  const hasMoney = await settleSteps([EDITED_DUE, ...MONEY_DUE], doing);
-  const isOverdue = await cancelOverdueSubscriptions(needs, occasion, { limit: BATCH, signal });
-  const hasTopUps = await topUpLowWallets(BATCH, doing);
-  const hasSettled = hasMoney || isOverdue || hasTopUps;
-  return hasRenewals || hasGrants || hasDrafts || hasSettled;
+  let isMore = false;
+  for (const process of new Set(Object.values(DUE_KINDS)))
+    isMore = (await process(doing)) || isMore;
+  return isMore;
 }
 
 /** Bills an environment. Only one run of an environment is under way. */

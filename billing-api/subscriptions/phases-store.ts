@@ -1,9 +1,8 @@
-import { sql, type FragmentSqlToken } from 'slonik';
+import { sql } from 'slonik';
 import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import { PHASES, type PhaseRow } from '../declarations/subscriptions/phase.resource.js';
-import { SUBSCRIPTION } from '../domain/lifecycle/subscription-lifecycle.js';
 import { markRemoved, updateRecord } from '../records/change-record.js';
-import { isOfEnvironment, rowIsIn, rowIsOfEnvironment } from '../records/conditions.js';
+import { isOfEnvironment } from '../records/conditions.js';
 import { announce, payloadOf } from '../records/recorded-change.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import { recordToDto } from '../records/resource.js';
@@ -52,25 +51,16 @@ export async function endPhases(
   return null;
 }
 
-/** Begins phases whose time has come and that are wanted. */
-export function takeBegunPhases(
+/** Begins phases whose time has come. */
+export function beginPhases(
   { tx, now }: Unit,
-  { limit, isWanted }: { readonly limit: number; readonly isWanted: FragmentSqlToken },
+  ids: readonly string[],
 ): Promise<readonly PhaseRow[]> {
   const at = formatInstant(now);
   return tx.any(sql.type(PHASES.row)`
     WITH begun AS (
       UPDATE subscription_phases SET begun_at = ${at}::timestamptz
-      WHERE id IN (
-          SELECT phase.id FROM subscription_phases AS phase
-          JOIN subscriptions AS subscription ON subscription.id = phase.subscription_id
-            AND ${rowIsOfEnvironment('subscription')}
-          WHERE phase.begun_at IS NULL AND phase.status = 'published'
-            AND phase.start_date <= ${at}::timestamptz
-            AND ${rowIsIn(['subscription', 'subscription_status'], SUBSCRIPTION, 'collected')}
-            AND ${rowIsOfEnvironment('phase')} AND ${isWanted}
-          ORDER BY phase.start_date, phase.id LIMIT ${limit} FOR NO KEY UPDATE OF phase SKIP LOCKED)
-        AND ${isOfEnvironment}
+      WHERE id = ANY (${sql.array([...ids], 'text')}) AND ${isOfEnvironment}
       RETURNING *)
     SELECT * FROM begun ORDER BY start_date, id`);
 }

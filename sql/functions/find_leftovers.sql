@@ -10,21 +10,19 @@ RETURNS TABLE (kind text, subscription_id text, invoice_id text, period_start ti
 LANGUAGE sql STABLE AS $$
   SELECT 'renewal', subscription.id, NULL::text, subscription.current_period_start, subscription.current_period_end,
     now - greatest(subscription.current_period_end, period.awaited_from), NULL::text
-  FROM subscriptions AS subscription
+  FROM due_renewal(of_tenant, of_environment, '-infinity', now) AS due
+  JOIN subscriptions AS subscription ON subscription.tenant_id = of_tenant AND subscription.environment_id = of_environment
+    AND subscription.id = due.id
   LEFT JOIN subscription_periods AS period ON period.tenant_id = of_tenant AND period.environment_id = of_environment
     AND period.subscription_id = subscription.id AND period.period_end = subscription.current_period_end
-  WHERE subscription.tenant_id = of_tenant AND subscription.environment_id = of_environment
-    AND subscription.status = 'published' AND subscription.subscription_status IN ('trialing', 'active')
-    AND subscription.subscription_type NOT IN ('inherited', 'grouped_invoicing')
-    AND subscription.current_period_end <= now
+  WHERE subscription.subscription_type NOT IN ('inherited', 'grouped_invoicing')
   UNION ALL
   SELECT CASE WHEN awaited.meter_id IS NULL THEN 'draft' ELSE 'held_draft' END, invoice.subscription_id, invoice.id,
     invoice.period_start, invoice.period_end, now - greatest(invoice.finalize_at, invoice.created_at), awaited.meter_id
-  FROM invoices AS invoice
+  FROM due_draft(of_tenant, of_environment, '-infinity', now) AS due
+  JOIN invoices AS invoice ON invoice.tenant_id = of_tenant AND invoice.environment_id = of_environment AND invoice.id = due.id
   CROSS JOIN LATERAL (SELECT CASE WHEN NOT invoice.is_manually_edited THEN awaited_meter(
       of_tenant, of_environment, invoice.subscription_id, invoice.period_start, invoice.period_end) END AS meter_id) AS awaited
-  WHERE invoice.tenant_id = of_tenant AND invoice.environment_id = of_environment
-    AND invoice.invoice_status = 'DRAFT' AND invoice.finalize_at <= now
   UNION ALL
   SELECT 'missing_invoice', closed.subscription_id, NULL, closed.period_start, closed.period_end, now - closed.period_end, NULL
   FROM subscriptions AS subscription
@@ -61,10 +59,8 @@ LANGUAGE sql STABLE AS $$
   UNION ALL
   SELECT 'overdue', invoice.subscription_id, invoice.id, invoice.period_start, invoice.period_end,
     now - greatest(invoice.due_date, invoice.finalized_at), NULL
-  FROM invoices AS invoice
-  WHERE invoice.tenant_id = of_tenant AND invoice.environment_id = of_environment
-    AND invoice.invoice_status = 'FINALIZED' AND invoice.amount_remaining > 0 AND invoice.overdue_at IS NULL
-    AND invoice.due_date < now
+  FROM due_overdue(of_tenant, of_environment, '-infinity', now) AS due
+  JOIN invoices AS invoice ON invoice.tenant_id = of_tenant AND invoice.environment_id = of_environment AND invoice.id = due.id
 $$;
 REVOKE ALL ON FUNCTION find_leftovers FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION find_leftovers TO minutebook_app;

@@ -1,14 +1,13 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { DAY_MS, formatInstant } from '../../../contract/instant.js';
+import { formatInstant } from '../../../contract/instant.js';
 import { instantColumn } from '../../../sql/columns.js';
-import { findAutoCancel } from '../../platform/settings/auto-cancel.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit } from '../../records/unit.js';
 import { waitsForNoMeter } from '../finalize/awaited-meters.js';
-import { isUnpaid, isWanted, type DueQuery } from '../due/due-items.js';
+import { dueOf, isWanted, type DueQuery } from '../due/due-items.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
 import { cancelSubscription } from './cancel-subscription.js';
 
@@ -35,19 +34,16 @@ export type OverdueSubscription = z.output<typeof overdueRow>;
  * Subscriptions of which an invoice is unpaid when the days of grace after its due date are over,
  * the longest overdue first; none where the setting is off (docs/domain.md 30.2).
  */
-async function findOverdue(unit: ReadUnit, due: DueQuery): Promise<readonly OverdueSubscription[]> {
-  const { enabled, grace_period_days: days } = await findAutoCancel(unit);
-  if (!enabled) return [];
-  const before = formatInstant(unit.now - days * DAY_MS);
+function findOverdue(unit: ReadUnit, due: DueQuery): Promise<readonly OverdueSubscription[]> {
   return unit.tx.any(sql.type(overdueRow)`
     SELECT subscription_id, invoice_number, due_date FROM (
       SELECT DISTINCT ON (subscription.id) subscription.id AS subscription_id,
         invoice.invoice_number, invoice.due_date
-      FROM invoices AS invoice
+      FROM (${dueOf(unit, 'cancellation')}) AS due
+      JOIN invoices AS invoice ON invoice.id = due.id AND ${rowIsOfEnvironment('invoice')}
       JOIN subscriptions AS subscription ON subscription.id = invoice.subscription_id
         AND ${rowIsOfEnvironment('subscription')}
-      WHERE ${isUnpaid} AND ${waitsForNoMeter(OF_CANCELLED)}
-        AND invoice.due_date < ${before}::timestamptz AND ${rowIsOfEnvironment('invoice')}
+      WHERE ${waitsForNoMeter(OF_CANCELLED)}
         AND ${isWanted(CANCEL_OVERDUE, sql.fragment`subscription.id`, due)}
       ORDER BY subscription.id, invoice.due_date, invoice.id) AS overdue
     ORDER BY due_date, subscription_id LIMIT ${due.limit}`);

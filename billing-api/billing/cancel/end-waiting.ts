@@ -1,15 +1,13 @@
 import { sql } from 'slonik';
 import { assertPresent } from '../../../runtime/failure.js';
-import { formatInstant } from '../../../contract/instant.js';
 import {
   SUBSCRIPTIONS,
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
-import { isOfEnvironment } from '../../records/conditions.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
-import { isWanted, type DueQuery } from '../due/due-items.js';
+import { lockDue, type DueQuery } from '../due/due-items.js';
 import { dueStep, oneByOne } from '../due/due-step.js';
 import { endSubscription } from './end-subscription.js';
 
@@ -17,14 +15,9 @@ import { endSubscription } from './end-subscription.js';
 const END_WAITING = 'end-waiting-subscription';
 
 /** Drafts and incomplete subscriptions whose end has come, locked, earliest first. */
-function lockOver({ tx, now }: Unit, due: DueQuery): Promise<readonly SubscriptionRow[]> {
-  return tx.any(sql.type(SUBSCRIPTIONS.row)`
-    SELECT * FROM subscriptions
-    WHERE status = 'published' AND subscription_status IN ('draft', 'incomplete')
-      AND subscription_type <> 'inherited'
-      AND least(end_date, cancel_at) <= ${formatInstant(now)}::timestamptz AND ${isOfEnvironment}
-      AND ${isWanted(END_WAITING, sql.fragment`subscriptions.id`, due)}
-    ORDER BY least(end_date, cancel_at), id LIMIT ${due.limit} FOR NO KEY UPDATE SKIP LOCKED`);
+function lockOver(unit: Unit, due: DueQuery): Promise<readonly SubscriptionRow[]> {
+  const where = sql.fragment`record.subscription_type <> 'inherited'`;
+  return lockDue(unit, SUBSCRIPTIONS, { kind: 'waiting_end', job: END_WAITING, due, where });
 }
 
 async function end(unit: Unit, row: SubscriptionRow): Promise<Refusal | null> {

@@ -1,7 +1,26 @@
 import { sql, type FragmentSqlToken } from 'slonik';
-import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
-import { rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
-import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
+import { z } from 'zod';
+import { formatInstant } from '../../../contract/instant.js';
+import { rowIsOfEnvironment } from '../../records/conditions.js';
+import type { Columns } from '../../records/columns.js';
+import type { Resource, RowOf } from '../../records/resource.js';
+import type { ReadUnit, Unit } from '../../records/unit.js';
+
+/** What falls due: each is a function `due_…` of the database, and a part of `due_items`. */
+export type DueKind =
+  | 'pause_begin'
+  | 'pause_end'
+  | 'renewal'
+  | 'waiting_end'
+  | 'grant'
+  | 'draft'
+  | 'credit_expiry'
+  | 'overdue'
+  | 'payment_retry'
+  | 'renewal_notice'
+  | 'phase'
+  | 'cancellation'
+  | 'top_up';
 
 /** Which due items are taken. */
 export type DueQuery = {
@@ -18,15 +37,46 @@ export function isWanted(job: string, id: FragmentSqlToken, { only }: DueQuery):
     SELECT FROM jobs WHERE jobs.name = ${job} AND jobs.key = ${id} AND ${rowIsOfEnvironment('jobs')})`;
 }
 
-/** Of `subscriptions`: a period follows the running one, and that was not told yet in it. */
-export const isRenewalUntold = sql.fragment`status = 'published' AND subscription_status = 'active'
-  AND (renewal_noticed_end IS NULL OR renewal_noticed_end <= current_period_start)
-  AND billing_cadence = 'RECURRING'
-  AND (cancel_at IS NULL OR cancel_at > current_period_end)
-  AND (end_date IS NULL OR end_date > current_period_end)`;
+/** What is due of a kind now, as `id` of the record and `at`, the instant of it that decides. */
+export function dueOf(
+  { environment, now }: Pick<ReadUnit, 'environment' | 'now'>,
+  kind: DueKind,
+): FragmentSqlToken {
+  const { tenantId, environmentId } = environment;
+  return sql.fragment`SELECT id, at FROM ${sql.identifier([`due_${kind}`])}(
+    ${tenantId}, ${environmentId}, '-infinity', ${formatInstant(now)}::timestamptz)`;
+}
 
-/** An `invoice` that is final and not paid, of a `subscription` that may be cancelled for that. */
-export const isUnpaid = sql.fragment`${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')}
-  AND invoice.amount_remaining > 0 AND invoice.payment_status IN ('PENDING', 'FAILED')
-  AND ${rowIsIn(['subscription', 'subscription_status'], SUBSCRIPTION, 'collected')}
-  AND subscription.status = 'published'`;
+const idRow = z.object({ id: z.string() });
+
+/** Which records of a kind are locked, and for which job. */
+type LockedDue = {
+  readonly kind: DueKind;
+  /** The job of a single one that failed. */
+  readonly job: string;
+  readonly due: DueQuery;
+  /** A further condition on the row `record`. */
+  readonly where?: FragmentSqlToken;
+};
+
+/** Locks records that are due, earliest first, but those that somebody else has locked. */
+export async function lockDue<C extends Columns>(
+  unit: Unit,
+  resource: Resource<C>,
+  { kind, job, due, where = sql.fragment`true` }: LockedDue,
+): Promise<readonly RowOf<C>[]> {
+  const table = sql.identifier([resource.table]);
+  const found = await unit.tx.any(sql.type(idRow)`
+    SELECT record.id FROM (${dueOf(unit, kind)}) AS due
+    JOIN ${table} AS record ON record.id = due.id AND ${rowIsOfEnvironment('record')}
+    WHERE ${where} AND ${isWanted(job, sql.fragment`due.id`, due)}
+    ORDER BY due.at, due.id LIMIT ${due.limit} FOR NO KEY UPDATE OF record SKIP LOCKED`);
+  if (found.length === 0) return [];
+  const ids = found.map(({ id }) => id);
+  // Asked again: another may have done it until it was locked.
+  return unit.tx.any(sql.type(resource.row)`
+    SELECT record.* FROM (${dueOf(unit, kind)}) AS due
+    JOIN ${table} AS record ON record.id = due.id AND ${rowIsOfEnvironment('record')}
+    WHERE ${where} AND record.id = ANY (${sql.array(ids, 'text')})
+    ORDER BY due.at, due.id`);
+}

@@ -27,7 +27,7 @@ import { createRecord } from '../../records/create-record.js';
 import { findRecords } from '../../records/find-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-import { isWanted, type DueQuery } from '../due/due-items.js';
+import { lockDue, type DueQuery } from '../due/due-items.js';
 import { dueStep } from '../due/due-step.js';
 import { findOrStore, lockPrepaidWallets, NEW_WALLET } from '../../wallets/wallets-store.js';
 import { findPauses, isPausedAt } from '../../subscriptions/periods/pauses-store.js';
@@ -36,7 +36,6 @@ import { giveCredits } from '../../wallets/wallet-operations.js';
 const progressRow = z.object({
   id: z.string(),
   applications_made: z.number().int(),
-  next_application_at: instantColumn.nullable(),
 });
 
 /** The job of a single grant that could not be applied with the others. */
@@ -50,27 +49,23 @@ type DueGrant = { readonly grant: CreditGrantRow; readonly made: number };
  * those of subscriptions that are drafts, or wait for their first payment.
  */
 async function lockDueGrants(unit: Unit, due: DueQuery): Promise<readonly DueGrant[]> {
+  const where = sql.fragment`NOT EXISTS (SELECT FROM subscriptions AS subscription
+    WHERE subscription.id = record.subscription_id
+      AND subscription.subscription_status IN ('draft', 'incomplete')
+      AND ${rowIsOfEnvironment('subscription')})`;
+  const grants = await lockDue(unit, CREDIT_GRANTS, {
+    kind: 'grant',
+    job: APPLY_GRANT,
+    due,
+    where,
+  });
+  if (grants.length === 0) return [];
+  const ids = grants.map(({ id }) => id);
   const rows = await unit.tx.any(sql.type(progressRow)`
-    SELECT id, applications_made, next_application_at FROM credit_grants
-    WHERE scope = 'SUBSCRIPTION' AND NOT has_ended AND status = 'published'
-      AND coalesce(next_application_at, credit_grant_anchor, start_date)
-        <= ${formatInstant(unit.now)}::timestamptz
-      AND NOT EXISTS (SELECT FROM subscriptions AS subscription
-        WHERE subscription.id = credit_grants.subscription_id
-          AND subscription.subscription_status IN ('draft', 'incomplete')
-          AND ${rowIsOfEnvironment('subscription')})
-      AND ${isOfEnvironment} AND ${isWanted(APPLY_GRANT, sql.fragment`credit_grants.id`, due)}
-    ORDER BY coalesce(next_application_at, credit_grant_anchor, start_date), id
-    LIMIT ${due.limit} FOR NO KEY UPDATE SKIP LOCKED`);
-  const grants = await findRecords(
-    unit,
-    CREDIT_GRANTS,
-    rows.map(({ id }) => id),
-  );
-  return rows.map(({ id, applications_made: made }) => ({
-    grant: mustGet(grants, id, 'a credit grant'),
-    made,
-  }));
+    SELECT id, applications_made FROM credit_grants
+    WHERE id = ANY (${sql.array(ids, 'text')}) AND ${isOfEnvironment}`);
+  const made = new Map(rows.map((row) => [row.id, row.applications_made]));
+  return grants.map((grant) => ({ grant, made: mustGet(made, grant.id, 'a credit grant') }));
 }
 
 function datesOf(

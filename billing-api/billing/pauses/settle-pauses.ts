@@ -1,5 +1,4 @@
 import { sql } from 'slonik';
-import { formatInstant } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { PAUSES, type PauseRow } from '../../declarations/subscriptions/pause.resource.js';
 import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
@@ -8,7 +7,7 @@ import { lockRecord } from '../../records/find-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { dueStep, oneByOne } from '../due/due-step.js';
-import { isWanted, type DueQuery } from '../due/due-items.js';
+import { dueOf, isWanted, type DueQuery } from '../due/due-items.js';
 import { lockLivePause } from '../../subscriptions/periods/pauses-store.js';
 import { beginPause } from './begin-pause.js';
 import { endPause } from './end-pause.js';
@@ -20,17 +19,14 @@ export const SETTLE_PAUSE = 'settle-pause';
  * Pauses that are to begin or to end, earliest first. One begins in a period that is running, so a
  * period that has ended before is billed first.
  */
-async function findDue({ tx, now }: Unit, due: DueQuery): Promise<readonly PauseRow[]> {
-  const at = sql.fragment`${formatInstant(now)}::timestamptz`;
-  return tx.any(sql.type(PAUSES.row)`
-    SELECT pause.* FROM subscription_pauses AS pause
+async function findDue(unit: Unit, due: DueQuery): Promise<readonly PauseRow[]> {
+  return unit.tx.any(sql.type(PAUSES.row)`
+    SELECT pause.* FROM (${dueOf(unit, 'pause_begin')} UNION ALL ${dueOf(unit, 'pause_end')}) AS due
+    JOIN subscription_pauses AS pause ON pause.id = due.id AND ${rowIsOfEnvironment('pause')}
     JOIN subscriptions AS subscription ON subscription.id = pause.subscription_id
       AND ${rowIsOfEnvironment('subscription')}
-    WHERE ${rowIsOfEnvironment('pause')}
-      AND ((pause.pause_status = 'scheduled' AND pause.pause_start <= ${at}
-          AND pause.pause_start < subscription.current_period_end
-          AND subscription.subscription_status = 'active')
-        OR (pause.pause_status = 'active' AND pause.ends_at <= ${at}))
+    WHERE (pause.pause_status = 'active' OR (pause.pause_start < subscription.current_period_end
+          AND subscription.subscription_status = 'active'))
       AND ${isWanted(SETTLE_PAUSE, sql.fragment`pause.subscription_id`, due)}
     ORDER BY coalesce(pause.ends_at, pause.pause_start), pause.id LIMIT ${due.limit}`);
 }

@@ -1,29 +1,24 @@
 import { sql } from 'slonik';
-import { formatInstant } from '../../../contract/instant.js';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
-import { isOfEnvironment, rowIsIn } from '../../records/conditions.js';
+import { isOfEnvironment } from '../../records/conditions.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-import { isWanted, type DueQuery } from '../due/due-items.js';
+import { lockDue, type DueQuery } from '../due/due-items.js';
 import { dueStep, oneByOne } from '../due/due-step.js';
 import { collect } from './attempt-payment.js';
 import { endRetries } from './plan-retry.js';
-import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
 /** The job of a single invoice that could not be charged again with the others. */
 const RETRY_CHARGE = 'retry-charge';
 
 /** Takes declined invoices that are due for another try, earliest first. */
-function takeDeclined({ tx, now }: Unit, due: DueQuery): Promise<readonly InvoiceRow[]> {
-  return tx.any(sql.type(INVOICES.row)`
+async function takeDeclined(unit: Unit, due: DueQuery): Promise<readonly InvoiceRow[]> {
+  const rows = await lockDue(unit, INVOICES, { kind: 'payment_retry', job: RETRY_CHARGE, due });
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ id }) => id);
+  return unit.tx.any(sql.type(INVOICES.row)`
     UPDATE invoices SET next_attempt_at = NULL
-    WHERE id IN (
-        SELECT id FROM invoices
-        WHERE ${rowIsIn(['invoice_status'], INVOICE, 'claimed')} AND payment_status = 'FAILED'
-          AND next_attempt_at IS NOT NULL AND next_attempt_at <= ${formatInstant(now)}::timestamptz
-          AND ${isOfEnvironment} AND ${isWanted(RETRY_CHARGE, sql.fragment`invoices.id`, due)}
-        ORDER BY next_attempt_at, id LIMIT ${due.limit} FOR NO KEY UPDATE SKIP LOCKED)
-      AND ${isOfEnvironment}
+    WHERE id = ANY (${sql.array(ids, 'text')}) AND ${isOfEnvironment}
     RETURNING *`);
 }
 

@@ -1,7 +1,5 @@
-import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
-import { sql, type FragmentSqlToken } from 'slonik';
+import { sql } from 'slonik';
 import { z } from 'zod';
-import { formatInstant } from '../../../contract/instant.js';
 import { instantColumn } from '../../../sql/columns.js';
 import {
   BILLING_REASONS,
@@ -10,13 +8,13 @@ import {
 } from '../../declarations/invoices/invoice.resource.js';
 import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
-import { isOfEnvironment, rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
+import { rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import { lockRecordsForChange } from '../../records/find-record.js';
 import type { ReadUnit, Unit } from '../../records/unit.js';
 import type { InvoiceTask } from '../stored/invoice-task.js';
 import { taskOfInvoice } from '../stored/task-of-invoice.js';
 import { waitsForNoMeter } from '../finalize/awaited-meters.js';
-import { isWanted, type DueQuery } from '../due/due-items.js';
+import { dueOf, isWanted, lockDue, type DueQuery } from '../due/due-items.js';
 import { tasksAfterTrials } from './trial-tasks.js';
 
 /** Jobs of single items, which the runs for a whole environment leave out. */
@@ -37,10 +35,10 @@ export async function findEndedPeriods(
   due: DueQuery,
 ): Promise<readonly InvoiceTask[]> {
   const rows = await unit.tx.any(sql.type(subscriptionRow)`
-    SELECT id, subscription_status, current_period_start, current_period_end FROM subscriptions
-    WHERE status = 'published' AND ${rowIsIn(['subscription_status'], SUBSCRIPTION, 'running')}
-      AND subscription_type NOT IN ('inherited', 'grouped_invoicing')
-      AND current_period_end <= ${formatInstant(unit.now)}::timestamptz
+    SELECT subscriptions.id, subscription_status, current_period_start, current_period_end
+    FROM (${dueOf(unit, 'renewal')}) AS due
+    JOIN subscriptions ON subscriptions.id = due.id AND ${rowIsOfEnvironment('subscriptions')}
+    WHERE subscription_type NOT IN ('inherited', 'grouped_invoicing')
       AND NOT EXISTS (SELECT FROM subscription_pauses AS pause
         WHERE pause.subscription_id = subscriptions.id AND pause.pause_status = 'scheduled'
           AND pause.pause_start < subscriptions.current_period_end AND ${rowIsOfEnvironment('pause')})
@@ -57,8 +55,8 @@ export async function findEndedPeriods(
               AND EXISTS (SELECT FROM subscription_schedules AS schedule
                 WHERE schedule.subscription_id = child.id AND schedule.schedule_status = 'pending'
                   AND schedule.schedule_type = 'plan_change' AND ${rowIsOfEnvironment('schedule')}))))
-      AND ${isOfEnvironment} AND ${isWanted(BILL_SUBSCRIPTION, sql.fragment`subscriptions.id`, due)}
-    ORDER BY current_period_end, id LIMIT ${due.limit}`);
+      AND ${isWanted(BILL_SUBSCRIPTION, sql.fragment`due.id`, due)}
+    ORDER BY due.at, due.id LIMIT ${due.limit}`);
   const trialing = rows.filter(({ subscription_status: status }) => status === 'trialing');
   const ofTrials = await tasksAfterTrials(
     unit,
@@ -91,38 +89,39 @@ const OF_DRAFT = {
  * subscription.
  */
 export async function findDueDrafts(
-  { tx, now }: ReadUnit,
+  unit: ReadUnit,
   due: DueQuery,
 ): Promise<readonly InvoiceTask[]> {
-  const rows = await tx.any(sql.type(draftRow)`
-    SELECT DISTINCT ON (due.subscription_id) due.* FROM (
-      SELECT id, subscription_id, billing_reason, period_start, period_end, finalize_at
-      FROM invoices
-      WHERE ${rowIsIn(['invoice_status'], INVOICE, 'draft')} AND invoice_type = 'SUBSCRIPTION' AND NOT is_manually_edited
-        AND finalize_at <= ${formatInstant(now)}::timestamptz AND ${waitsForNoMeter(OF_DRAFT)}
-        AND ${isOfEnvironment} AND ${isWanted(FINALIZE_INVOICE, sql.fragment`invoices.id`, due)}
-      ORDER BY finalize_at, id LIMIT ${due.limit}
-    ) AS due ORDER BY due.subscription_id, due.finalize_at, due.id`);
+  const rows = await unit.tx.any(sql.type(draftRow)`
+    SELECT DISTINCT ON (draft.subscription_id) draft.* FROM (
+      SELECT invoices.id, subscription_id, billing_reason, period_start, period_end, due.at
+      FROM (${dueOf(unit, 'draft')}) AS due
+      JOIN invoices ON invoices.id = due.id AND ${rowIsOfEnvironment('invoices')}
+      WHERE invoice_type = 'SUBSCRIPTION' AND NOT is_manually_edited
+        AND ${waitsForNoMeter(OF_DRAFT)}
+        AND ${isWanted(FINALIZE_INVOICE, sql.fragment`due.id`, due)}
+      ORDER BY due.at, due.id LIMIT ${due.limit}
+    ) AS draft ORDER BY draft.subscription_id, draft.at, draft.id`);
   return rows.map(taskOfInvoice);
 }
 
-/** Drafts whose delay is over and whose lines were changed by hand, earliest first. */
-function editedDrafts({ now }: Unit, due: DueQuery): FragmentSqlToken {
-  return sql.fragment`SELECT * FROM invoices
-    WHERE ${rowIsIn(['invoice_status'], INVOICE, 'draft')} AND is_manually_edited
-      AND finalize_at <= ${formatInstant(now)}::timestamptz AND ${isOfEnvironment}
-      AND ${isWanted(FINALIZE_EDITED, sql.fragment`invoices.id`, due)}
-    ORDER BY finalize_at, id LIMIT ${due.limit}`;
-}
+const editedRow = z.object({ id: z.string(), subscription_id: z.string().nullable() });
 
-/** Such drafts, locked after their subscriptions, which what is paid at once may activate. */
+/**
+ * Drafts whose delay is over and whose lines were changed by hand, locked after their
+ * subscriptions, which what is paid at once may activate; earliest first.
+ */
 export async function lockEditedDrafts(unit: Unit, due: DueQuery): Promise<readonly InvoiceRow[]> {
-  const found = await unit.tx.any(sql.type(INVOICES.row)`${editedDrafts(unit, due)}`);
+  const found = await unit.tx.any(sql.type(editedRow)`
+    SELECT invoices.id, subscription_id FROM (${dueOf(unit, 'draft')}) AS due
+    JOIN invoices ON invoices.id = due.id AND ${rowIsOfEnvironment('invoices')}
+    WHERE is_manually_edited AND ${isWanted(FINALIZE_EDITED, sql.fragment`due.id`, due)}
+    ORDER BY due.at, due.id LIMIT ${due.limit}`);
   if (found.length === 0) return [];
   const owners = found.flatMap(({ subscription_id: id }) => (id === null ? [] : [id]));
   await lockRecordsForChange(unit, SUBSCRIPTIONS, owners);
   const ids = found.map(({ id }) => id);
-  return unit.tx.any(sql.type(INVOICES.row)`
-    SELECT * FROM (${editedDrafts(unit, due)} FOR NO KEY UPDATE SKIP LOCKED) AS draft
-    WHERE id = ANY (${sql.array(ids, 'text')}) ORDER BY finalize_at, id`);
+  const where = sql.fragment`record.is_manually_edited
+    AND record.id = ANY (${sql.array(ids, 'text')})`;
+  return lockDue(unit, INVOICES, { kind: 'draft', job: FINALIZE_EDITED, due, where });
 }

@@ -1,15 +1,13 @@
 import { sql } from 'slonik';
-import { formatInstant } from '../../../contract/instant.js';
 import {
   SUBSCRIPTIONS,
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
-import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
-import { rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
+import { rowIsOfEnvironment } from '../../records/conditions.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
-import { isWanted, type DueQuery } from '../due/due-items.js';
+import { lockDue, type DueQuery } from '../due/due-items.js';
 import { dueStep, oneByOne } from '../due/due-step.js';
 import { beginPeriods, begunOf } from './renew-subscriptions.js';
 
@@ -17,21 +15,15 @@ import { beginPeriods, begunOf } from './renew-subscriptions.js';
 export const RENEW_CHILD = 'renew-grouped-child';
 
 /** Grouped children whose running periods have ended inside a period of their parent, locked. */
-function lockEnded({ tx, now }: Unit, due: DueQuery): Promise<readonly SubscriptionRow[]> {
-  return tx.any(sql.type(SUBSCRIPTIONS.row)`
-    SELECT child.* FROM subscriptions AS child
-    JOIN subscriptions AS parent ON parent.id = child.parent_subscription_id
-      AND ${rowIsOfEnvironment('parent')}
-    WHERE child.subscription_type = 'grouped_invoicing' AND child.status = 'published'
-      AND ${rowIsIn(['child', 'subscription_status'], SUBSCRIPTION, 'running')}
-      AND child.current_period_end <= ${formatInstant(now)}::timestamptz
-      AND parent.current_period_end > child.current_period_end AND ${rowIsOfEnvironment('child')}
-      AND NOT EXISTS (SELECT FROM subscription_schedules AS schedule
-        WHERE schedule.subscription_id = child.id AND schedule.schedule_status = 'pending'
-          AND schedule.schedule_type = 'plan_change' AND ${rowIsOfEnvironment('schedule')})
-      AND ${isWanted(RENEW_CHILD, sql.fragment`child.id`, due)}
-    ORDER BY child.current_period_end, child.id LIMIT ${due.limit}
-    FOR NO KEY UPDATE OF child SKIP LOCKED`);
+function lockEnded(unit: Unit, due: DueQuery): Promise<readonly SubscriptionRow[]> {
+  const where = sql.fragment`record.subscription_type = 'grouped_invoicing'
+    AND EXISTS (SELECT FROM subscriptions AS parent
+      WHERE parent.id = record.parent_subscription_id AND ${rowIsOfEnvironment('parent')}
+        AND parent.current_period_end > record.current_period_end)
+    AND NOT EXISTS (SELECT FROM subscription_schedules AS schedule
+      WHERE schedule.subscription_id = record.id AND schedule.schedule_status = 'pending'
+        AND schedule.schedule_type = 'plan_change' AND ${rowIsOfEnvironment('schedule')})`;
+  return lockDue(unit, SUBSCRIPTIONS, { kind: 'renewal', job: RENEW_CHILD, due, where });
 }
 
 async function renew(unit: Unit, subscription: SubscriptionRow): Promise<Refusal | null> {

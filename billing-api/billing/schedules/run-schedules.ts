@@ -1,16 +1,16 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { formatInstant, HOUR_MS } from '../../../contract/instant.js';
+import { HOUR_MS } from '../../../contract/instant.js';
 import { DependencyError, messageOf } from '../../../runtime/failure.js';
 import { instantColumn } from '../../../sql/columns.js';
-import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
-import { rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
+import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal, Refused, type Refusal } from '../../records/refusal.js';
 import { readUnit, writeUnit, type ReadUnit, type Unit } from '../../records/unit.js';
 import { MeterRefusal, waitsForNoMeter } from '../finalize/awaited-meters.js';
 import { executeScheduledChange } from '../change/change-subscription.js';
 import type { ChangeSubscriptionBody } from '../change/change-dto.js';
+import { dueOf } from '../due/due-items.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
 import { markFailed, noteAttempt } from '../../subscriptions/schedules-store.js';
 
@@ -34,16 +34,15 @@ const OF_CHANGE = {
  * for a meter waits with it; that of a parent waits for those of its grouped children, whose next
  * periods begin with it.
  */
-function findDue({ tx, now }: ReadUnit, limit: number): Promise<readonly DueChange[]> {
-  return tx.any(sql.type(dueRow)`
+function findDue(unit: ReadUnit, limit: number): Promise<readonly DueChange[]> {
+  return unit.tx.any(sql.type(dueRow)`
     SELECT schedule.id, schedule.subscription_id, schedule.configuration,
       subscription.current_period_end AS at
     FROM subscription_schedules AS schedule
+    JOIN (${dueOf(unit, 'renewal')}) AS due ON due.id = schedule.subscription_id
     JOIN subscriptions AS subscription ON subscription.id = schedule.subscription_id
       AND ${rowIsOfEnvironment('subscription')}
     WHERE schedule.schedule_type = 'plan_change' AND schedule.schedule_status = 'pending'
-      AND ${rowIsIn(['subscription', 'subscription_status'], SUBSCRIPTION, 'running')}
-      AND subscription.current_period_end <= ${formatInstant(now)}::timestamptz
       AND ${waitsForNoMeter(OF_CHANGE)}
       AND ${rowIsOfEnvironment('schedule')}
       AND NOT EXISTS (SELECT FROM subscriptions AS child

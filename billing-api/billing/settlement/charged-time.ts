@@ -4,7 +4,7 @@ import { decimalOf, maxOf, ZERO, type Decimal } from '../../../contract/decimal.
 import { formatInstant, type InstantMs, type Interval } from '../../../contract/instant.js';
 import { instantColumn, numericColumn } from '../../../sql/columns.js';
 import { INVOICE_LINES } from '../../declarations/invoices/invoice-line.resource.js';
-import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
+import { CREDIT_NOTE, INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { notedWithoutTaxes } from '../../domain/settlement/unused-charge.js';
 import { rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit } from '../../records/unit.js';
@@ -44,7 +44,7 @@ export type ChargedRow = z.output<typeof chargedRow>;
 const NOTED = sql.fragment`
   (SELECT coalesce(sum(noted.amount), 0) FROM credit_note_lines AS noted
     JOIN credit_notes AS note ON note.id = noted.credit_note_id AND ${rowIsOfEnvironment('note')}
-    WHERE noted.invoice_line_item_id = line.id AND note.credit_note_status <> 'VOIDED'
+    WHERE noted.invoice_line_item_id = line.id AND ${rowIsIn(['note', 'credit_note_status'], CREDIT_NOTE, 'counted')}
       AND ${rowIsOfEnvironment('noted')})`;
 
 /**
@@ -83,7 +83,7 @@ export function findCharged(
       AND ${rowIsOfEnvironment('line')}
     JOIN invoices AS invoice ON invoice.id = line.invoice_id AND ${rowIsOfEnvironment('invoice')}
     WHERE ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')}
-      OR (invoice.invoice_status = 'DRAFT' AND invoice.is_manually_edited)
+      OR (${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'draft')} AND invoice.is_manually_edited)
     UNION ALL
     SELECT NULL, NULL, credit.wallet_transaction_id, lineage.id, lineage.root_id,
       credit.period_start, credit.period_end, credit.amount - credit.absorbed,
@@ -100,7 +100,7 @@ export function findCharged(
     JOIN invoices AS invoice ON invoice.id = line.invoice_id AND ${rowIsOfEnvironment('invoice')}
     -- What a voided invoice had set off went to a wallet.
     WHERE ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'counted')}
-      OR (invoice.invoice_status = 'VOIDED' AND invoice.finalized_at IS NOT NULL)
+      OR (${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'voided')} AND invoice.finalized_at IS NOT NULL)
     ORDER BY root_id, period_start, line_id, credit_id, line_item_id`);
 }
 

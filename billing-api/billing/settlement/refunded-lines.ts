@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { decimalOf, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
 import { groupBy } from '../../../runtime/group-by.js';
 import { numericColumn } from '../../../sql/columns.js';
+import { CREDIT_NOTE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { shareRefund, type RefundedLine } from '../../domain/settlement/share-refund.js';
 import { notedWithoutTaxes } from '../../domain/settlement/unused-charge.js';
-import { rowIsOfEnvironment } from '../../records/conditions.js';
+import { rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit } from '../../records/unit.js';
 import { findCreditedLines } from './credited-lines.js';
 
@@ -57,13 +58,13 @@ export async function findRefundedLines(
       line.amount - line.line_item_discount - line.invoice_level_discount AS net,
       (SELECT coalesce(sum(noted.amount), 0) FROM credit_note_lines AS noted
         JOIN credit_notes AS note ON note.id = noted.credit_note_id AND ${rowIsOfEnvironment('note')}
-        WHERE noted.invoice_line_item_id = line.id AND note.credit_note_status <> 'VOIDED'
+        WHERE noted.invoice_line_item_id = line.id AND ${rowIsIn(['note', 'credit_note_status'], CREDIT_NOTE, 'counted')}
           AND ${rowIsOfEnvironment('noted')}) AS noted,
       invoice.total_tax AS tax, invoice.currency,
       greatest(0, invoice.refunded_amount - invoice.overpaid_amount
         - (SELECT coalesce(sum(note.total_amount), 0) FROM credit_notes AS note
           WHERE note.invoice_id = invoice.id AND note.credit_note_type = 'REFUND'
-            AND note.credit_note_status = 'FINALIZED' AND ${rowIsOfEnvironment('note')})) AS refunded
+            AND ${rowIsIn(['note', 'credit_note_status'], CREDIT_NOTE, 'given')} AND ${rowIsOfEnvironment('note')})) AS refunded
     FROM invoices AS invoice
     JOIN invoice_line_items AS line ON line.invoice_id = invoice.id AND ${rowIsOfEnvironment('line')}
     WHERE invoice.id = ANY (${sql.array([...new Set(invoiceIds)], 'text')})

@@ -13,7 +13,7 @@ import { lockRecord } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, writeUnit, type Unit } from '../../records/unit.js';
-import { isWanted, type DueQuery } from '../due/due-items.js';
+import { dueOf, isWanted, type DueQuery } from '../due/due-items.js';
 import type { BillingDependencies } from '../stored/compute-tasks.js';
 import { readRealTimeBalance } from './real-time-balance.js';
 import { addAutomatically, AUTO_TOPUP } from './top-up.js';
@@ -36,20 +36,6 @@ async function mustWait(
   if (cooldown === undefined || lastAt === null) return false;
   return now < lastAt + cooldown.value * UNIT_MS[cooldown.unit];
 }
-
-/** Where the pauses after the last automatic top-ups end, as `at`: a wallet may get another. */
-export const topUpPauses = sql.fragment`
-  SELECT max(credit.created_at) + make_interval(secs =>
-      (wallet.auto_topup #>> '{cooldown,value}')::integer
-        * CASE wallet.auto_topup #>> '{cooldown,unit}'
-          WHEN 'second' THEN 1 WHEN 'minute' THEN 60 WHEN 'hour' THEN 3600 ELSE 86400 END) AS at
-  FROM wallets AS wallet JOIN wallet_transactions AS credit ON credit.wallet_id = wallet.id
-    AND ${rowIsOfEnvironment('credit')}
-  WHERE wallet.wallet_status = 'active' AND wallet.auto_topup ->> 'enabled' = 'true'
-    AND wallet.auto_topup ? 'cooldown' AND credit.type = 'credit'
-    AND credit.metadata ? ${AUTO_TOPUP}
-    AND ${rowIsOfEnvironment('wallet')}
-  GROUP BY wallet.id, wallet.auto_topup`;
 
 /**
  * What a wallet needs to be above its threshold: as often the amount as that takes. Where a pause
@@ -85,13 +71,13 @@ export function findToppedUp(
   occasion: Occasion<JobActor>,
   { after, ...due }: DueQuery & { readonly after: string | null },
 ): Promise<readonly WalletRow[]> {
-  return readUnit(dependencies, occasion, ({ tx }) =>
-    tx.any(sql.type(WALLETS.row)`
-      SELECT * FROM wallets
-      WHERE wallet_status = 'active' AND auto_topup ->> 'enabled' = 'true'
-        AND (${after}::text IS NULL OR id > ${after}) AND ${isOfEnvironment}
-        AND ${isWanted(TOP_UP_WALLET, sql.fragment`wallets.id`, due)}
-      ORDER BY id LIMIT ${due.limit}`),
+  return readUnit(dependencies, occasion, (unit) =>
+    unit.tx.any(sql.type(WALLETS.row)`
+      SELECT wallets.* FROM (${dueOf(unit, 'top_up')}) AS due
+      JOIN wallets ON wallets.id = due.id AND ${rowIsOfEnvironment('wallets')}
+      WHERE (${after}::text IS NULL OR due.id > ${after})
+        AND ${isWanted(TOP_UP_WALLET, sql.fragment`due.id`, due)}
+      ORDER BY due.id LIMIT ${due.limit}`),
   );
 }
 
