@@ -110,9 +110,8 @@ export async function setPriceSequences(
   sequences: ReadonlyMap<string, number>,
 ): Promise<void> {
   if (sequences.size === 0) return;
-  const given = sql.unnest([...sequences], ['text', 'int4']);
   await transaction.query(sql.type(noRows)`
     UPDATE plans AS plan SET price_sequence = given.sequence
-    FROM ${given} AS given (id, sequence)
+    FROM ${sql.unnest([...sequences], ['text', 'int4'])} AS given (id, sequence)
     WHERE plan.id = given.id AND ${rowIsOfEnvironment('plan')}`);
 }
