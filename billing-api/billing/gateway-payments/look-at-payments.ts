@@ -15,7 +15,7 @@ import {
   type ChargeOutcome,
   type PaymentGateway,
 } from '../gateways/payment-gateway.js';
-import { GATEWAY } from '../gateways/gateway-name.js';
+import { isGateway } from '../gateways/gateway-name.js';
 import { TAKE_PAYMENT } from '../payments/gateway-work.js';
 import { noteOutcome } from './note-outcome.js';
 import { noteThere, type GatewayNeeds } from './pending-payment.js';
@@ -45,7 +45,7 @@ function findSilent({ tx, now }: ReadUnit, after: string): Promise<readonly Sile
   const since = formatInstant(now - SILENCE_MS);
   return tx.any(sql.type(silentRow)`
     SELECT id, gateway_payment_id, gateway_page_id FROM payments
-    WHERE (payment_status = 'PROCESSING' OR payment_url IS NOT NULL) AND payment_gateway = ${GATEWAY}
+    WHERE (payment_status = 'PROCESSING' OR payment_url IS NOT NULL) AND ${isGateway(['payment_gateway'])}
       AND updated_at <= ${since}::timestamptz AND id > ${after} AND ${isOfEnvironment}
     ORDER BY id LIMIT ${BATCH}`);
 }

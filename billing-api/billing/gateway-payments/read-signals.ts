@@ -45,7 +45,7 @@ async function readPart(look: Look, range: TimeRange): Promise<InstantMs | null>
   let refusedAt: InstantMs | null = null;
   for (const signal of await gateway.listSignals(range)) {
     look.signal.throwIfAborted();
-    const told = { connectionId: connection.id, signal };
+    const told = { connection, signal };
     const effect = await writeUnit(needs, occasion, (unit) => applySignal(unit, told));
     if (!isRefusal(effect)) continue;
     look.log.warn({ id: signal.id, reason: effect.message }, 'a lost signal could not be taken');

@@ -40,8 +40,8 @@ export class GatewaySignalsController extends Controller {
     @Body() _body: GatewaySignalBody,
   ): Promise<SignalAnswerDto> {
     const { signedBytes, requestId } = contextOf(request);
-    const signature = request.get('stripe-signature') ?? UNSIGNED;
-    const signal = { connectionId: id, body: signedBytes, signature, requestId };
+    const headerOf = (name: string): string => request.get(name) ?? UNSIGNED;
+    const signal = { connectionId: id, body: signedBytes, headerOf, requestId };
     return { effect: accepted(await takeSignal(this.dependencies, signal)) };
   }
 }

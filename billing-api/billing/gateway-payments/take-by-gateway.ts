@@ -12,7 +12,7 @@ import {
   type ChargeOutcome,
   type PaymentGateway,
 } from '../gateways/payment-gateway.js';
-import { GATEWAY } from '../gateways/gateway-name.js';
+import { isGateway } from '../gateways/gateway-name.js';
 import { noteOutcome } from './note-outcome.js';
 import { findOpenPages } from '../payments/payment-pages.js';
 import {
@@ -107,7 +107,7 @@ export async function takeWaiting(
     tx.any(sql.type(idRow)`
       SELECT id FROM payments
       WHERE payment_status = 'PROCESSING' AND payment_method_type <> 'PAYMENT_LINK'
-        AND payment_gateway = ${GATEWAY} AND ${isOfEnvironment}
+        AND ${isGateway(['payment_gateway'])} AND ${isOfEnvironment}
       ORDER BY created_at, id`),
   );
   let isAnyDone = false;

@@ -1,7 +1,7 @@
 import { sql } from 'slonik';
 import { formatInstant } from '../../../contract/instant.js';
 import { noRows } from '../../../sql/columns.js';
-import { CONNECTIONS } from '../../declarations/exports/connection.resource.js';
+import { CONNECTIONS, type ConnectionRow } from '../../declarations/exports/connection.resource.js';
 import { PAYMENTS, type PaymentRow } from '../../declarations/money/payment.resource.js';
 import { findRecord } from '../../records/find-record.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
@@ -11,8 +11,8 @@ import {
   findGatewayEnvironment,
   openGateway,
 } from '../gateways/open-gateway.js';
+import { gatewayOf } from '../gateways/gateways.js';
 import { UnsignedSignal, type GatewaySignal } from '../gateways/payment-gateway.js';
-import { GATEWAY } from '../gateways/gateway-name.js';
 import { noteOutcome } from './note-outcome.js';
 import { findPaymentAtGateway } from '../payments/payment-pages.js';
 import type { GatewayNeeds } from './pending-payment.js';
@@ -21,7 +21,8 @@ import type { GatewayNeeds } from './pending-payment.js';
 export type RawSignal = {
   readonly connectionId: string;
   readonly body: Buffer;
-  readonly signature: string;
+  /** The text of a header; empty where the request has none. */
+  readonly headerOf: (name: string) => string;
   readonly requestId: string;
 };
 
@@ -51,26 +52,27 @@ type SignalOfPayment = {
 /** The payment of ours that a signal is about; null when it is about none. */
 async function findPaymentOf(
   unit: Unit,
+  { provider_type: gateway }: ConnectionRow,
   { chargeId, paymentId, outcome }: GatewaySignal,
 ): Promise<PaymentRow | null> {
-  const known = await findPaymentAtGateway(unit, GATEWAY, chargeId);
+  const known = await findPaymentAtGateway(unit, gateway, chargeId);
   // The charge that a page has led to is not known before the page is done, and is of that payment
   // once it has succeeded: on the page, a payer may try several cards before.
   if (known !== null || paymentId === undefined || outcome.status !== 'succeeded') return known;
   const named = await findRecord(unit, PAYMENTS, paymentId);
-  const isItsFirst = named?.payment_gateway === GATEWAY && named.gateway_payment_id === null;
+  const isItsFirst = named?.payment_gateway === gateway && named.gateway_payment_id === null;
   return isItsFirst ? named : null;
 }
 
 /** Notes a signal, unless that was done before. */
 export async function applySignal(
   unit: Unit,
-  { connectionId, signal }: { readonly connectionId: string; readonly signal: GatewaySignal },
+  { connection, signal }: { readonly connection: ConnectionRow; readonly signal: GatewaySignal },
 ): Promise<SignalEffect | Refusal> {
-  const payment = await findPaymentOf(unit, signal);
+  const payment = await findPaymentOf(unit, connection, signal);
   // The account has charges of others too.
   if (payment === null) return 'ignored';
-  const told = { connectionId, signal, paymentId: payment.id };
+  const told = { connectionId: connection.id, signal, paymentId: payment.id };
   if (!(await isFirst(unit, told))) return 'repeated';
   const after = await noteOutcome(unit, payment.id, signal);
   return isRefusal(after) ? after : 'applied';
@@ -82,7 +84,7 @@ export async function applySignal(
  */
 export async function takeSignal(
   needs: GatewayNeeds,
-  { connectionId, body, signature, requestId }: RawSignal,
+  { connectionId, body, headerOf, requestId }: RawSignal,
 ): Promise<SignalEffect | Refusal> {
   const unknown = notFound(CONNECTIONS.name, connectionId);
   const environment = await findGatewayEnvironment(needs.database, connectionId);
@@ -91,11 +93,12 @@ export async function takeSignal(
   if (connection?.id !== connectionId) return unknown;
   try {
     const gateway = await openGateway(needs, connection);
-    const signal = await gateway.readSignal(body, signature);
+    const { signatureHeader } = gatewayOf(connection.provider_type);
+    const signal = await gateway.readSignal(body, headerOf(signatureHeader));
     if (signal === null) return 'ignored';
     const actor = { kind: 'job', job: 'gateway-signal', runId: requestId } as const;
     return await writeUnit(needs, { environment, actor }, (unit) =>
-      applySignal(unit, { connectionId, signal }),
+      applySignal(unit, { connection, signal }),
     );
   } catch (error) {
     if (error instanceof UnsignedSignal) return new Refusal('permission_denied', error.message);

@@ -8,16 +8,15 @@ import {
   CONNECTIONS,
   placeOfSecrets,
   type ConnectionRow,
-  type StripeSecrets,
+  type GatewaySecrets,
 } from '../../declarations/exports/connection.resource.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { BillingDatabase, StatementUnit } from '../../records/unit.js';
-import { GATEWAY } from './gateway-name.js';
+import { isGateway } from './gateway-name.js';
+import type { GatewayAccount } from './gateway-kind.js';
+import { gatewayOf } from './gateways.js';
 import type { InvoiceProvider } from './invoice-provider.js';
 import type { PaymentGateway } from './payment-gateway.js';
-import type { StripeAccess } from './stripe-client.js';
-import { createStripeGateway } from './stripe-gateway.js';
-import { createStripeInvoices } from './stripe-invoices.js';
 
 /** What reaching a gateway needs. */
 export type GatewayAccess = {
@@ -30,7 +29,7 @@ export type GatewayAccess = {
 export function findGatewayConnection({ tx }: StatementUnit): Promise<ConnectionRow | null> {
   return tx.maybeOne(sql.type(CONNECTIONS.row)`
     SELECT * FROM connections
-    WHERE provider_type = ${GATEWAY} AND status = 'published' AND ${isOfEnvironment}`);
+    WHERE ${isGateway(['provider_type'])} AND status = 'published' AND ${isOfEnvironment}`);
 }
 
 const environmentRow = z.object({ tenant_id: z.string(), environment_id: z.string() });
@@ -61,22 +60,22 @@ export async function findGatewayEnvironments({
   return rows.map((row) => ({ tenantId: row.tenant_id, environmentId: row.environment_id }));
 }
 
-/** The secrets of a connection to Stripe. */
+/** The secrets of a connection to a gateway. */
 export async function secretsOf(
   { secretBox }: GatewayAccess,
   connection: ConnectionRow,
-): Promise<StripeSecrets> {
+): Promise<GatewaySecrets> {
   const box = assertPresent(secretBox, 'the key of secrets, MINUTEBOOK_SECRETS_KEY');
   // Sealed by an operation that had it as this type.
   return JSON.parse(
     await box.open(connection.secrets, placeOfSecrets(connection)),
-  ) as StripeSecrets;
+  ) as GatewaySecrets;
 }
 
-async function stripeAccess(
+async function accountOf(
   access: GatewayAccess,
   connection: ConnectionRow,
-): Promise<StripeAccess> {
+): Promise<GatewayAccount> {
   const { endpoint_url: endpointUrl } = connection;
   const secrets = await secretsOf(access, connection);
   return { secrets, endpointUrl, outbound: access.outbound };
@@ -88,8 +87,9 @@ export async function openGatewayWith(
   connection: ConnectionRow,
   key: string,
 ): Promise<PaymentGateway> {
-  const current = await stripeAccess(access, connection);
-  return createStripeGateway({ ...current, secrets: { ...current.secrets, secret_key: key } });
+  const current = await accountOf(access, connection);
+  const secrets = { ...current.secrets, secret_key: key };
+  return gatewayOf(connection.provider_type).open({ ...current, secrets });
 }
 
 /** The gateway behind a connection. */
@@ -97,7 +97,7 @@ export async function openGateway(
   access: GatewayAccess,
   connection: ConnectionRow,
 ): Promise<PaymentGateway> {
-  return createStripeGateway(await stripeAccess(access, connection));
+  return gatewayOf(connection.provider_type).open(await accountOf(access, connection));
 }
 
 /** The invoices that the provider behind a connection has of its own. */
@@ -105,5 +105,5 @@ export async function openInvoiceProvider(
   access: GatewayAccess,
   connection: ConnectionRow,
 ): Promise<InvoiceProvider> {
-  return createStripeInvoices(await stripeAccess(access, connection));
+  return gatewayOf(connection.provider_type).openInvoices(await accountOf(access, connection));
 }

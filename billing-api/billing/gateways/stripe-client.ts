@@ -1,6 +1,5 @@
 import type Stripe from 'stripe';
-import type { OutboundAgents } from '../../../runtime/guarded-agents.js';
-import type { StripeSecrets } from '../../declarations/exports/connection.resource.js';
+import type { GatewayAccount } from './gateway-kind.js';
 import { GatewayUnavailable } from './payment-gateway.js';
 
 /** How long Stripe may take to answer. */
@@ -8,20 +7,12 @@ const TIMEOUT_MS = 20_000;
 /** Statuses after which the same request may have another answer; without one there was none. */
 const PASSING = [409, 425, 429];
 
-/** How Stripe is reached. */
-export type StripeAccess = {
-  readonly secrets: StripeSecrets;
-  /** Null: its own address. */
-  readonly endpointUrl: string | null;
-  readonly outbound: OutboundAgents;
-};
-
 /** The client is loaded when it is used: it is large. */
 export async function openClient({
   secrets,
   endpointUrl,
   outbound,
-}: StripeAccess): Promise<Stripe> {
+}: GatewayAccount): Promise<Stripe> {
   const { default: Client } = await import('stripe');
   const url = new URL(endpointUrl ?? 'https://api.stripe.com');
   const isHttps = url.protocol === 'https:';

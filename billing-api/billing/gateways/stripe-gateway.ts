@@ -7,7 +7,8 @@ import {
   type PaymentGateway,
   type PreparedCharge,
 } from './payment-gateway.js';
-import { failureOf, openClient, refusedBecause, type StripeAccess } from './stripe-client.js';
+import type { GatewayAccount } from './gateway-kind.js';
+import { failureOf, openClient, refusedBecause } from './stripe-client.js';
 import { closePage, lookAtPage, openPage } from './stripe-pages.js';
 import { idOf, purposeOf } from './stripe-references.js';
 import { listSignals, outcomeOf, signalOf } from './stripe-signals.js';
@@ -116,7 +117,10 @@ async function look(client: Stripe, id: string): Promise<ChargeOutcome | null> {
 }
 
 /** Asks Stripe for what is there. @throws GatewayUnavailable, and what Stripe refuses. */
-async function reading<T>(access: StripeAccess, read: (client: Stripe) => Promise<T>): Promise<T> {
+async function reading<T>(
+  access: GatewayAccount,
+  read: (client: Stripe) => Promise<T>,
+): Promise<T> {
   const client = await openClient(access);
   try {
     return await read(client);
@@ -126,7 +130,7 @@ async function reading<T>(access: StripeAccess, read: (client: Stripe) => Promis
 }
 
 /** Payments by Stripe, by PaymentIntents: each of them takes money at most once. */
-export function createStripeGateway(access: StripeAccess): PaymentGateway {
+export function createStripeGateway(access: GatewayAccount): PaymentGateway {
   return {
     prepare: async (charge) => prepare(await openClient(access), charge),
     carryOut: async (charge, id) => carryOut(await openClient(access), charge, id),

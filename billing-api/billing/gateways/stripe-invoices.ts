@@ -10,7 +10,8 @@ import type {
   ProviderState,
   SentInvoice,
 } from './invoice-provider.js';
-import { failureOf, openClient, refusedBecause, type StripeAccess } from './stripe-client.js';
+import type { GatewayAccount } from './gateway-kind.js';
+import { failureOf, openClient, refusedBecause } from './stripe-client.js';
 
 /** Stripe takes no more on one invoice. */
 const LINES_MAX = 250;
@@ -55,7 +56,7 @@ function retrieve(client: Stripe, id: string): Promise<Stripe.Invoice> {
 
 /** Asks Stripe; what it refuses is an answer. @throws GatewayUnavailable. */
 async function asking<T>(
-  access: StripeAccess,
+  access: GatewayAccount,
   ask: (client: Stripe) => Promise<T>,
 ): Promise<ProviderAnswer<T>> {
   const client = await openClient(access);
@@ -178,7 +179,7 @@ async function cancel(client: Stripe, id: string): Promise<ProviderState> {
 }
 
 /** Invoices at Stripe. */
-export function createStripeInvoices(access: StripeAccess): InvoiceProvider {
+export function createStripeInvoices(access: GatewayAccount): InvoiceProvider {
   return {
     linesMax: LINES_MAX,
     begin: (invoice) => asking(access, (client) => begin(client, invoice)),

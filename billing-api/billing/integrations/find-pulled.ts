@@ -3,7 +3,7 @@ import { PAYMENTS } from '../../declarations/money/payment.resource.js';
 import type { Pulled } from '../../domain/payment/provider-amounts.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit } from '../../records/unit.js';
-import { GATEWAY } from '../gateways/gateway-name.js';
+import { isGateway } from '../gateways/gateway-name.js';
 import { SYNC_INVOICE } from './start-sync.js';
 
 /** Who has recorded them; releases before 0.3 gave them no id of the invoice there. */
@@ -20,7 +20,7 @@ export async function findPulled(
   const rows = await tx.any(sql.type(PAYMENTS.row)`
     SELECT * FROM payments
     WHERE destination_id = ${invoiceId} AND payment_method_type = 'OFFLINE'
-      AND (payment_gateway = ${GATEWAY} AND gateway_payment_id IS NOT NULL
+      AND (${isGateway(['payment_gateway'])} AND gateway_payment_id IS NOT NULL
         OR created_by = ${RECORDED_BY})
       AND ${isOfEnvironment}`);
   return rows.map((row) => ({ amount: row.amount, isVoided: row.payment_status === 'VOIDED' }));

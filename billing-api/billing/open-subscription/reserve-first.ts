@@ -10,7 +10,7 @@ import { isRefusal, Refusal } from '../../records/refusal.js';
 import { readUnit, writeUnit, type Unit } from '../../records/unit.js';
 import { findGatewayConnection, openGateway } from '../gateways/open-gateway.js';
 import { GatewayUnavailable, type PaymentGateway } from '../gateways/payment-gateway.js';
-import { GATEWAY } from '../gateways/gateway-name.js';
+import { isGateway } from '../gateways/gateway-name.js';
 import type { GatewayNeeds } from '../gateway-payments/pending-payment.js';
 import { findPayerId } from '../payments/provider-links.js';
 
@@ -44,7 +44,7 @@ export async function useReservation(
   const payment = await unit.tx.maybeOne(sql.type(PAYMENTS.row)`
     SELECT * FROM payments
     WHERE destination_id = ${invoice.id} AND payment_status = 'PROCESSING'
-      AND payment_gateway = ${GATEWAY} AND ${isOfEnvironment}`);
+      AND ${isGateway(['payment_gateway'])} AND ${isOfEnvironment}`);
   if (payment === null) return new Refusal('invalid_operation', UNPAID);
   if (reservation === null) return new ReservationWanted(payment);
   if (!isSamePayment(payment, reservation.payment)) {

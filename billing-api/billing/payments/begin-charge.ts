@@ -9,7 +9,7 @@ import type { StatementUnit, Unit } from '../../records/unit.js';
 import { enqueue } from '../../../sql/jobs/enqueue.js';
 import { findGatewayConnection } from '../gateways/open-gateway.js';
 import { followPayment } from './follow-payment.js';
-import { GATEWAY } from '../gateways/gateway-name.js';
+import { GATEWAY, isGateway } from '../gateways/gateway-name.js';
 import { TAKE_PAYMENT } from './gateway-work.js';
 import type { HeldPayment } from './held-payment.js';
 import { pageProblem } from './payment-pages.js';
@@ -24,7 +24,7 @@ export function isBeingCharged(
   return tx.exists(sql.type(z.unknown())`
     SELECT FROM payments
     WHERE destination_id = ${invoiceId} AND payment_status = 'PROCESSING'
-      AND id IS DISTINCT FROM ${except} AND payment_gateway = ${GATEWAY} AND ${isOfEnvironment}`);
+      AND id IS DISTINCT FROM ${except} AND ${isGateway(['payment_gateway'])} AND ${isOfEnvironment}`);
 }
 
 /** By what else an invoice is being paid, so that a payment must not be taken; null: by nothing. */

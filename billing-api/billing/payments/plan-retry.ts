@@ -7,7 +7,7 @@ import { findPaymentRetries } from '../../platform/settings/payment-retries.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit, Unit } from '../../records/unit.js';
 import { announceInvoice } from '../stored/announce-invoice.js';
-import { GATEWAY } from '../gateways/gateway-name.js';
+import { isGateway } from '../gateways/gateway-name.js';
 
 const countRow = z.object({ count: integerColumn });
 
@@ -15,7 +15,7 @@ const countRow = z.object({ count: integerColumn });
 async function countDeclined({ tx }: StatementUnit, invoiceId: string): Promise<number> {
   const { count } = await tx.one(sql.type(countRow)`
     SELECT count(*) FROM payments
-    WHERE destination_id = ${invoiceId} AND payment_gateway = ${GATEWAY}
+    WHERE destination_id = ${invoiceId} AND ${isGateway(['payment_gateway'])}
       AND payment_status = 'FAILED' AND payment_method_type <> 'PAYMENT_LINK' AND ${isOfEnvironment}`);
   return count;
 }

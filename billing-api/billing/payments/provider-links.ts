@@ -4,7 +4,7 @@ import { INTEGRATIONS } from '../../declarations/customers/integration.resource.
 import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit, Unit } from '../../records/unit.js';
 import { findGatewayConnection } from '../gateways/open-gateway.js';
-import { GATEWAY } from '../gateways/gateway-name.js';
+import { GATEWAY, isGateway } from '../gateways/gateway-name.js';
 
 /* What the provider of the gateway calls customers and invoices of ours. */
 
@@ -24,7 +24,7 @@ export async function findPayerId(
 export function isAtProvider({ tx }: StatementUnit, invoiceId: string): Promise<boolean> {
   return tx.exists(sql.type(z.unknown())`
     SELECT FROM integration_mappings
-    WHERE entity_type = 'invoice' AND entity_id = ${invoiceId} AND provider_type = ${GATEWAY}
+    WHERE entity_type = 'invoice' AND entity_id = ${invoiceId} AND ${isGateway(['provider_type'])}
       AND status = 'published' AND ${isOfEnvironment}`);
 }
 
@@ -50,13 +50,13 @@ export async function findChargeable(
     LEFT JOIN subscriptions AS subscription ON subscription.id = invoice.subscription_id
       AND ${rowIsOfEnvironment('subscription')}
     LEFT JOIN integration_mappings AS mapping ON mapping.entity_id = invoice.customer_id
-      AND mapping.entity_type = 'customer' AND mapping.provider_type = ${GATEWAY}
+      AND mapping.entity_type = 'customer' AND mapping.provider_type = ${connection.provider_type}
       AND mapping.status = 'published' AND ${rowIsOfEnvironment('mapping')}
     WHERE invoice.id = ANY (${sql.array([...invoiceIds], 'text')})
       AND (subscription.gateway_payment_method_id IS NOT NULL OR mapping.id IS NOT NULL)
       AND NOT EXISTS (SELECT FROM integration_mappings AS sent
         WHERE sent.entity_type = 'invoice' AND sent.entity_id = invoice.id
-          AND sent.provider_type = ${GATEWAY} AND sent.status = 'published'
+          AND ${isGateway(['sent', 'provider_type'])} AND sent.status = 'published'
           AND ${rowIsOfEnvironment('sent')})
       AND ${rowIsOfEnvironment('invoice')}`);
   return new Map(rows.map((row) => [row.invoice_id, row.payment_method_id]));

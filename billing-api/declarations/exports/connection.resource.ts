@@ -80,8 +80,8 @@ export type S3Secrets = {
   readonly session_token?: string;
 };
 
-/** The access to an account at Stripe. */
-export type StripeSecrets = {
+/** The access to an account at a payment gateway. */
+export type GatewaySecrets = {
   readonly secret_key: string;
   readonly webhook_secret: string;
 };
