@@ -53,10 +53,13 @@ function statementsIn(fileName: string, source: string): readonly string[] {
 const KEYWORDS =
   'AS|ON|USING|WHERE|SET|JOIN|LEFT|RIGHT|INNER|CROSS|FULL|NATURAL|GROUP|ORDER|HAVING|LIMIT|FOR|UNION|RETURNING';
 
-/** Where rows of a table are read or changed; not `INSERT INTO`, a type, or a column of it. */
+/**
+ * Where rows of a table are read or changed; not `INSERT INTO`, a type, a column of it, or a function
+ * whose arguments name the environment.
+ */
 function mentionPattern(tables: readonly string[]): RegExp {
   return new RegExp(
-    `(?<!INSERT INTO )(?<!::)(?<![.\\w])(${tables.join('|')}|(?<=(?<!DISTINCT )(?:FROM|JOIN|UPDATE)\\s+)(?:${TABLE}|${VALUE}))(?![.\\w])` +
+    `(?<!INSERT INTO )(?<!::)(?<![.\\w])(${tables.join('|')}|(?<=(?<!DISTINCT )(?:FROM|JOIN|UPDATE)\\s+)(?:${TABLE}|${VALUE}))(?![.\\w]|\\(\\s*${VALUE}, ${VALUE})` +
       `(?:\\s+(?:AS\\s+)?(?!(?:${KEYWORDS})\\b)([a-z]\\w*))?`,
     'g',
   );

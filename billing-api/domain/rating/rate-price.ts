@@ -14,7 +14,9 @@ export function ratePrice(price: PriceModel, quantity: Decimal): RatedCharge {
   const { billingModel } = price;
   const model = PRICE_MODELS[billingModel];
   if (quantity.isZero()) {
-    return { amount: ZERO, trace: { billingModel, steps: [], ...model.nothing(price) } };
+    const { tierMode, packages } = model.nothing(price);
+    // In the order of every trace: the bytes of a computation are kept and compared.
+    return { amount: ZERO, trace: { billingModel, tierMode, steps: [], packages } };
   }
   if (quantity.isNegative()) throw new RangeError('a quantity cannot be negative');
   return model.rate(price, quantity);
