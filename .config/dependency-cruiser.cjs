@@ -177,7 +177,7 @@ module.exports = {
         'What is recorded of payments stands alone; what asks a gateway about them, or hears from it, knows it.',
       severity: 'error',
       from: { path: '^billing-api/billing/(payments|gateways)/', pathNot: tests },
-      to: { path: '^billing-api/billing/gateway-payments/' },
+      to: { path: '^billing-api/money/gateway-payments/' },
     },
     {
       name: 'nobody-imports-a-controller',

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'slonik';
 import { describe, expect, vi } from 'vitest';
 import { z } from 'zod';
-import type { EventLogReader } from '../event-log/event-log.js';
+import type { EventLogReader } from '../event-log/interface/event-log.js';
 import { renewPostgresLogId } from '../event-log/postgres/identity.js';
 import { openPostgresReader } from '../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../event-log/postgres/writer.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClickHouse } from '../clickhouse/client.js';
 import { createOneServer } from '../clickhouse/one-server.js';
-import type { EventLogReader } from '../event-log/event-log.js';
+import type { EventLogReader } from '../event-log/interface/event-log.js';
 import { messageOf } from '../runtime/failure.js';
 import type { Log } from '../runtime/log.js';
 import type { Metrics } from '../runtime/metrics.js';

@@ -5,7 +5,7 @@ import { describe, expect, vi } from 'vitest';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.js';
 import { migrateClickHouse } from '../clickhouse/migrate.js';
-import type { EventLogReader, EventLogWriter } from '../event-log/event-log.js';
+import type { EventLogReader, EventLogWriter } from '../event-log/interface/event-log.js';
 import { openPostgresReader } from '../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../event-log/postgres/writer.js';
 import { test as base } from '../load-tests/harness/fixtures.js';

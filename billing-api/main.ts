@@ -33,8 +33,8 @@ setHeapGrowth(200);
 
 const POOL_SIZE = 16;
 
-const PREVIEW_THREAD = new URL('./preview-thread.js', import.meta.url);
-const PAPER_THREAD = new URL('./paper-thread.js', import.meta.url);
+const PREVIEW_THREAD = new URL('./invoicing/preview/preview-thread.js', import.meta.url);
+const PAPER_THREAD = new URL('./reading/print/paper-thread.js', import.meta.url);
 
 /** Beside ingest, whose ports are 8080 and 9080, on one machine. */
 const DEFAULTS = { MINUTEBOOK_PORT: '8081', MINUTEBOOK_METRICS_PORT: '9081' };

@@ -6,8 +6,8 @@ import { systemClock } from '../runtime/clock.js';
 import { Lifecycle } from '../runtime/lifecycle.js';
 import { createLog } from '../runtime/log.js';
 import { createDatabase } from '../sql/pool.js';
-import { startEngines } from './engines.js';
-import { readStackConfig } from './stack-config.js';
+import { startEngines } from './stack/engines.js';
+import { readStackConfig } from './stack/stack-config.js';
 
 /**
  * Runs `work` on the stores that the settings name. It starts embedded engines itself, so the

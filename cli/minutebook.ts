@@ -4,8 +4,8 @@ import { isForOperator } from '../runtime/lifecycle.js';
 import { outageOf } from '../sql/outage.js';
 import { addBackupVerbs } from './backup/backup-verb.js';
 import { addDeadLettersVerb } from './dead-letters-verb.js';
-import { addClickHouseVerb } from './operator/clickhouse-verb.js';
-import { addCustomersVerb } from './operator/customers-verb.js';
+import { addClickHouseVerb } from './backup/clickhouse-verb.js';
+import { addCustomersVerb } from './operator/erase/customers-verb.js';
 import { addKeysVerb } from './operator/keys-verb.js';
 import { addLogVerb } from './operator/log-verb.js';
 import { addBillingVerb } from './look/billing-verb.js';
@@ -17,7 +17,7 @@ import { runMigrateVerb } from './migrate-verb.js';
 import { runStartVerb } from './start.js';
 import { addSecretsVerb } from './operator/secrets-verb.js';
 import { addTenantsVerb } from './operator/tenants-verb.js';
-import { VerbRefused } from './verb-refused.js';
+import { VerbRefused } from './stack/verb-refused.js';
 
 const program = new Command('minutebook').description(
   'Usage metering and billing whose numbers can be audited.',

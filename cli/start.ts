@@ -1,7 +1,7 @@
 import pc from 'picocolors';
 import { displayIdOf } from '../sql/api-key.js';
-import { startStack, type Stack } from './stack.js';
-import { readStackConfig, type StackConfig } from './stack-config.js';
+import { startStack, type Stack } from './stack/stack.js';
+import { readStackConfig, type StackConfig } from './stack/stack-config.js';
 import { walkThrough } from './walk-through.js';
 
 /** `minutebook start`: runs the whole product in the foreground until Ctrl-C. */

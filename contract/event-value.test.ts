@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AGGREGATION_TYPES, COUNT_EVENTS, type MeterAggregation } from './aggregation.js';
-import { plain } from './decimal.js';
+import { plain } from './number/decimal.js';
 import { compileValueRule, type EventValue } from './event-value.js';
 import { decimalText, SCALE, scaledValue } from '../load-tests/harness/value-reference.js';
 

@@ -1,8 +1,8 @@
 import { AGGREGATIONS, type AggregationType, type MeterAggregation } from './aggregation.js';
-import { Decimal, decimalOf, ONE, ZERO } from './decimal.js';
+import { Decimal, decimalOf, ONE, ZERO } from './number/decimal.js';
 import { compileExpression, isExpressionProblem } from './expression/compile-expression.js';
 import { cutProduct, type ExactNumber } from './expression/exact-number.js';
-import { cutToValue, decimalFromNumericText, exactProduct } from './numeric-text.js';
+import { cutToValue, decimalFromNumericText, exactProduct } from './number/numeric-text.js';
 
 /** What one event adds to its meter (docs/domain.md 7.5). */
 export type EventValue = {

@@ -1,4 +1,4 @@
-import { Decimal, maxOf, minOf, plain, ZERO } from './decimal.js';
+import { Decimal, maxOf, minOf, plain, ZERO } from './number/decimal.js';
 import type { InstantMs } from './instant.js';
 
 /** The order of LATEST: timestamp, then receipt, then event id (docs/domain.md 7.5). */

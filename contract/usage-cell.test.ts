@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { COUNT_EVENTS, type AggregationType } from './aggregation.js';
-import { plain, type Decimal } from './decimal.js';
+import { plain, type Decimal } from './number/decimal.js';
 import { compileValueRule, type ValueRule } from './event-value.js';
 import { isLater, type EventTally, type UsageCell } from './minute-values.js';
 import { addTally, createUsageCell } from './usage-cell.js';

@@ -2,7 +2,7 @@ import { mergeRecords } from '../contract/records/record-parts.js';
 import { USAGE_EVENTS_TOPIC } from '../contract/topics.js';
 import { HOUR_MS } from '../contract/instant.js';
 import type { Config } from '../runtime/config.js';
-import type { EventLogReader, EventLogWriter } from './event-log.js';
+import type { EventLogReader, EventLogWriter } from './interface/event-log.js';
 import { createAgreePartitions } from './kafka/agree-partitions.js';
 import { openKafkaReader } from './kafka/reader.js';
 import { KAFKA_SETTINGS, readKafkaSecurity } from './kafka/security.js';

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { boundStatements, closeClient, KEEP_ALIVE } from './bounded-statements.js';
+import { boundStatements, closeClient, KEEP_ALIVE } from './driver/bounded-statements.js';
 import { connectOutageOf, outageOf } from './outage.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
 import { createKnownIds } from './known-ids.js';
 import type { ClickHouse } from '../../clickhouse/client.js';
-import type { LogIdentity } from '../../event-log/event-log.js';
+import type { LogIdentity } from '../../event-log/interface/event-log.js';
 import { IdFilter, type IdFilterSettings } from './id-filter.js';
 import { PreviousLogIds, type LimitReads, type PreviousLogSettings } from './previous-log-ids.js';
 

@@ -1,5 +1,5 @@
 import type { ClickHouse } from '../../clickhouse/client.js';
-import type { EventLogReader } from '../../event-log/event-log.js';
+import type { EventLogReader } from '../../event-log/interface/event-log.js';
 import type { CatalogReader } from '../gather/catalog.js';
 import { boundsOfPartition, type FlushLimits } from '../gather/gather-bounds.js';
 import { ReadAhead } from '../gather/read-ahead.js';

@@ -1,5 +1,5 @@
 import { COUNT_EVENTS } from '../../contract/aggregation.js';
-import { Decimal, ONE } from '../../contract/decimal.js';
+import { Decimal, ONE } from '../../contract/number/decimal.js';
 import type { Environment } from '../../contract/environment.js';
 import { emptyUsageCell } from '../../contract/minute-values.js';
 import type { UsageMinute } from '../../contract/usage-minute.js';

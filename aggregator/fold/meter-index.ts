@@ -1,4 +1,4 @@
-import { ZERO } from '../../contract/decimal.js';
+import { ZERO } from '../../contract/number/decimal.js';
 import { environmentKey, type Environment } from '../../contract/environment.js';
 import { compileValueRule, type HashText, type ValueRule } from '../../contract/event-value.js';
 import { meterMatches, type MeterDefinition } from '../../contract/meter.js';

@@ -1,4 +1,4 @@
-import type { LogRecord } from '../../event-log/event-log.js';
+import type { LogRecord } from '../../event-log/interface/event-log.js';
 import { hashText } from '../../runtime/hash-text.js';
 import { decodeRecord, type DecodedRecord } from '../fold/candidate.js';
 

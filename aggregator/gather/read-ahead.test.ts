@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
-import { OffsetOutOfRange, type LogRecord, type ReadRequest } from '../../event-log/event-log.js';
+import {
+  OffsetOutOfRange,
+  type LogRecord,
+  type ReadRequest,
+} from '../../event-log/interface/event-log.js';
 import type { DecodedRecord } from '../fold/candidate.js';
 import { boundsOfPartition, charactersOfPartition } from './gather-bounds.js';
 import { ReadAhead } from './read-ahead.js';

@@ -1,4 +1,4 @@
-import type { EventLogReader } from '../../event-log/event-log.js';
+import type { EventLogReader } from '../../event-log/interface/event-log.js';
 import { messageOf } from '../../runtime/failure.js';
 import type { DecodedRecord } from '../fold/candidate.js';
 import { DecodedRecords, type GatherBounds } from './decoded-records.js';

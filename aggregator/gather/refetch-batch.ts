@@ -1,4 +1,4 @@
-import type { EventLogReader } from '../../event-log/event-log.js';
+import type { EventLogReader } from '../../event-log/interface/event-log.js';
 import type { OutcomeOf } from '../protocol/expected-outcomes.js';
 import type { CommandOf } from '../protocol/state.js';
 import type { CatalogReader } from './catalog.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../contract/instant.js';
-import type { EventLogReader } from '../../event-log/event-log.js';
+import type { EventLogReader } from '../../event-log/interface/event-log.js';
 import { integerColumn } from '../../sql/columns.js';
 import { defineJob, type Job } from '../../sql/jobs/job.js';
 import { statement } from '../../sql/statement.js';

@@ -4,7 +4,7 @@ import {
   OffsetOutOfRange,
   type EventLogReader,
   type EventLogWriter,
-} from '../../event-log/event-log.js';
+} from '../../event-log/interface/event-log.js';
 import { openPostgresReader } from '../../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../../event-log/postgres/writer.js';
 import { createOneServer } from '../../clickhouse/one-server.js';

@@ -1,5 +1,5 @@
 import { describe, expect, vi } from 'vitest';
-import type { EventLogReader } from '../../event-log/event-log.js';
+import type { EventLogReader } from '../../event-log/interface/event-log.js';
 import { createMetrics, type Metrics } from '../../runtime/metrics.js';
 import { eventOf, PARTITIONS, recordOf, send, test, totals } from '../testing/aggregator-world.js';
 

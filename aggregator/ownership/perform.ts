@@ -1,5 +1,5 @@
 import type { OneServer } from '../../clickhouse/one-server.js';
-import { OffsetOutOfRange, type EventLogReader } from '../../event-log/event-log.js';
+import { OffsetOutOfRange, type EventLogReader } from '../../event-log/interface/event-log.js';
 import { DependencyError } from '../../runtime/failure.js';
 import type { CatalogReader } from '../gather/catalog.js';
 import type { IdFilter, Warming } from '../dedup/id-filter.js';

@@ -1,5 +1,5 @@
 import type { InstantMs } from '../../contract/instant.js';
-import type { LogRemoval } from '../../event-log/event-log.js';
+import type { LogRemoval } from '../../event-log/interface/event-log.js';
 
 /** A partition of the log at one moment. */
 export type PartitionLook = {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import type { InstantMs } from '../../contract/instant.js';
-import type { EventLogReader } from '../../event-log/event-log.js';
+import type { EventLogReader } from '../../event-log/interface/event-log.js';
 import type { Log } from '../../runtime/log.js';
 import type { Database } from '../../sql/pool.js';
 import { EVENT_REMOVAL_LOCK, withFreeAdvisoryLock } from '../../sql/session.js';

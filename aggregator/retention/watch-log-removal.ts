@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { MINUTE_MS } from '../../contract/instant.js';
-import type { EventLogReader } from '../../event-log/event-log.js';
+import type { EventLogReader } from '../../event-log/interface/event-log.js';
 import { messageOf } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
 import type { Metrics } from '../../runtime/metrics.js';

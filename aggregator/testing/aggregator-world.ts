@@ -3,7 +3,11 @@ import { z } from 'zod';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import { eventKey, partitionOf } from '../../contract/event-key.js';
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
-import type { AppendRequest, EventLogReader, EventLogWriter } from '../../event-log/event-log.js';
+import type {
+  AppendRequest,
+  EventLogReader,
+  EventLogWriter,
+} from '../../event-log/interface/event-log.js';
 import { openPostgresReader } from '../../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../../event-log/postgres/writer.js';
 import { test as base } from '../../load-tests/harness/fixtures.js';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EventLogReader } from '../../event-log/event-log.js';
+import type { EventLogReader } from '../../event-log/interface/event-log.js';
 import { PARTITIONS } from './aggregator-world.js';
 
 /** A log of another place that holds nothing, as a process finds it that has wrong settings. */

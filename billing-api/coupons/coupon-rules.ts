@@ -1,4 +1,4 @@
-import { decimalOf } from '../../contract/decimal.js';
+import { decimalOf } from '../../contract/number/decimal.js';
 import type { COUPONS } from '../declarations/coupons/coupon.resource.js';
 import { COUPON_CADENCES, hasDuration } from '../domain/adjustments/coupon-cadences.js';
 import {

@@ -1,4 +1,4 @@
-import { plain } from '../../contract/decimal.js';
+import { plain } from '../../contract/number/decimal.js';
 import type { InstantMs } from '../../contract/instant.js';
 import { endProblem, MemberReader } from '../records/member-rules.js';
 import type { Refusal } from '../records/refusal.js';

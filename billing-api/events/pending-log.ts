@@ -5,7 +5,7 @@ import {
   OffsetOutOfRange,
   type EventLogReader,
   type LogIdentity,
-} from '../../event-log/event-log.js';
+} from '../../event-log/interface/event-log.js';
 import { DependencyError } from '../../runtime/failure.js';
 import { FairQueue, type FairQueueLimits } from '../../runtime/fair-queue.js';
 import type { Checkpoints } from '../usage/watermark/checkpoints.js';

@@ -8,8 +8,8 @@ import {
   findAdvance,
   stepClock,
   type Advance,
-} from '../billing/run/step-clock.js';
-import { takeWaiting } from '../billing/gateway-payments/take-by-gateway.js';
+} from '../runs/step-clock.js';
+import { takeWaiting } from '../money/gateway-payments/take-by-gateway.js';
 import { ADVANCE_CLOCK } from '../platform/test-clocks/test-clock-operations.js';
 import { invoiceAllThresholds } from './invoice-thresholds.js';
 import { billEnvironment } from './bill-environment.js';

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Environment } from '../../contract/environment.js';
 import { messageOf } from '../../runtime/failure.js';
 import { defineJob, type JobRun } from '../../sql/jobs/job.js';
-import { writeAnchor } from '../billing/exports/write-anchor.js';
-import { findLedgers, takeAnchor } from '../ledger/take-anchor.js';
+import { writeAnchor } from '../outward/exports/write-anchor.js';
+import { findLedgers, takeAnchor } from '../money/ledger/take-anchor.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
 
 const PROBLEMS_LOGGED = 20;

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { DependencyError, messageOf } from '../../runtime/failure.js';
 import { enqueue } from '../../sql/jobs/enqueue.js';
 import { defineJob } from '../../sql/jobs/job.js';
-import { WAITING_DUE } from '../billing/cancel/end-waiting.js';
-import { GRANTS_DUE } from '../billing/grants/apply-grants.js';
-import { PAUSES_DUE } from '../billing/pauses/settle-pauses.js';
-import { RETRIES_DUE } from '../billing/payments/retry-charges.js';
-import type { DueKind } from '../billing/due/due-items.js';
-import type { DueStep } from '../billing/due/due-step.js';
-import { BILL_SUBSCRIPTION, FINALIZE_INVOICE } from '../billing/run/due-tasks.js';
-import { CHILDREN_DUE } from '../billing/run/renew-children.js';
+import { WAITING_DUE } from '../subscription-life/cancel/end-waiting.js';
+import { GRANTS_DUE } from '../money/wallets/apply-grants.js';
+import { PAUSES_DUE } from '../subscription-life/pauses/settle-pauses.js';
+import { RETRIES_DUE } from '../money/payments/retry-charges.js';
+import type { DueKind } from '../due/due-items.js';
+import type { DueStep } from '../due/due-step.js';
+import { BILL_SUBSCRIPTION, FINALIZE_INVOICE } from '../runs/due-tasks.js';
+import { CHILDREN_DUE } from '../runs/renew-children.js';
 import {
   EDITED_DUE,
   FINALIZATION,
@@ -17,10 +17,10 @@ import {
   RENEWAL,
   takeTurn,
   type BillingTurn,
-} from '../billing/run/run-billing.js';
-import { EXPIRIES_DUE, NOTICES_DUE, OVERDUES_DUE, PHASES_DUE } from '../billing/run/settle-due.js';
-import { runSchedules } from '../billing/schedules/run-schedules.js';
-import type { InvoiceTask } from '../billing/stored/invoice-task.js';
+} from '../runs/run-billing.js';
+import { EXPIRIES_DUE, NOTICES_DUE, OVERDUES_DUE, PHASES_DUE } from '../runs/settle-due.js';
+import { runSchedules } from '../subscription-life/schedules/run-schedules.js';
+import type { InvoiceTask } from '../invoicing/drafts/invoice-task.js';
 import { writeUnit, type Unit } from '../records/unit.js';
 import { cancelOverdueSubscriptions } from './cancel-overdue.js';
 import { doingOf, settleStep, topUpLowWallets, type Doing } from './due-steps.js';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MINUTE_MS } from '../../contract/instant.js';
 import { enqueue } from '../../sql/jobs/enqueue.js';
 import { defineJob } from '../../sql/jobs/job.js';
-import { findEnvironmentsDue } from '../billing/run/environments-due.js';
+import { findEnvironmentsDue } from '../runs/environments-due.js';
 import { writeUnit } from '../records/unit.js';
 import { BILL_ENVIRONMENT } from './bill-environment.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';

@@ -6,8 +6,8 @@ import {
   CANCEL_OVERDUE,
   cancelOverdue,
   findOverdueSubscriptions,
-} from '../billing/cancel/cancel-overdue.js';
-import { lookAtPagesOf } from '../billing/gateway-payments/look-at-payments.js';
+} from '../subscription-life/cancel/cancel-overdue.js';
+import { lookAtPagesOf } from '../money/gateway-payments/look-at-payments.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
 import { writeUnit } from '../records/unit.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../contract/instant.js';
 import { defineJob } from '../../sql/jobs/job.js';
-import { exportWindow } from '../billing/exports/export-window.js';
-import { findExporting, queueDueWindows } from '../billing/exports/queue-due-windows.js';
-import { EXPORT_WINDOW } from '../billing/exports/scheduled-task-operations.js';
+import { exportWindow } from '../outward/exports/export-window.js';
+import { findExporting, queueDueWindows } from '../outward/exports/queue-due-windows.js';
+import { EXPORT_WINDOW } from '../outward/exports/scheduled-task-operations.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
 
 /**

@@ -5,7 +5,7 @@ import {
   INVOICE_THRESHOLD,
   invoiceThreshold,
   invoiceThresholds,
-} from '../billing/run/invoice-thresholds.js';
+} from '../runs/invoice-thresholds.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
 import { writeUnit } from '../records/unit.js';
 import type { Doing } from './due-steps.js';

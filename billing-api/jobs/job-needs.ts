@@ -8,7 +8,7 @@ import { createSecretBox } from '../../runtime/secret-box.js';
 import type { JobRun } from '../../sql/jobs/job.js';
 import type { Environment } from '../../contract/environment.js';
 import { assertPresent } from '../../runtime/failure.js';
-import type { ExportNeeds } from '../billing/exports/export-needs.js';
+import type { ExportNeeds } from '../outward/exports/export-needs.js';
 import { KnownCustomers } from '../customers/known-customers.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
 import { createExpiredEvents } from '../usage/expired/expired-events.js';

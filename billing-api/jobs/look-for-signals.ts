@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { HOUR_MS, type InstantMs } from '../../contract/instant.js';
 import { enqueue } from '../../sql/jobs/enqueue.js';
 import { defineJob, type JobRun } from '../../sql/jobs/job.js';
-import { lookAtPayments } from '../billing/gateway-payments/look-at-payments.js';
-import { readSignals } from '../billing/gateway-payments/read-signals.js';
+import { lookAtPayments } from '../money/gateway-payments/look-at-payments.js';
+import { readSignals } from '../money/gateway-payments/read-signals.js';
 import {
   findGatewayConnection,
   findGatewayEnvironments,
   openGateway,
-} from '../billing/gateways/open-gateway.js';
-import { TAKE_PAYMENT } from '../billing/payments/gateway-work.js';
+} from '../money/gateways/open-gateway.js';
+import { TAKE_PAYMENT } from '../money/payments/gateway-work.js';
 import { retryParked } from '../platform/jobs/retry-job.js';
 import { readUnit, writeUnit } from '../records/unit.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';

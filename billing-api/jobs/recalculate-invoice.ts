@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineJob } from '../../sql/jobs/job.js';
-import { recalculateInvoice } from '../billing/recalculate/recalculate-invoice.js';
-import { RECALCULATE_INVOICE } from '../billing/recalculate/start-recalculation.js';
+import { recalculateInvoice } from '../invoicing/invoices/recalculate-invoice.js';
+import { RECALCULATE_INVOICE } from '../invoicing/invoices/start-recalculation.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
 
 /** Replaces a voided invoice, as a request has begun it. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineJob } from '../../sql/jobs/job.js';
-import { SYNC_INVOICE } from '../billing/integrations/start-sync.js';
-import { syncInvoice } from '../billing/integrations/sync-invoice.js';
+import { SYNC_INVOICE } from '../outward/integrations/start-sync.js';
+import { syncInvoice } from '../outward/integrations/sync-invoice.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
 
 /** Sends one invoice to a provider or asks for it, again and again until the provider answers. */

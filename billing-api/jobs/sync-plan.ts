@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineJob } from '../../sql/jobs/job.js';
-import { SYNC_PLAN } from '../billing/sync-plan/start-plan-sync.js';
-import { syncPlan } from '../billing/sync-plan/sync-plan.js';
+import { SYNC_PLAN } from '../subscription-life/sync-plan/start-plan-sync.js';
+import { syncPlan } from '../subscription-life/sync-plan/sync-plan.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
 
 /** Gives the subscriptions of a plan its present prices, as a request has begun it. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineJob } from '../../sql/jobs/job.js';
-import { TAKE_PAYMENT } from '../billing/payments/gateway-work.js';
-import { takeByGateway } from '../billing/gateway-payments/take-by-gateway.js';
+import { TAKE_PAYMENT } from '../money/payments/gateway-work.js';
+import { takeByGateway } from '../money/gateway-payments/take-by-gateway.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
 
 /** Takes the money of one payment by the gateway, again and again until it has answered. */

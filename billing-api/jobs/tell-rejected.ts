@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { HOUR_MS, MINUTE_MS } from '../../contract/instant.js';
 import { defineJob } from '../../sql/jobs/job.js';
-import { findTold, tellRejected } from '../events/rejected/tell-rejected.js';
+import { findTold, tellRejected } from '../events/tell-rejected.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
 
 /** What was received longer ago is not told of, however long nobody looked. */

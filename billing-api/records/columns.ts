@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decimalOf, plain, type Decimal } from '../../contract/decimal.js';
+import { decimalOf, plain, type Decimal } from '../../contract/number/decimal.js';
 import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import { assertThat } from '../../runtime/failure.js';
 import { instantColumn, integerColumn, numericColumn } from '../../sql/columns.js';

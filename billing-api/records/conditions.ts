@@ -1,5 +1,5 @@
 import { sql, type FragmentSqlToken } from 'slonik';
-import { plain, type Decimal } from '../../contract/decimal.js';
+import { plain, type Decimal } from '../../contract/number/decimal.js';
 import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import type { Lifecycle } from '../domain/lifecycle/lifecycle.js';
 

@@ -1,4 +1,4 @@
-import { Decimal, parseRequestDecimal } from '../../contract/decimal.js';
+import { Decimal, parseRequestDecimal } from '../../contract/number/decimal.js';
 import { parseInstant, type InstantMs } from '../../contract/instant.js';
 import { timezoneNamed } from '../domain/calendar/local-time.js';
 import { minorDigitsOf } from '../domain/money/minor-digits.js';

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { Decimal } from '../../contract/decimal.js';
+import { Decimal } from '../../contract/number/decimal.js';
 import { test as base } from '../../load-tests/harness/fixtures.js';
 import { createId } from '../../runtime/ids.js';
 import { bootstrap } from '../../sql/bootstrap.js';

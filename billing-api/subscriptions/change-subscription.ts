@@ -1,4 +1,4 @@
-import { plain } from '../../contract/decimal.js';
+import { plain } from '../../contract/number/decimal.js';
 import {
   SUBSCRIPTIONS,
   type SubscriptionRow,

@@ -1,4 +1,4 @@
-import { Decimal } from '../../contract/decimal.js';
+import { Decimal } from '../../contract/number/decimal.js';
 import type { Interval } from '../../contract/instant.js';
 import { groupBy } from '../../runtime/group-by.js';
 import { findFeatures } from '../catalog/features/features-store.js';

@@ -1,4 +1,4 @@
-import { decimalOf } from '../../contract/decimal.js';
+import { decimalOf } from '../../contract/number/decimal.js';
 import type { TaxRateColumns, TaxRateRow } from '../declarations/taxes/tax-rate.resource.js';
 import type { MemberReader } from '../records/member-rules.js';
 import type { Patch } from '../records/resource.js';

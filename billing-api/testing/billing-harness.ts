@@ -26,8 +26,14 @@ export const IN_FLIGHT_MS = 8_000;
 export const LOG_PARTITIONS = 2;
 
 /** Threads read no TypeScript; the tests compile the product first. */
-const PREVIEW_THREAD = new URL('../../dist/billing-api/preview-thread.js', import.meta.url);
-const PAPER_THREAD = new URL('../../dist/billing-api/paper-thread.js', import.meta.url);
+const PREVIEW_THREAD = new URL(
+  '../../dist/billing-api/invoicing/preview/preview-thread.js',
+  import.meta.url,
+);
+const PAPER_THREAD = new URL(
+  '../../dist/billing-api/reading/print/paper-thread.js',
+  import.meta.url,
+);
 
 export const TOKEN_SECRET = 'only for tests, and at least 32 characters';
 

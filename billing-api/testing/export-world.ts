@@ -1,6 +1,6 @@
 import type { Environment } from '../../contract/environment.js';
 import type { InstantMs } from '../../contract/instant.js';
-import { queueDueWindows } from '../billing/exports/queue-due-windows.js';
+import { queueDueWindows } from '../outward/exports/queue-due-windows.js';
 import { EXPORT_ONE_WINDOW } from '../jobs/export-jobs.js';
 import { occasionOfRun, type JobNeeds } from '../jobs/job-needs.js';
 import { billingNeeds, billingRunner } from './bill-environment.js';

@@ -6,7 +6,7 @@ import type { JobNeeds } from '../jobs/job-needs.js';
 import { LOOK_FOR_SIGNALS } from '../jobs/look-for-signals.js';
 import { TAKE_BY_GATEWAY } from '../jobs/take-payments.js';
 import { writeUnit } from '../records/unit.js';
-import { takeByGateway } from '../billing/gateway-payments/take-by-gateway.js';
+import { takeByGateway } from '../money/gateway-payments/take-by-gateway.js';
 import { billingNeeds, billingRunner } from './bill-environment.js';
 import type { Answer as HttpAnswer } from './billing-harness.js';
 import { test as moneyTest, type Answer } from './money-test.js';

@@ -1,5 +1,5 @@
 import type { Answer as HttpAnswer, BillingUnderTest } from './billing-harness.js';
-import { Decimal } from '../../contract/decimal.js';
+import { Decimal } from '../../contract/number/decimal.js';
 import { minorDigitsOf } from '../domain/money/minor-digits.js';
 import { roundMoney } from '../domain/money/money.js';
 import type { Answer } from './money-test.js';

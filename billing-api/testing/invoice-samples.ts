@@ -1,4 +1,4 @@
-import { ONE, ZERO, decimalOf } from '../../contract/decimal.js';
+import { ONE, ZERO, decimalOf } from '../../contract/number/decimal.js';
 import { parseInstant } from '../../contract/instant.js';
 import { Money } from '../domain/money/money.js';
 import type { EntitlementSource } from '../domain/entitlement/entitlement.js';

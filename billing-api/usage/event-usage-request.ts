@@ -1,5 +1,5 @@
 import { AGGREGATIONS, type AggregationType } from '../../contract/aggregation.js';
-import { plain } from '../../contract/decimal.js';
+import { plain } from '../../contract/number/decimal.js';
 import { PROPERTY_KEY_LENGTH_MAX } from '../domain/price/property-filters.js';
 import type { UsageSplit } from '../domain/usage/aggregation-spec.js';
 import { MemberReader } from '../records/member-rules.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { COUNT_EVENTS } from '../../contract/aggregation.js';
-import { plain } from '../../contract/decimal.js';
+import { plain } from '../../contract/number/decimal.js';
 import { AssertionFailed, mustGet } from '../../runtime/failure.js';
 import { NO_SPLIT, type CellSeries } from '../domain/usage/aggregation-spec.js';
 import { cellOfCount } from '../domain/usage/window-cell.js';

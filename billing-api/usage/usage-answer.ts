@@ -1,5 +1,5 @@
 import type { AggregationType } from '../../contract/aggregation.js';
-import type { Decimal } from '../../contract/decimal.js';
+import type { Decimal } from '../../contract/number/decimal.js';
 import type { InstantMs, Interval } from '../../contract/instant.js';
 import { assertPresent, zip } from '../../runtime/failure.js';
 import {

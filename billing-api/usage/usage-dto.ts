@@ -1,4 +1,4 @@
-import { plain } from '../../contract/decimal.js';
+import { plain } from '../../contract/number/decimal.js';
 import { formatInstant } from '../../contract/instant.js';
 import type { MeterUsageItems } from './query-meter-usage.js';
 import type { UsageAnswer } from './usage-answer.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Decimal } from '../../contract/decimal.js';
+import { Decimal } from '../../contract/number/decimal.js';
 import { AssertionFailed } from '../../runtime/failure.js';
 import type { UsagePart } from '../domain/usage/aggregation-spec.js';
 import { readGroups, usageOfGrouping, type GroupingSlicing } from './usage-grouping.js';

@@ -6,8 +6,8 @@ import { createLog } from '../../runtime/log.js';
 import { createDatabase } from '../../sql/pool.js';
 import { assertMigrated } from '../../sql/prepared-database.js';
 import { PATIENT, withSession } from '../../sql/session.js';
-import { startEngines } from '../engines.js';
-import { readStackConfig } from '../stack-config.js';
+import { startEngines } from '../stack/engines.js';
+import { readStackConfig } from '../stack/stack-config.js';
 
 /** A day: a table may have any number of rows. */
 const REQUEST_TIMEOUT_MS = 86_400_000;

@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../../runtime/failure.js';
-import { VerbRefused } from '../verb-refused.js';
+import { VerbRefused } from '../stack/verb-refused.js';
 
 /** A backup that cannot be made or restored as things stand; the message names the remedy. */
 export class BackupRefused extends VerbRefused {

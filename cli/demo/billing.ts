@@ -1,6 +1,6 @@
-import type { InvoiceDto, InvoiceListDto } from '../../billing-api/billing/answer/invoice-dto.js';
+import type { InvoiceDto, InvoiceListDto } from '../../billing-api/documents/answer/invoice-dto.js';
 import { assertPresent } from '../../runtime/failure.js';
-import type { ApiClient } from './api-client.js';
+import type { ApiClient } from '../look/api-client.js';
 import type { DemoCatalog } from './catalog.js';
 import { forEachCustomer } from './customers.js';
 import type { Recount } from './recount.js';

@@ -1,4 +1,4 @@
-import type { ApiClient } from './api-client.js';
+import type { ApiClient } from '../look/api-client.js';
 
 type WithId = { readonly id: string };
 type FeatureAnswer = WithId & { readonly meter_id: string };

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import type { ApiClient } from './api-client.js';
+import type { ApiClient } from '../look/api-client.js';
 import type { DemoCatalog } from './catalog.js';
 import type { Recount } from './recount.js';
 

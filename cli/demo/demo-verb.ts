@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import pc from 'picocolors';
 import { projectRoot } from '../../runtime/project.js';
-import { startStack, type Stack } from '../stack.js';
-import { readStackConfig } from '../stack-config.js';
+import { startStack, type Stack } from '../stack/stack.js';
+import { readStackConfig } from '../stack/stack-config.js';
 import { eventsOfLog, readLogFile } from './access-log.js';
-import { ApiClient } from './api-client.js';
+import { ApiClient } from '../look/api-client.js';
 import {
   customerOf,
   readFinalized,

@@ -1,8 +1,8 @@
 import pc from 'picocolors';
-import { Decimal, plain, ZERO } from '../../contract/decimal.js';
+import { Decimal, plain, ZERO } from '../../contract/number/decimal.js';
 import type { EventBody } from './access-log.js';
-import type { ApiClient } from './api-client.js';
-import { tableLines } from './tables.js';
+import type { ApiClient } from '../look/api-client.js';
+import { tableLines } from '../look/tables.js';
 
 type WithId = { readonly id: string };
 

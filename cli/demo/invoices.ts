@@ -1,9 +1,9 @@
 import pc from 'picocolors';
-import type { VerificationDto } from '../../billing-api/billing/verify/verification-dto.js';
+import type { VerificationDto } from '../../billing-api/reading/verify/verification-dto.js';
 import { verificationLines } from '../look/invoice-verbs.js';
-import type { ApiClient } from './api-client.js';
+import type { ApiClient } from '../look/api-client.js';
 import type { DemoCatalog } from './catalog.js';
-import { tableLines } from './tables.js';
+import { tableLines } from '../look/tables.js';
 
 type Split = {
   readonly usage: string;

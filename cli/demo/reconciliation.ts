@@ -1,7 +1,7 @@
 import pc from 'picocolors';
 import { createClickHouse } from '../../clickhouse/client.js';
 import { readEventTotals, type EventTotals } from './event-totals.js';
-import { tableLines } from './tables.js';
+import { tableLines } from '../look/tables.js';
 
 const VISIBLE_TIMEOUT_MS = 120_000;
 const POLL_MS = 100;

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import type { EventBody } from './access-log.js';
-import { UnexpectedAnswer, type ApiClient } from './api-client.js';
+import { UnexpectedAnswer, type ApiClient } from '../look/api-client.js';
 
 export const BULK_EVENTS = 500;
 const CONCURRENT_REQUESTS = 4;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiClient } from './api-client.js';
+import { ApiClient } from '../look/api-client.js';
 
 const POLL_MS = 200;
 const POLLS_MAX = 9_000;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pc from 'picocolors';
-import type { ApiClient } from './api-client.js';
-import { tableLines } from './tables.js';
+import type { ApiClient } from '../look/api-client.js';
+import { tableLines } from '../look/tables.js';
 import { openEnvironment, turnTo } from './turned-clock.js';
 
 const START = '2026-01-01T00:00:00.000Z';

@@ -1,5 +1,5 @@
-import type { InvoiceDto } from '../../billing-api/billing/answer/invoice-dto.js';
-import type { LeftoverDto } from '../../billing-api/billing/run/leftover-item.js';
+import type { InvoiceDto } from '../../billing-api/documents/answer/invoice-dto.js';
+import type { LeftoverDto } from '../../billing-api/runs/leftover-item.js';
 import type { JobDto } from '../../billing-api/platform/jobs/job-item.js';
 import { safeText } from './safe-text.js';
 

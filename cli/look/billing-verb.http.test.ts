@@ -3,7 +3,7 @@ import { test } from '../../billing-api/testing/billed-test.js';
 import { API_KEY } from '../../billing-api/testing/billing-harness.js';
 import { storeParkedJob } from '../../billing-api/testing/filled-job.js';
 import { subscribeMonthly } from '../../billing-api/testing/subscribe-monthly.js';
-import { ApiClient } from '../demo/api-client.js';
+import { ApiClient } from './api-client.js';
 import { billingLines, FAULTS, faultsOf } from './billing-lines.js';
 import { readBillingState } from './billing-verb.js';
 import { readShown } from './invoice-verbs.js';

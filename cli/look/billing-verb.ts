@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import type { InvoiceListDto } from '../../billing-api/billing/answer/invoice-dto.js';
-import type { LeftoverListDto } from '../../billing-api/billing/run/leftover-item.js';
+import type { InvoiceListDto } from '../../billing-api/documents/answer/invoice-dto.js';
+import type { LeftoverListDto } from '../../billing-api/runs/leftover-item.js';
 import type { JobListDto } from '../../billing-api/platform/jobs/job-item.js';
-import { UnexpectedAnswer, type ApiClient } from '../demo/api-client.js';
-import { VerbRefused } from '../verb-refused.js';
+import { UnexpectedAnswer, type ApiClient } from './api-client.js';
+import { VerbRefused } from '../stack/verb-refused.js';
 import {
   billingLines,
   faultsOf,

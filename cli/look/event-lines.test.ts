@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import type { EventLookupDto } from '../../billing-api/billing/event-lookup/event-lookup-dto.js';
+import type { EventLookupDto } from '../../billing-api/reading/events/event-lookup-dto.js';
 import { eventLine, lookupLines } from './event-lines.js';
 import { sampleEvent } from './testing/samples.js';
 

@@ -1,7 +1,7 @@
 import pc from 'picocolors';
 import type { EventDto } from '../../billing-api/events/event-dto.js';
-import type { EventLookupDto } from '../../billing-api/billing/event-lookup/event-lookup-dto.js';
-import { tableLines } from '../demo/tables.js';
+import type { EventLookupDto } from '../../billing-api/reading/events/event-lookup-dto.js';
+import { tableLines } from './tables.js';
 import { safeText } from './safe-text.js';
 
 const REASONS: Readonly<Record<NonNullable<EventLookupDto['reason']>, string>> = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { EventDto, EventListDto } from '../../billing-api/events/event-dto.js';
-import type { ApiClient } from '../demo/api-client.js';
+import type { ApiClient } from './api-client.js';
 import { followEvents } from './follow-events.js';
 import { sampleEvent } from './testing/samples.js';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventDto, EventListDto } from '../../billing-api/events/event-dto.js';
-import type { ApiClient } from '../demo/api-client.js';
+import type { ApiClient } from './api-client.js';
 
 /** Which events; null means all. */
 export type EventChoice = {

@@ -1,18 +1,18 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { InvoiceDto, InvoiceListDto } from '../../billing-api/billing/answer/invoice-dto.js';
-import { invoiceToDto } from '../../billing-api/billing/answer/invoice-answer.js';
+import type { InvoiceDto, InvoiceListDto } from '../../billing-api/documents/answer/invoice-dto.js';
+import { invoiceToDto } from '../../billing-api/documents/answer/invoice-answer.js';
 import {
   documentOf,
   verifyBundle,
   type InvoiceBundleDto,
-} from '../../billing-api/billing/verify/invoice-bundle.js';
-import type { VerificationDto } from '../../billing-api/billing/verify/verification-dto.js';
+} from '../../billing-api/reading/verify/invoice-bundle.js';
+import type { VerificationDto } from '../../billing-api/reading/verify/verification-dto.js';
 import type { TimelineDto } from '../../billing-api/platform/audit/customer-timeline.js';
-import type { BooksDto } from '../../billing-api/ledger/books-dto.js';
-import type { ApiClient } from '../demo/api-client.js';
-import { VerbRefused } from '../verb-refused.js';
+import type { BooksDto } from '../../billing-api/money/ledger/books-dto.js';
+import type { ApiClient } from './api-client.js';
+import { VerbRefused } from '../stack/verb-refused.js';
 import { previewLines } from './preview-lines.js';
 import { JSON_OPTION, printFound, type JsonOption } from './print-found.js';
 import { askProduct } from './product.js';

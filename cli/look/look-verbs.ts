@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { EventDto } from '../../billing-api/events/event-dto.js';
-import type { EventLookupDto } from '../../billing-api/billing/event-lookup/event-lookup-dto.js';
-import type { InvoiceDto } from '../../billing-api/billing/answer/invoice-dto.js';
+import type { EventLookupDto } from '../../billing-api/reading/events/event-lookup-dto.js';
+import type { InvoiceDto } from '../../billing-api/documents/answer/invoice-dto.js';
 import { eventLine, lookupLines } from './event-lines.js';
 import { followEvents, newestEvents } from './follow-events.js';
 import { previewLines } from './preview-lines.js';

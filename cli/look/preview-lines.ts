@@ -3,14 +3,14 @@ import type { CustomerDto } from '../../billing-api/declarations/customers/custo
 import type {
   InvoiceDto,
   InvoiceLineItemDto,
-} from '../../billing-api/billing/answer/invoice-dto.js';
+} from '../../billing-api/documents/answer/invoice-dto.js';
 import {
   invoiceRows,
   type InvoiceRow,
   type PrintedInvoice,
   type PrintedLine,
-} from '../../billing-api/billing/print/invoice-rows.js';
-import { tableLines } from '../demo/tables.js';
+} from '../../billing-api/reading/print/invoice-rows.js';
+import { tableLines } from './tables.js';
 import { safeText } from './safe-text.js';
 
 /** The members of an invoice that are shown. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { inTestDirectory } from '../../load-tests/harness/test-directory.js';
 import { drawFreePort } from '../../runtime/port.js';
-import { UnexpectedAnswer, type ApiClient } from '../demo/api-client.js';
-import { VerbRefused } from '../verb-refused.js';
+import { UnexpectedAnswer, type ApiClient } from './api-client.js';
+import { VerbRefused } from '../stack/verb-refused.js';
 import { askProduct } from './product.js';
 
 const key = { MINUTEBOOK_API_KEY: 'sk_x' };

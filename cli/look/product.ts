@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readConfig, type Config } from '../../runtime/config.js';
 import { codeOf } from '../../runtime/failure.js';
-import { ApiClient, UnexpectedAnswer } from '../demo/api-client.js';
-import { VerbRefused } from '../verb-refused.js';
+import { ApiClient, UnexpectedAnswer } from './api-client.js';
+import { VerbRefused } from '../stack/verb-refused.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Settings = Config<

@@ -8,7 +8,7 @@ import {
   endLostBatch,
   type BatchStores,
 } from '../../aggregator/ownership/end-begun-batches.js';
-import { VerbRefused } from '../verb-refused.js';
+import { VerbRefused } from '../stack/verb-refused.js';
 import { readPositions } from './close-log.js';
 import { batchStoresOf, type LogStores } from './log-stores.js';
 import { refuseWhileAggregatorsLive } from './postgres-log.js';

@@ -7,7 +7,7 @@ import { systemClock } from '../../runtime/clock.js';
 import { createId } from '../../runtime/ids.js';
 import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
-import { VerbRefused } from '../verb-refused.js';
+import { VerbRefused } from '../stack/verb-refused.js';
 
 const findOperatedEnvironment = statement(
   'find-operated-environment',

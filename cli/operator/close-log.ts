@@ -4,7 +4,7 @@ import { completeStoredBatches } from '../../aggregator/ownership/end-begun-batc
 import { integerColumn } from '../../sql/columns.js';
 import { endUseOfLog, readLogUse } from '../../sql/log-in-use.js';
 import { statement } from '../../sql/statement.js';
-import { VerbRefused } from '../verb-refused.js';
+import { VerbRefused } from '../stack/verb-refused.js';
 import { batchStoresOf, type LogStores } from './log-stores.js';
 import { endPostgresLog, refuseWhileAggregatorsLive, stillUncounted } from './postgres-log.js';
 

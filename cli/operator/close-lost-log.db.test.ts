@@ -14,7 +14,7 @@ import { emptyLog } from '../../aggregator/testing/empty-log.js';
 import { endBatchesOfLostLog } from '../../aggregator/ownership/end-begun-batches.js';
 import { balanceClosedHours } from '../../billing-api/events/reconciliation/balance-closed-hours.js';
 import { HOUR_MS } from '../../contract/instant.js';
-import type { EventLogReader } from '../../event-log/event-log.js';
+import type { EventLogReader } from '../../event-log/interface/event-log.js';
 import { runVerb } from '../../load-tests/harness/run-verb.js';
 import { createLog } from '../../runtime/log.js';
 import { batchStoresOf } from './log-stores.js';

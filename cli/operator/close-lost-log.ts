@@ -3,7 +3,7 @@ import {
   listBegunBatches,
 } from '../../aggregator/ownership/end-begun-batches.js';
 import { endUseOfLog, isPostgresLog, readLogUse } from '../../sql/log-in-use.js';
-import { VerbRefused } from '../verb-refused.js';
+import { VerbRefused } from '../stack/verb-refused.js';
 import { batchStoresOf, type LogStores } from './log-stores.js';
 import { refuseWhileAggregatorsLive } from './postgres-log.js';
 

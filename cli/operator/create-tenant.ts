@@ -6,7 +6,7 @@ import { writeUnit } from '../../billing-api/records/unit.js';
 import { createId } from '../../runtime/ids.js';
 import { createApiKey } from '../../sql/api-key.js';
 import type { Database } from '../../sql/pool.js';
-import { VerbRefused } from '../verb-refused.js';
+import { VerbRefused } from '../stack/verb-refused.js';
 import { done, operator, writing } from './as-operator.js';
 
 /** That of a sign-up (billing-api/platform/auth/auth-dto.ts). */

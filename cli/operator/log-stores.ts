@@ -4,15 +4,15 @@ import type { BatchStores } from '../../aggregator/ownership/end-begun-batches.j
 import { createClickHouse, type ClickHouse } from '../../clickhouse/client.js';
 import { createOneServer } from '../../clickhouse/one-server.js';
 import { refuseUnmigratedClickHouse } from '../../clickhouse/prepared-clickhouse.js';
-import type { EventLogReader, EventLogWriter } from '../../event-log/event-log.js';
+import type { EventLogReader, EventLogWriter } from '../../event-log/interface/event-log.js';
 import { openEventLogReader, openEventLogWriter } from '../../event-log/open-log.js';
 import { createLazy } from '../../runtime/lazy.js';
 import { Lifecycle } from '../../runtime/lifecycle.js';
 import { createLog, type Log } from '../../runtime/log.js';
 import { createDatabase, type Database } from '../../sql/pool.js';
 import { assertMigrated } from '../../sql/prepared-database.js';
-import { startEngines, type Engines } from '../engines.js';
-import { readStackConfig, type StackConfig } from '../stack-config.js';
+import { startEngines, type Engines } from '../stack/engines.js';
+import { readStackConfig, type StackConfig } from '../stack/stack-config.js';
 
 /** The log of the settings, and the stores into which it is counted. */
 export type LogStores = {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { readStackConfig } from '../stack-config.js';
-import { VerbRefused } from '../verb-refused.js';
+import { readStackConfig } from '../stack/stack-config.js';
+import { VerbRefused } from '../stack/verb-refused.js';
 import { acceptGap } from './accept-gap.js';
 import { closeLog } from './close-log.js';
 import { closeLostLog } from './close-lost-log.js';

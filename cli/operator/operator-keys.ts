@@ -5,7 +5,7 @@ import type {
 } from '../../billing-api/declarations/platform/key.resource.js';
 import { listKeys, revokeKey } from '../../billing-api/platform/keys/key-operations.js';
 import type { Database } from '../../sql/pool.js';
-import { VerbRefused } from '../verb-refused.js';
+import { VerbRefused } from '../stack/verb-refused.js';
 import { done, operatorsOccasion, writing } from './as-operator.js';
 
 const KEYS_MAX = 1_000;

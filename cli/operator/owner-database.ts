@@ -5,7 +5,7 @@ import { startEmbeddedPostgres } from '../../sql/embedded.js';
 import { migrateDatabase } from '../../sql/migrate.js';
 import { createDatabase, type Database } from '../../sql/pool.js';
 import { findRunningPostgres } from '../../sql/running-embedded.js';
-import { readStackConfig, type StackConfig } from '../stack-config.js';
+import { readStackConfig, type StackConfig } from '../stack/stack-config.js';
 
 /** The owner's URL of the configured server, of the embedded one that runs, or of a new one. */
 async function ownerUrl(config: StackConfig, lifecycle: Lifecycle): Promise<string> {

@@ -6,7 +6,7 @@ import { integerColumn, noRows } from '../../sql/columns.js';
 import { endUseOfLog } from '../../sql/log-in-use.js';
 import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
-import { VerbRefused } from '../verb-refused.js';
+import { VerbRefused } from '../stack/verb-refused.js';
 
 const countLiveMembers = statement('count-live-members', z.object({ found: integerColumn }));
 const countUncountedRecords = statement(

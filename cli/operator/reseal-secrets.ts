@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createSecretBox, isBound } from '../../runtime/secret-box.js';
 import { noRows } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
-import { VerbRefused } from '../verb-refused.js';
+import { VerbRefused } from '../stack/verb-refused.js';
 
 /** Every column that holds a sealed secret. */
 export const SEALED_COLUMNS = [

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { readStackConfig } from '../stack-config.js';
-import { VerbRefused } from '../verb-refused.js';
+import { readStackConfig } from '../stack/stack-config.js';
+import { VerbRefused } from '../stack/verb-refused.js';
 import { withOwnerDatabase } from './owner-database.js';
 import { resealSecrets } from './reseal-secrets.js';
 

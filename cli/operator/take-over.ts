@@ -5,7 +5,7 @@ import type { Presence } from '../../aggregator/protocol/state.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
 import { statement } from '../../sql/statement.js';
-import { VerbRefused } from '../verb-refused.js';
+import { VerbRefused } from '../stack/verb-refused.js';
 import { batchStoresOf, type LogStores } from './log-stores.js';
 import { refuseWhileAggregatorsLive } from './postgres-log.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, ONE, plain } from '../decimal.js';
+import { Decimal, ONE, plain } from '../number/decimal.js';
 import { compileExpression, DIVISIONS_MAX, isExpressionProblem } from './compile-expression.js';
 import { cutProduct } from './exact-number.js';
 

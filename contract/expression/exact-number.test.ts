@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as reference from '../../load-tests/proofs/usage-oracle/fraction.js';
 import { boundedNumber, readNumber } from '../../load-tests/proofs/usage-oracle/numeric-text.js';
-import { Decimal, plain } from '../decimal.js';
-import { decimalFromNumericText } from '../numeric-text.js';
+import { Decimal, plain } from '../number/decimal.js';
+import { decimalFromNumericText } from '../number/numeric-text.js';
 import {
   absolute,
   add,

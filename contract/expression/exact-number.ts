@@ -1,5 +1,9 @@
-import { Decimal, ZERO } from '../decimal.js';
-import { boundedNumber, CALCULATED_DIGITS_MAX, VALUE_FRACTION_DIGITS } from '../numeric-text.js';
+import { Decimal, ZERO } from '../number/decimal.js';
+import {
+  boundedNumber,
+  CALCULATED_DIGITS_MAX,
+  VALUE_FRACTION_DIGITS,
+} from '../number/numeric-text.js';
 
 /** A fraction of whole numbers; the denominator is greater than 0, terms need not be the lowest. */
 export type Fraction = { readonly numerator: bigint; readonly denominator: bigint };

@@ -1,5 +1,5 @@
-import { Decimal } from '../decimal.js';
-import { decimalFromNumericText } from '../numeric-text.js';
+import { Decimal } from '../number/decimal.js';
+import { decimalFromNumericText } from '../number/numeric-text.js';
 import { compare, isZero, type ExactNumber } from './exact-number.js';
 
 /** What a part of an expression yields; null is a failure, which makes the event's value 0. */

@@ -1,5 +1,5 @@
-import type { LogRecord, ReadRequest } from '../event-log.js';
-import { BoundedRead, RecordBuffer } from '../record-buffer.js';
+import type { LogRecord, ReadRequest } from '../interface/event-log.js';
+import { BoundedRead, RecordBuffer } from '../interface/record-buffer.js';
 import type { RdKafkaMessage } from './rdkafka.js';
 
 const FETCHED_BYTES_MAX = 12 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { DependencyError } from '../../runtime/failure.js';
-import type { AppendRequest } from '../event-log.js';
+import type { AppendRequest } from '../interface/event-log.js';
 import { Producer, type ProducerOptions } from './producer.js';
 import { producerSettings, producerTopicSettings } from './settings.js';
 import type { DeliveryReport, RdKafkaError, RdKafkaProducer } from './rdkafka.js';

@@ -1,6 +1,6 @@
 import { codeOf, type DependencyError } from '../../runtime/failure.js';
-import type { AppendRequest } from '../event-log.js';
-import { logOutage } from '../group-commit.js';
+import type { AppendRequest } from '../interface/event-log.js';
+import { logOutage } from '../interface/group-commit.js';
 import { KAFKA_ERROR, kafkaFailureOf } from './kafka-failure.js';
 import type { RdKafkaProducer } from './rdkafka.js';
 

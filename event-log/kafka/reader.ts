@@ -9,8 +9,8 @@ import {
   type LogRecord,
   type LogRemoval,
   type ReadRequest,
-} from '../event-log.js';
-import { logOutage } from '../group-commit.js';
+} from '../interface/event-log.js';
+import { logOutage } from '../interface/group-commit.js';
 import { describeTopic, topicSettings } from './describe-topic.js';
 import { KAFKA_ERROR, kafkaFailureOf } from './kafka-failure.js';
 import { fetchedBytesOf, PartitionFeed } from './feed.js';

@@ -1,4 +1,4 @@
-import { RECORD_BYTES_MAX } from '../event-log.js';
+import { RECORD_BYTES_MAX } from '../interface/event-log.js';
 import type { KafkaTopic } from './topic.js';
 
 /** Three replicas survive the loss of one broker while another one is being replaced. */

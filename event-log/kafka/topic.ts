@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../../runtime/config.js';
 import { DependencyError } from '../../runtime/failure.js';
-import type { LogIdentity } from '../event-log.js';
+import type { LogIdentity } from '../interface/event-log.js';
 import type { AgreePartitions } from './agree-partitions.js';
 import type { BrokerAccess } from './ask-brokers.js';
 import { describeTopic, topicSettings, type TopicDescription } from './describe-topic.js';

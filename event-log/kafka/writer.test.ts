@@ -6,7 +6,7 @@ import {
   usageCharactersOf,
 } from '../../contract/records-of-events.js';
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
-import { RECORD_BYTES_MAX, type AppendRequest } from '../event-log.js';
+import { RECORD_BYTES_MAX, type AppendRequest } from '../interface/event-log.js';
 import { GROUP_BYTES_MAX, KafkaLogWriter } from './writer.js';
 
 const record = (value: string, partition = 0): AppendRequest => ({ partition, key: value, value });

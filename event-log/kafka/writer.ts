@@ -3,9 +3,9 @@ import {
   type AppendRequest,
   type EventLogWriter,
   type LogIdentity,
-} from '../event-log.js';
+} from '../interface/event-log.js';
 import { groupBy } from '../../runtime/group-by.js';
-import { bytesOf, GroupCommit, logOutage, type QueueUsage } from '../group-commit.js';
+import { bytesOf, GroupCommit, logOutage, type QueueUsage } from '../interface/group-commit.js';
 import { describeTopic } from './describe-topic.js';
 import { kafkaFailureOf } from './kafka-failure.js';
 import { closedFailure, Producer } from './producer.js';

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { codeOf, DependencyError, messageOf } from '../../runtime/failure.js';
-import { KEEP_ALIVE } from '../../sql/bounded-statements.js';
+import { KEEP_ALIVE } from '../../sql/driver/bounded-statements.js';
 import { PROGRAMS_OPTION, withServerOptions } from '../../sql/programs-role.js';
 import { outageOfState } from '../../sql/sql-state.js';
 

@@ -1,4 +1,4 @@
-import type { LogBounds } from '../event-log.js';
+import type { LogBounds } from '../interface/event-log.js';
 
 /** The bounds of every partition, by its number. */
 export type AllBounds = readonly LogBounds[];

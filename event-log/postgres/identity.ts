@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { ConfigError } from '../../runtime/config.js';
 import { assertPresent } from '../../runtime/failure.js';
-import type { LogIdentity } from '../event-log.js';
+import type { LogIdentity } from '../interface/event-log.js';
 import { withSession } from '../../sql/session.js';
 import { queryLog } from './connection.js';
 

@@ -11,7 +11,11 @@ import {
   valuesOf,
   type LogUnderTest,
 } from '../testing/event-log.contract.js';
-import { OffsetOutOfRange, type EventLogReader, type EventLogWriter } from '../event-log.js';
+import {
+  OffsetOutOfRange,
+  type EventLogReader,
+  type EventLogWriter,
+} from '../interface/event-log.js';
 import { renewPostgresLogId } from './identity.js';
 import { openPostgresReader } from './reader.js';
 import { openPostgresWriter } from './writer.js';

@@ -7,8 +7,8 @@ import {
   type LogIdentity,
   type LogRecord,
   type ReadRequest,
-} from '../event-log.js';
-import { BoundedRead, RecordBuffer } from '../record-buffer.js';
+} from '../interface/event-log.js';
+import { BoundedRead, RecordBuffer } from '../interface/record-buffer.js';
 import { decodeValues } from './batch-text.js';
 import { createLogPool, queryLog } from './connection.js';
 import { EndWatch, type AllBounds } from './end-watch.js';

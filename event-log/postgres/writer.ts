@@ -5,9 +5,9 @@ import {
   type AppendRequest,
   type EventLogWriter,
   type LogIdentity,
-} from '../event-log.js';
+} from '../interface/event-log.js';
 import { groupBy } from '../../runtime/group-by.js';
-import { GroupCommit } from '../group-commit.js';
+import { GroupCommit } from '../interface/group-commit.js';
 import { encodeBatch } from './batch-text.js';
 import { createLogPool, logFailureOf, queryLog } from './connection.js';
 import { openPostgresLog } from './identity.js';

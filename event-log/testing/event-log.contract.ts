@@ -7,7 +7,7 @@ import {
   type EventLogReader,
   type EventLogWriter,
   type LogRecord,
-} from '../event-log.js';
+} from '../interface/event-log.js';
 
 /** A log for one test, with what only its implementation can do to it. */
 export type LogUnderTest = {

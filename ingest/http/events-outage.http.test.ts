@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import type { AppendRequest, EventLogWriter } from '../../event-log/event-log.js';
+import type { AppendRequest, EventLogWriter } from '../../event-log/interface/event-log.js';
 import { DependencyError } from '../../runtime/failure.js';
 import { ingestTest as test, startTestIngest, type TestIngest } from '../testing/ingest-harness.js';
 

@@ -1,4 +1,4 @@
-import type { EventLogWriter } from '../../event-log/event-log.js';
+import type { EventLogWriter } from '../../event-log/interface/event-log.js';
 import type { BodyBudgetLimits } from '../../runtime/http/body-budget.js';
 import type { FailedAuthentication } from '../../runtime/http/failed-authentication.js';
 import type { Log } from '../../runtime/log.js';

@@ -1,5 +1,5 @@
 import type { InstantMs } from '../../contract/instant.js';
-import type { AppendRequest, EventLogWriter } from '../../event-log/event-log.js';
+import type { AppendRequest, EventLogWriter } from '../../event-log/interface/event-log.js';
 import { DependencyError } from '../../runtime/failure.js';
 import type { Metrics } from '../../runtime/metrics.js';
 import type { BodyLease } from '../../runtime/http/body-budget.js';

@@ -1,5 +1,5 @@
 import { decodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
-import type { EventLogReader } from '../../event-log/event-log.js';
+import type { EventLogReader } from '../../event-log/interface/event-log.js';
 
 async function eventsOfPartition(
   reader: EventLogReader,

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { ApiClient } from '../../cli/demo/api-client.js';
+import { ApiClient } from '../../cli/look/api-client.js';
 import { runDemo } from '../../cli/demo/demo-verb.js';
-import type { Stack } from '../../cli/stack.js';
+import type { Stack } from '../../cli/stack/stack.js';
 import { projectRoot } from '../../runtime/project.js';
 import { inTestDirectory } from '../harness/test-directory.js';
 import { startStackIn } from '../harness/test-stack.js';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
-import type { EventLogWriter } from '../../event-log/event-log.js';
+import type { EventLogWriter } from '../../event-log/interface/event-log.js';
 import { EVENT_LOG_SETTINGS, openEventLogWriter } from '../../event-log/open-log.js';
 import { readConfig } from '../../runtime/config.js';
 import { integerColumn } from '../../sql/columns.js';

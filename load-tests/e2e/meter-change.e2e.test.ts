@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'slonik';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import type { Stack } from '../../cli/stack.js';
+import type { Stack } from '../../cli/stack/stack.js';
 import { createDatabase, type Database } from '../../sql/pool.js';
 import { callStack } from '../harness/call-stack.js';
 import { withTestStack } from '../harness/test-stack.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { Stack } from '../../cli/stack.js';
+import type { Stack } from '../../cli/stack/stack.js';
 import { test as testOnEngines } from '../harness/fixtures.js';
 import { makeKey } from '../harness/make-key.js';
 import { startProgram, waitUntilReady } from '../harness/start-program.js';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { KAFKA_SETTINGS } from '../../event-log/kafka/security.js';
 import { eventKey, partitionOf } from '../../contract/event-key.js';
 import { encodeEventRecord } from '../../contract/usage-event.js';
-import type { EventLogWriter } from '../../event-log/event-log.js';
+import type { EventLogWriter } from '../../event-log/interface/event-log.js';
 import { openEventLogWriter } from '../../event-log/open-log.js';
 import { readConfig } from '../../runtime/config.js';
 import { integerColumn } from '../../sql/columns.js';

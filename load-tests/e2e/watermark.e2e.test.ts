@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
-import type { Stack } from '../../cli/stack.js';
+import type { Stack } from '../../cli/stack/stack.js';
 import { callStack } from '../harness/call-stack.js';
 import { withTestStack } from '../harness/test-stack.js';
 

@@ -1,4 +1,4 @@
-import type { Stack } from '../../cli/stack.js';
+import type { Stack } from '../../cli/stack/stack.js';
 
 /** Calls a running product: the parsed answer. @throws Error for any status but a success. */
 export async function callStack<Answer>(

@@ -1,5 +1,5 @@
-import { startStack, type Stack } from '../../cli/stack.js';
-import { readStackConfig } from '../../cli/stack-config.js';
+import { startStack, type Stack } from '../../cli/stack/stack.js';
+import { readStackConfig } from '../../cli/stack/stack-config.js';
 import { makeTestDirectory } from './test-directory.js';
 
 /** Limits of requests have tests of their own. */

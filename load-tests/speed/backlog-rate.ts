@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { createClickHouse, type ClickHouse } from '../../clickhouse/client.js';
-import { ApiClient } from '../../cli/demo/api-client.js';
+import { ApiClient } from '../../cli/look/api-client.js';
 import { readEventTotals } from '../../cli/demo/event-totals.js';
 import { integerColumn } from '../../sql/columns.js';
 import { MemorySampler } from './memory-sampler.js';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import type { ApiClient } from '../../cli/demo/api-client.js';
+import type { ApiClient } from '../../cli/look/api-client.js';
 import type { SeededRandom } from '../harness/seeded-random.js';
 
 // Customers with a subscription and usage each, made through the interface of a running product.

@@ -1,6 +1,6 @@
 import { build, type Histogram } from 'hdr-histogram-js';
 import { z } from 'zod';
-import { ApiClient } from '../../cli/demo/api-client.js';
+import { ApiClient } from '../../cli/look/api-client.js';
 import { createClickHouse, type ClickHouse } from '../../clickhouse/client.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { SingleBar } from 'cli-progress';
-import { tableLines } from '../../cli/demo/tables.js';
+import { tableLines } from '../../cli/look/tables.js';
 import { measureBacklog } from './backlog-rate.js';
 import { measureColdStart } from './cold-start.js';
 import { measureCustomerMonth } from './customer-month.js';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { ApiClient } from '../../cli/demo/api-client.js';
+import { ApiClient } from '../../cli/look/api-client.js';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import { DAY_MS, MINUTE_MS } from '../../contract/instant.js';
 import { integerColumn } from '../../sql/columns.js';

@@ -1,5 +1,5 @@
 import { build, type Histogram } from 'hdr-histogram-js';
-import { ApiClient } from '../../cli/demo/api-client.js';
+import { ApiClient } from '../../cli/look/api-client.js';
 import { createClickHouse } from '../../clickhouse/client.js';
 import { assertPresent } from '../../runtime/failure.js';
 import {

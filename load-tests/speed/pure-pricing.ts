@@ -1,4 +1,4 @@
-import { buildInvoice } from '../../billing-api/domain/invoice/build/build-invoice.js';
+import { buildInvoice } from '../../billing-api/domain/invoice/pricing/build-invoice.js';
 import type { InvoiceInputs } from '../../billing-api/domain/invoice/invoice.js';
 import type { BucketUsage } from '../../billing-api/domain/usage/line-usage.js';
 import { formatMoney } from '../../billing-api/domain/money/money.js';
@@ -8,7 +8,7 @@ import {
   USAGE_PRICE,
   usageLine,
 } from '../../billing-api/testing/invoice-samples.js';
-import { decimalOf, ZERO } from '../../contract/decimal.js';
+import { decimalOf, ZERO } from '../../contract/number/decimal.js';
 import { MINUTE_MS } from '../../contract/instant.js';
 import {
   chargeByHand,

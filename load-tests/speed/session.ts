@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ApiClient } from '../../cli/demo/api-client.js';
+import { ApiClient } from '../../cli/look/api-client.js';
 import { createCustomers } from '../../cli/demo/customers.js';
 import type { Load, Target } from './load/drive.js';
 import { postBytes, type HttpConnection } from './load/http-connection.js';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { build, type Histogram } from 'hdr-histogram-js';
-import type { ApiClient } from '../../cli/demo/api-client.js';
+import type { ApiClient } from '../../cli/look/api-client.js';
 import { atRate, type PacedLoad, type Target } from './load/drive.js';
 import { CANARY_CUSTOMER, isCanary, minuteOfCanary } from './load/load-identity.js';
 import type { Plot } from './section.js';

@@ -6,7 +6,7 @@ import {
   type DriverConfiguration,
 } from 'slonik';
 import { AssertionFailed, assertPresent, codeOf } from '../../runtime/failure.js';
-import { boundStatements, closeClient, KEEP_ALIVE } from '../bounded-statements.js';
+import { boundStatements, closeClient, KEEP_ALIVE } from './bounded-statements.js';
 
 type Setup = Parameters<typeof createDriverFactory>[0];
 type PoolClient = Awaited<ReturnType<Awaited<ReturnType<Setup>>['createPoolClient']>>;

@@ -1,5 +1,5 @@
 import { AGGREGATIONS } from '../../../contract/aggregation.js';
-import { plain, ZERO } from '../../../contract/decimal.js';
+import { plain, ZERO } from '../../../contract/number/decimal.js';
 import {
   compileExpression,
   DIVISIONS_MAX,

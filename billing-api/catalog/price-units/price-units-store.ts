@@ -1,5 +1,5 @@
 import { sql } from 'slonik';
-import { decimalOf } from '../../../contract/decimal.js';
+import { decimalOf } from '../../../contract/number/decimal.js';
 import type { PriceUnitTerms, UnitSymbols } from '../../domain/price/price-unit.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { findRecords } from '../../records/find-record.js';

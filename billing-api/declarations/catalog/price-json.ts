@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decimalOf, plain, type Decimal } from '../../../contract/decimal.js';
+import { decimalOf, plain, type Decimal } from '../../../contract/number/decimal.js';
 import type { DecimalText } from '../../../contract/wire-types.js';
 import type { Tier } from '../../domain/price/price-figures.js';
 import { textKeyed } from '../../records/columns.js';

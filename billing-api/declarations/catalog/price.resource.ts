@@ -1,4 +1,4 @@
-import { decimalOf, plain } from '../../../contract/decimal.js';
+import { decimalOf, plain } from '../../../contract/number/decimal.js';
 import { mustGet } from '../../../runtime/failure.js';
 import type { BillingCadence } from '../../domain/calendar/billing-grid.js';
 import { displayAmount } from '../../domain/money/display-amount.js';

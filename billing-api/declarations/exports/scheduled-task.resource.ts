@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EXPORT_INTERVALS } from '../../domain/exports/export-windows.js';
+import { EXPORT_INTERVALS } from '../../domain/outward/export-windows.js';
 import {
   flag,
   hidden,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decimalOf, plain, type Decimal } from '../../../contract/decimal.js';
+import { decimalOf, plain, type Decimal } from '../../../contract/number/decimal.js';
 import { decodeValue } from '../../domain/invoice/snapshot/decode-value.js';
 import { encodeValue, type JsonValue } from '../../domain/invoice/snapshot/encode-value.js';
 import type { Column } from '../../records/columns.js';

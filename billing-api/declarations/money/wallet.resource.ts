@@ -8,7 +8,7 @@ import { CUSTOMERS, type CustomerDto } from '../customers/customer.resource.js';
 import { ALERT_STATES } from '../../domain/wallet/alert-state.js';
 import { moneyOfCredits } from '../../domain/wallet/credits.js';
 import { WALLET } from '../../domain/lifecycle/money-lifecycle.js';
-import { plain } from '../../../contract/decimal.js';
+import { plain } from '../../../contract/number/decimal.js';
 import { json, nullable, oneOf, raisedByChange, integer, text } from '../../records/columns.js';
 import type {
   Currency,

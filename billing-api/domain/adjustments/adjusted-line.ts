@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../contract/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
 import type { Proration } from '../calendar/proration.js';
 import type { Money } from '../money/money.js';
 import type { PriceType } from '../price/price-cadence.js';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, decimalOf, plain } from '../../../contract/decimal.js';
+import { Decimal, decimalOf, plain } from '../../../contract/number/decimal.js';
 import { AssertionFailed } from '../../../runtime/failure.js';
 import type { CouponAssociation, CouponTerms } from './adjustments.js';
 import { applyCoupons, type CouponResult } from './apply-coupons.js';
-import { buildInvoice } from '../invoice/build/build-invoice.js';
+import { buildInvoice } from '../invoice/pricing/build-invoice.js';
 import type { InvoiceLine } from '../invoice/invoice.js';
 import { atLeastZero, formatMoney, sumOfMoney } from '../money/money.js';
 import { FIXED_PRICE, JANUARY, day, fixedLine, usd } from '../../testing/invoice-samples.js';

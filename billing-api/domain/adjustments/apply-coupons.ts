@@ -1,5 +1,5 @@
 import { compareTexts } from '../../../contract/compare-texts.js';
-import { ONE, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { ONE, sumOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import { overlapOf } from '../calendar/interval.js';
 import { allocateByWeight } from '../money/allocate.js';

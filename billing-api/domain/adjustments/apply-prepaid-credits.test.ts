@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
+import { Decimal, ZERO, decimalOf, plain } from '../../../contract/number/decimal.js';
 import type { PrepaidWallet } from './adjustments.js';
 import { applyPrepaidCredits } from './apply-prepaid-credits.js';
-import { buildInvoice } from '../invoice/build/build-invoice.js';
+import { buildInvoice } from '../invoice/pricing/build-invoice.js';
 import type { InvoiceLine } from '../invoice/invoice.js';
 import { atLeastZero, formatMoney, sumOfMoney } from '../money/money.js';
 import { JANUARY, fixedLine, usageLine, usageOf, usd } from '../../testing/invoice-samples.js';

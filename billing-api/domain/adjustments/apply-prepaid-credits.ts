@@ -1,5 +1,5 @@
 import { compareTexts } from '../../../contract/compare-texts.js';
-import { ZERO, maxOf } from '../../../contract/decimal.js';
+import { ZERO, maxOf } from '../../../contract/number/decimal.js';
 import { atLeastZero, floorMoney, lesserOf, type Money } from '../money/money.js';
 import type { PriceType } from '../price/price-cadence.js';
 import type { PrepaidDebit, PrepaidWallet } from './adjustments.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decimalOf } from '../../../contract/decimal.js';
+import { decimalOf } from '../../../contract/number/decimal.js';
 import type { TaxAssociation, TaxRateTerms } from './adjustments.js';
 import { applyTaxes, type TaxContext } from './apply-taxes.js';
 import { formatMoney } from '../money/money.js';

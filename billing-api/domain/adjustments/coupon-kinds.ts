@@ -1,4 +1,4 @@
-import { Decimal, ZERO } from '../../../contract/decimal.js';
+import { Decimal, ZERO } from '../../../contract/number/decimal.js';
 import { assertPresent } from '../../../runtime/failure.js';
 
 /* What each kind of coupon is: everything else asks here (docs/domain.md 14). */

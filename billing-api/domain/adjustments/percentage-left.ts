@@ -1,4 +1,4 @@
-import { maxOf, ONE, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { maxOf, ONE, sumOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import type { CouponAssociation } from './adjustments.js';
 import { percentageOfUnusedTime } from './coupon-kinds.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, ONE, decimalOf, plain } from '../../../contract/decimal.js';
+import { Decimal, ONE, decimalOf, plain } from '../../../contract/number/decimal.js';
 import { applyCommitment } from './apply-commitment.js';
 
 /** `charge = utilized + overage + true-up` at a commitment of 500 and a factor of 1.2. */

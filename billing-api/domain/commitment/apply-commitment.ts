@@ -1,4 +1,4 @@
-import { ZERO, type Decimal } from '../../../contract/decimal.js';
+import { ZERO, type Decimal } from '../../../contract/number/decimal.js';
 
 /** What is left of a commitment, and the terms of its overage and true-up. */
 export type RemainingCommitment = {

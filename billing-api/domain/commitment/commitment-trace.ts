@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../contract/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import type { CommitmentType } from './commitment.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
+import { Decimal, ZERO, decimalOf, plain } from '../../../contract/number/decimal.js';
 import { Money, formatMoney, roundMoney, sumOfMoney } from '../money/money.js';
 import { usd } from '../../testing/invoice-samples.js';
 import { splitCharges, type CommitmentBalance, type UsageCharge } from './split-charges.js';

@@ -1,4 +1,4 @@
-import { Decimal, sumOf, ZERO } from '../../../contract/decimal.js';
+import { Decimal, sumOf, ZERO } from '../../../contract/number/decimal.js';
 import { mustGet } from '../../../runtime/failure.js';
 import { allocate, type AmountParts } from '../money/allocate.js';
 import { roundMoney, type Money } from '../money/money.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ONE } from '../../../contract/decimal.js';
+import { ONE } from '../../../contract/number/decimal.js';
 import { USAGE_PRICE } from '../../testing/invoice-samples.js';
 import { bucketsByMinute, slotMinuteOf } from './time-bucket.js';
 

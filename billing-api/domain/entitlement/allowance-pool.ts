@@ -1,4 +1,4 @@
-import { ZERO, maxOf, type Decimal } from '../../../contract/decimal.js';
+import { ZERO, maxOf, type Decimal } from '../../../contract/number/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 
 /** A line that shares the allowance of a reset window: its events, its time, the usage before. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
+import { Decimal, ZERO, decimalOf, plain } from '../../../contract/number/decimal.js';
 import { DAY_MS, type Interval } from '../../../contract/instant.js';
 import type { BucketUsage, IntervalUsage } from '../usage/line-usage.js';
 import { day, usageOf } from '../../testing/invoice-samples.js';

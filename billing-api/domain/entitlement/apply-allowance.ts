@@ -1,4 +1,4 @@
-import { ZERO, maxOf, minOf, type Decimal } from '../../../contract/decimal.js';
+import { ZERO, maxOf, minOf, type Decimal } from '../../../contract/number/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { mustGet } from '../../../runtime/failure.js';
 import type { AllowanceTrace, AllowanceWindow } from './allowance-trace.js';

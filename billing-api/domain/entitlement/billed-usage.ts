@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../contract/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
 import type { AllowanceTrace } from './allowance-trace.js';
 import type { BucketUsage } from '../usage/line-usage.js';
 

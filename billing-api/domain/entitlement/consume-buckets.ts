@@ -1,4 +1,4 @@
-import { ZERO, minOf, type Decimal } from '../../../contract/decimal.js';
+import { ZERO, minOf, type Decimal } from '../../../contract/number/decimal.js';
 import type { BucketUsage } from '../usage/line-usage.js';
 
 /** Buckets after an allowance was taken from them. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decimalOf, plain } from '../../../contract/decimal.js';
+import { decimalOf, plain } from '../../../contract/number/decimal.js';
 import { formatInstant, parseInstant } from '../../../contract/instant.js';
 import { subscriptionOf, type OpenedSubscription } from '../../testing/invoice-samples.js';
 import { currentUsageWindow, usagePercent } from './current-usage.js';

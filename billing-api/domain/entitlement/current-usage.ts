@@ -1,5 +1,5 @@
 import type { AggregationType } from '../../../contract/aggregation.js';
-import { Decimal, maxOf, ZERO } from '../../../contract/decimal.js';
+import { Decimal, maxOf, ZERO } from '../../../contract/number/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { WindowGrid, WindowSize } from '../calendar/usage-windows.js';
 import { anchorMsAt, billedFromMs, lifeOf, periodAt } from '../periods/ledger-periods.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decimalOf, plain } from '../../../contract/decimal.js';
+import { decimalOf, plain } from '../../../contract/number/decimal.js';
 import { customerEntitlements } from './customer-entitlement.js';
 import type { EntitlementSource } from './entitlement.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ZERO, decimalOf } from '../../../contract/decimal.js';
+import { ZERO, decimalOf } from '../../../contract/number/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
-import { buildInvoice } from '../invoice/build/build-invoice.js';
+import { buildInvoice } from '../invoice/pricing/build-invoice.js';
 import type { LineSelectionInputs } from '../invoice/invoice.js';
 import type { LineUsage, UsageRequirement } from '../usage/line-usage.js';
 import { requiredUsage } from '../invoice/required-usage.js';

@@ -1,5 +1,5 @@
 import { compareTexts } from '../../../contract/compare-texts.js';
-import { type Decimal, ZERO } from '../../../contract/decimal.js';
+import { type Decimal, ZERO } from '../../../contract/number/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import type { EffectiveEntitlement, EntitlementSource, UsageResetPeriod } from './entitlement.js';
 

@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../contract/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { overlapOf } from '../calendar/interval.js';
 import { windowAt, type WindowGrid } from '../calendar/usage-windows.js';

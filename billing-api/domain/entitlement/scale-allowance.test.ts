@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { decimalOf, plain } from '../../../contract/decimal.js';
+import { decimalOf, plain } from '../../../contract/number/decimal.js';
 import { DAY_MS } from '../../../contract/instant.js';
 import { scaleAllowance } from './scale-allowance.js';
 

@@ -1,4 +1,4 @@
-import { Decimal } from '../../../contract/decimal.js';
+import { Decimal } from '../../../contract/number/decimal.js';
 import type { Proration } from '../calendar/proration.js';
 
 /**

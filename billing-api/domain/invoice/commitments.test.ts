@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { decimalOf, plain } from '../../../contract/decimal.js';
+import { decimalOf, plain } from '../../../contract/number/decimal.js';
 import type { LineCommitment, SubscriptionCommitment } from '../commitment/commitment.js';
 import { formatMoney, type Money } from '../money/money.js';
 import type { LineItem } from './line-item.js';
-import { buildInvoice } from './build/build-invoice.js';
+import { buildInvoice } from './pricing/build-invoice.js';
 import type { InvoiceInputs, InvoiceLine, PriorCommitment } from './invoice.js';
 import {
   FIXED_PRICE,

@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../contract/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { CommitmentType } from '../commitment/commitment.js';
 import type { EntitlementSource } from '../entitlement/entitlement.js';

@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../contract/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import type { LineCommitment } from '../commitment/commitment.js';
 import type { Price } from '../price/price.js';

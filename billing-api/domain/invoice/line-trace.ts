@@ -1,5 +1,5 @@
 import type { AggregationType } from '../../../contract/aggregation.js';
-import type { Decimal } from '../../../contract/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import type { DiscountTrace } from '../adjustments/adjusted-line.js';

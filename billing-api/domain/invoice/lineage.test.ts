@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { decimalOf } from '../../../contract/decimal.js';
+import { decimalOf } from '../../../contract/number/decimal.js';
 import { JANUARY, USAGE_PRICE, day, usageLine, usageOf } from '../../testing/invoice-samples.js';
 import { formatMoney } from '../money/money.js';
 import type { LineCommitment } from '../commitment/commitment.js';
 import type { LineItem } from './line-item.js';
-import { buildInvoice } from './build/build-invoice.js';
+import { buildInvoice } from './pricing/build-invoice.js';
 import type { InvoiceInputs } from './invoice.js';
 
 const price = { ...USAGE_PRICE, amount: decimalOf('1') };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decimalOf } from '../../../contract/decimal.js';
+import { decimalOf } from '../../../contract/number/decimal.js';
 import { formatInstant } from '../../../contract/instant.js';
 import type { Price } from '../price/price.js';
 import type { LineItem } from './line-item.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
+import { Decimal, ZERO, decimalOf, plain } from '../../../contract/number/decimal.js';
 import { Money, formatMoney, sumOfMoney } from '../money/money.js';
 import { usd } from '../../testing/invoice-samples.js';
 import type { GroupedUsage, SourceUsage } from '../usage/line-usage.js';

@@ -1,5 +1,5 @@
 import { compareTexts } from '../../../contract/compare-texts.js';
-import { Decimal, ZERO } from '../../../contract/decimal.js';
+import { Decimal, ZERO } from '../../../contract/number/decimal.js';
 import { allocateByWeight } from '../money/allocate.js';
 import type { Money } from '../money/money.js';
 import type { UsageAnalyticsRow, UsageBreakdownRow } from './invoice.js';

@@ -1,4 +1,4 @@
-import { plain } from '../../../contract/decimal.js';
+import { plain } from '../../../contract/number/decimal.js';
 import { formatInstant } from '../../../contract/instant.js';
 import type { LedgerGroup } from './postings.js';
 

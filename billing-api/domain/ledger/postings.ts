@@ -1,4 +1,4 @@
-import { plain, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { plain, sumOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { assertThat } from '../../../runtime/failure.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, ZERO, decimalOf, sumOf } from '../../../contract/decimal.js';
+import { Decimal, ZERO, decimalOf, sumOf } from '../../../contract/number/decimal.js';
 import { usd } from '../../testing/invoice-samples.js';
 import { allocate, allocateByWeight } from './allocate.js';
 import { minorDigitsOf } from './minor-digits.js';

@@ -1,4 +1,4 @@
-import { Decimal, ONE, ZERO, plain, sumOf } from '../../../contract/decimal.js';
+import { Decimal, ONE, ZERO, plain, sumOf } from '../../../contract/number/decimal.js';
 import { minorDigitsOf } from './minor-digits.js';
 import { Money, roundMoney, settled } from './money.js';
 

@@ -1,4 +1,4 @@
-import { plain, type Decimal } from '../../../contract/decimal.js';
+import { plain, type Decimal } from '../../../contract/number/decimal.js';
 
 /**
  * A price's amount as people read it (docs/domain.md 8): the narrow symbol directly before the

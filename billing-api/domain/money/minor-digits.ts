@@ -1,4 +1,4 @@
-import { Decimal } from '../../../contract/decimal.js';
+import { Decimal } from '../../../contract/number/decimal.js';
 
 /** Minor digits that are not 2 (docs/domain.md 6.2). */
 const MINOR_DIGITS: ReadonlyMap<string, number> = new Map([

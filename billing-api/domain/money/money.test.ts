@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, decimalOf, sumOf } from '../../../contract/decimal.js';
+import { Decimal, decimalOf, sumOf } from '../../../contract/number/decimal.js';
 import { usd } from '../../testing/invoice-samples.js';
 import { minorDigitsOf } from './minor-digits.js';
 import { Money, atLeastZero, formatMoney, lesserOf, roundMoney, sumOfMoney } from './money.js';

@@ -1,4 +1,4 @@
-import { Decimal, ZERO, plain } from '../../../contract/decimal.js';
+import { Decimal, ZERO, plain } from '../../../contract/number/decimal.js';
 import { minorDigitsOf } from './minor-digits.js';
 
 /**

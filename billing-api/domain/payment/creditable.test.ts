@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Decimal, sumOf } from '../../../contract/decimal.js';
+import { Decimal, sumOf } from '../../../contract/number/decimal.js';
 import { creditableOf, type CreditedLine } from './creditable.js';
 
 const linesOf = (...pairs: readonly (readonly [net: string, taken: string])[]) =>

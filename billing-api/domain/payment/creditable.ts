@@ -1,4 +1,4 @@
-import { Decimal, maxOf, minOf, sumOf, ZERO } from '../../../contract/decimal.js';
+import { Decimal, maxOf, minOf, sumOf, ZERO } from '../../../contract/number/decimal.js';
 import { minorDigitsOf } from '../money/minor-digits.js';
 
 /** A line of an invoice, as far as credit notes on it go. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decimalOf, plain } from '../../../contract/decimal.js';
+import { decimalOf, plain } from '../../../contract/number/decimal.js';
 import { chargeableOf, moneyOfUnits, unitsOfMoney, writtenOffOf } from './gateway-amount.js';
 
 describe('amounts at the gateway', () => {

@@ -1,4 +1,4 @@
-import { Decimal, decimalOfCount, ZERO } from '../../../contract/decimal.js';
+import { Decimal, decimalOfCount, ZERO } from '../../../contract/number/decimal.js';
 
 /**
  * Digits after the point of what Stripe calls the smallest unit, where they are not 2. Some

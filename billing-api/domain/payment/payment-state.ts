@@ -1,4 +1,4 @@
-import { maxOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { maxOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 
 /** The sums of an invoice that payments change (docs/domain.md 13.2). */
 export type DueAmounts = {

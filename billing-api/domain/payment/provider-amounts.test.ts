@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, plain } from '../../../contract/decimal.js';
+import { Decimal, plain } from '../../../contract/number/decimal.js';
 import {
   askedTooMuch,
   newlyPaidThere,

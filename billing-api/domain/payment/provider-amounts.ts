@@ -1,4 +1,4 @@
-import { maxOf, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { maxOf, sumOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 
 /** A payment that a pull has recorded. */
 export type Pulled = {

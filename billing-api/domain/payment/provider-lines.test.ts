@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decimalOfCount, plain, sumOf } from '../../../contract/decimal.js';
+import { decimalOfCount, plain, sumOf } from '../../../contract/number/decimal.js';
 import { providerLines, type LinesToSend } from './provider-lines.js';
 
 const amount = (cents: number) => decimalOfCount(cents).dividedBy(100);

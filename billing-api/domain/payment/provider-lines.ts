@@ -1,4 +1,4 @@
-import { sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { sumOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 
 /** A line of an invoice as a provider gets it: what it is for, and its amount. */
 export type ProviderLine = {

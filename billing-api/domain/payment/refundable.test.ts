@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Decimal, plain, ZERO } from '../../../contract/decimal.js';
+import { Decimal, plain, ZERO } from '../../../contract/number/decimal.js';
 import { refundableOf, shareOfCredits, splitRefund, undoneRefund } from './refundable.js';
 
 const sumsOf = (due: string, paid: string, others: Record<string, string> = {}) => ({

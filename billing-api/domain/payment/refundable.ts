@@ -1,4 +1,4 @@
-import { maxOf, minOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { maxOf, minOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import { CREDIT_DIGITS } from '../wallet/credits.js';
 
 /** The sums of an invoice on which it depends what of its payments can go back. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decimalOf, plain } from '../../../contract/decimal.js';
+import { decimalOf, plain } from '../../../contract/number/decimal.js';
 import { completePrice, overridePrice, type PriceContext } from './complete-price.js';
 import type { TierBody } from './price-figures.js';
 import { overridesModel, type PriceOverrideBody } from './price-model.js';

@@ -1,4 +1,4 @@
-import { Decimal, parseRequestDecimal } from '../../../contract/decimal.js';
+import { Decimal, parseRequestDecimal } from '../../../contract/number/decimal.js';
 import type { DecimalText } from '../../../contract/wire-types.js';
 import { isPriceRefusal, refuse, type PriceRefusal } from './price-refusal.js';
 

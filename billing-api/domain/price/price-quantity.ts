@@ -1,4 +1,4 @@
-import { Decimal, plain } from '../../../contract/decimal.js';
+import { Decimal, plain } from '../../../contract/number/decimal.js';
 import { amountFrom } from './price-figures.js';
 import { isPriceRefusal, refuse, type PriceRefusal } from './price-refusal.js';
 import { propertyFiltersProblem } from './property-filters.js';

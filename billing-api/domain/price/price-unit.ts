@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../contract/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
 import type { DecimalText } from '../../../contract/wire-types.js';
 import { figuresFrom, type Figures, type Tier, type TierBody } from './price-figures.js';
 import { isPriceRefusal, refuse, type PriceRefusal } from './price-refusal.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decimalOf } from '../../../contract/decimal.js';
+import { decimalOf } from '../../../contract/number/decimal.js';
 import { completePrice } from './complete-price.js';
 import { isPriceRefusal } from './price-refusal.js';
 import type { PriceBody, PriceTerms } from './price.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ONE, decimalOf, plain } from '../../../contract/decimal.js';
+import { ONE, decimalOf, plain } from '../../../contract/number/decimal.js';
 import { USAGE_PRICE } from '../../testing/invoice-samples.js';
 import type { PriceModel } from '../price/price-model.js';
 import { commitmentMoney } from './commitment-money.js';

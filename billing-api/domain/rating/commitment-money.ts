@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../contract/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
 import type { PriceModel } from '../price/price-model.js';
 import { ratePrice } from './rate-price.js';
 import type { CommitmentTerms } from '../commitment/commitment.js';

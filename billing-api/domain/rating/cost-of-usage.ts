@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../contract/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
 import { roundMoney, type Money } from '../money/money.js';
 import type { Price } from '../price/price.js';
 import { PRICE_MODELS } from './price-models.js';

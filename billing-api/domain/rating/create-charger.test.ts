@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, decimalOf, plain } from '../../../contract/decimal.js';
+import { Decimal, decimalOf, plain } from '../../../contract/number/decimal.js';
 import { AssertionFailed } from '../../../runtime/failure.js';
 import { USAGE_PRICE } from '../../testing/invoice-samples.js';
 import type { Tier } from '../price/price-figures.js';

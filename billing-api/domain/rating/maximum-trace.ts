@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../contract/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
 
 /** What the maximum of a price made of the charge of a line (docs/domain.md 8.8). */
 export type MaximumTrace = {

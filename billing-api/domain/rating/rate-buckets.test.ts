@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
+import { Decimal, ZERO, decimalOf, plain } from '../../../contract/number/decimal.js';
 import { HOUR_MS } from '../../../contract/instant.js';
 import type { BucketUsage } from '../usage/line-usage.js';
 import { USAGE_PRICE } from '../../testing/invoice-samples.js';

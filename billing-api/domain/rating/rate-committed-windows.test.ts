@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, ONE, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
+import { Decimal, ONE, ZERO, decimalOf, plain } from '../../../contract/number/decimal.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, parseInstant } from '../../../contract/instant.js';
 import type { CommitmentTerms, CommitmentTimeBucket } from '../commitment/commitment.js';
 import type { BucketUsage } from '../usage/line-usage.js';

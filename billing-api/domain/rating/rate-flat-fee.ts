@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../contract/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
 import type { RatedCharge } from './pricing-trace.js';
 import { present, type RatedModel } from './rated-model.js';
 import { singleStep } from './single-step.js';

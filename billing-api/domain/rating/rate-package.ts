@@ -1,5 +1,5 @@
-import { ONE, ZERO } from '../../../contract/decimal.js';
-import type { Decimal } from '../../../contract/decimal.js';
+import { ONE, ZERO } from '../../../contract/number/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
 import type { TransformQuantity } from '../price/price-model.js';
 import type { RatedCharge } from './pricing-trace.js';
 import { present, type RatedModel } from './rated-model.js';

@@ -1,5 +1,5 @@
-import { ZERO } from '../../../contract/decimal.js';
-import type { Decimal } from '../../../contract/decimal.js';
+import { ZERO } from '../../../contract/number/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
 import type { PriceModel } from '../price/price-model.js';
 import { PRICE_MODELS } from './price-models.js';
 import type { RatedCharge } from './pricing-trace.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, ZERO, decimalOf } from '../../../contract/decimal.js';
+import { Decimal, ZERO, decimalOf } from '../../../contract/number/decimal.js';
 import { formatMoney, roundMoney } from '../money/money.js';
 import type { Tier } from '../price/price-figures.js';
 import { rateTieredSlab } from './rate-tiered-slab.js';

@@ -1,4 +1,4 @@
-import { Decimal, ZERO, minOf } from '../../../contract/decimal.js';
+import { Decimal, ZERO, minOf } from '../../../contract/number/decimal.js';
 import type { Tier } from '../price/price-figures.js';
 import type { PricingStep, RatedCharge } from './pricing-trace.js';
 import { tierStep } from './tier-step.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, decimalOf } from '../../../contract/decimal.js';
+import { Decimal, decimalOf } from '../../../contract/number/decimal.js';
 import { formatMoney, roundMoney } from '../money/money.js';
 import type { Tier } from '../price/price-figures.js';
 import { rateTieredVolume } from './rate-tiered-volume.js';

@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../contract/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
 import type { Tier } from '../price/price-figures.js';
 import type { RatedCharge } from './pricing-trace.js';
 import { tierStep } from './tier-step.js';

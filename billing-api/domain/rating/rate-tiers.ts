@@ -1,4 +1,4 @@
-import { Decimal, ZERO } from '../../../contract/decimal.js';
+import { Decimal, ZERO } from '../../../contract/number/decimal.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { Tier } from '../price/price-figures.js';
 import type { PriceModel } from '../price/price-model.js';

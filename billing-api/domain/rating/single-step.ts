@@ -1,5 +1,5 @@
-import { ZERO } from '../../../contract/decimal.js';
-import type { Decimal } from '../../../contract/decimal.js';
+import { ZERO } from '../../../contract/number/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
 import type { PricingStep } from './pricing-trace.js';
 
 /** The step of a price without tiers: an open first tier without a flat amount. */

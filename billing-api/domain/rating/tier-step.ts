@@ -1,5 +1,5 @@
-import { ZERO } from '../../../contract/decimal.js';
-import type { Decimal } from '../../../contract/decimal.js';
+import { ZERO } from '../../../contract/number/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
 import type { Tier } from '../price/price-figures.js';
 import type { PricingStep } from './pricing-trace.js';
 

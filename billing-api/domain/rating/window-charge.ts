@@ -1,4 +1,4 @@
-import { ZERO, type Decimal } from '../../../contract/decimal.js';
+import { ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import { applyCommitment, type CommitmentSplit } from '../commitment/apply-commitment.js';
 import type { PricedWindow, WindowCommitment } from './priced-window.js';
 

@@ -1,4 +1,4 @@
-import { ZERO, type Decimal } from '../../../contract/decimal.js';
+import { ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import { commitmentMoney } from './commitment-money.js';
 import type { CommitmentTerms } from '../commitment/commitment.js';
 import type { WindowRule } from './priced-window.js';

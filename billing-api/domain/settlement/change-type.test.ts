@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decimalOf } from '../../../contract/decimal.js';
+import { decimalOf } from '../../../contract/number/decimal.js';
 import { changeTypeOf, type RecurringCharge } from './change-type.js';
 
 const charge = (

@@ -1,5 +1,5 @@
-import type { Decimal } from '../../../contract/decimal.js';
-import { sumOf } from '../../../contract/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
+import { sumOf } from '../../../contract/number/decimal.js';
 import type { BillingPeriod } from '../calendar/billing-grid.js';
 
 /** What a plan change is, by what the fixed lines cost before and after it. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decimalOf } from '../../../contract/decimal.js';
+import { decimalOf } from '../../../contract/number/decimal.js';
 import { ratePrice } from '../rating/rate-price.js';
 import { settle as settleTerms } from './settle.js';
 import type { AdvanceCharge } from './unused-charge.js';

@@ -1,4 +1,4 @@
-import { maxOf, minOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { maxOf, minOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import type { Proration } from '../calendar/proration.js';
 import { roundDifference } from '../money/money.js';

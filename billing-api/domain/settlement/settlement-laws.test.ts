@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decimalOf, ONE, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { decimalOf, ONE, sumOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import { roundToMinorDigits } from '../money/money.js';
 import { settle } from './settle.js';
 import type { AdvanceCharge } from './unused-charge.js';

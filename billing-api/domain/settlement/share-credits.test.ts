@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addAt, decimalOf, plain, type Decimal } from '../../../contract/decimal.js';
+import { addAt, decimalOf, plain, type Decimal } from '../../../contract/number/decimal.js';
 import { shareCredits } from './share-credits.js';
 
 const day = (month: number, date: number): number => Date.UTC(2026, month - 1, date);

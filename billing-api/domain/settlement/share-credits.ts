@@ -1,4 +1,4 @@
-import { addAt, maxOf, minOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { addAt, maxOf, minOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import { mustGet } from '../../../runtime/failure.js';
 import { allocateByWeight } from '../money/allocate.js';

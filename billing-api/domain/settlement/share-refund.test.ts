@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decimalOf, plain } from '../../../contract/decimal.js';
+import { decimalOf, plain } from '../../../contract/number/decimal.js';
 import { shareRefund } from './share-refund.js';
 
 describe('a refund that names no line', () => {

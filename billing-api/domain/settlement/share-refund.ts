@@ -1,4 +1,4 @@
-import { maxOf, minOf, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { maxOf, minOf, sumOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import { allocateByWeight } from '../money/allocate.js';
 import { Money } from '../money/money.js';
 

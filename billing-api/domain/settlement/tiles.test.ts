@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decimalOf, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { decimalOf, sumOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import { roundToMinorDigits } from '../money/money.js';
 import { unusedAmount } from './unused-charge.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decimalOf, sumOf } from '../../../contract/decimal.js';
+import { decimalOf, sumOf } from '../../../contract/number/decimal.js';
 import { roundMoney } from '../money/money.js';
 import { notedWithoutTaxes, unusedAmount, unusedShare } from './unused-charge.js';
 

@@ -1,4 +1,4 @@
-import { maxOf, minOf, sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { maxOf, minOf, sumOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { Proration } from '../calendar/proration.js';
 import { roundToMinorDigits } from '../money/money.js';

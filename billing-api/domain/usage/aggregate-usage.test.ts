@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Decimal, plain } from '../../../contract/decimal.js';
+import { Decimal, plain } from '../../../contract/number/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import { AssertionFailed } from '../../../runtime/failure.js';
 import { aggregateUsage } from './aggregate-usage.js';

@@ -1,5 +1,5 @@
 import { compareTexts } from '../../../contract/compare-texts.js';
-import { ZERO, type Decimal } from '../../../contract/decimal.js';
+import { ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { assertPresent, assertThat } from '../../../runtime/failure.js';
 import {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AGGREGATION_TYPES, type AggregationType } from '../../../contract/aggregation.js';
-import { Decimal, maxOf, plain, ZERO } from '../../../contract/decimal.js';
+import { Decimal, maxOf, plain, ZERO } from '../../../contract/number/decimal.js';
 import { compileValueRule } from '../../../contract/event-value.js';
 import { DAY_MS, type Interval } from '../../../contract/instant.js';
 import { addTally, createUsageCell } from '../../../contract/usage-cell.js';

@@ -1,5 +1,5 @@
 import { AGGREGATIONS, type AggregationType } from '../../../contract/aggregation.js';
-import { Decimal, decimalOfCount, maxOf, ZERO } from '../../../contract/decimal.js';
+import { Decimal, decimalOfCount, maxOf, ZERO } from '../../../contract/number/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import { addCells, type WindowCell } from './window-cell.js';
 

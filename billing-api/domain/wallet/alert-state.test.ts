@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Decimal } from '../../../contract/decimal.js';
+import { Decimal } from '../../../contract/number/decimal.js';
 import { alertState, isRecovery, type AlertLevels } from './alert-state.js';
 
 const below = (threshold: number) => ({ condition: 'below', threshold }) as const;

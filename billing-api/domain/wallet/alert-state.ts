@@ -1,4 +1,4 @@
-import { Decimal } from '../../../contract/decimal.js';
+import { Decimal } from '../../../contract/number/decimal.js';
 
 /** A level of an alert: on which side of which number a balance is too far. */
 export type AlertLevel = { readonly condition: 'above' | 'below'; readonly threshold: number };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Decimal } from '../../../contract/decimal.js';
+import { Decimal } from '../../../contract/number/decimal.js';
 import { takeCredits, type WalletCredit } from './consumption.js';
 
 const credit = (

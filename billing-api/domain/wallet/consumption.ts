@@ -1,5 +1,5 @@
 import { compareTexts } from '../../../contract/compare-texts.js';
-import { minOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { minOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
 
 /** A credit of a wallet of which something is left. */

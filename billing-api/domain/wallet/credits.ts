@@ -1,4 +1,4 @@
-import { Decimal, maxOf, minOf, plain, ZERO } from '../../../contract/decimal.js';
+import { Decimal, maxOf, minOf, plain, ZERO } from '../../../contract/number/decimal.js';
 import { roundMoney } from '../money/money.js';
 
 /** Credits have at most so many fraction digits. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decimalOf, plain } from '../../../contract/decimal.js';
+import { decimalOf, plain } from '../../../contract/number/decimal.js';
 import { leftToReturn, returnedCredits } from './returned-credits.js';
 
 describe('what paid an invoice', () => {

@@ -1,4 +1,4 @@
-import { minOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { minOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
 
 /** Until when and in which order credits are used. */

@@ -2,7 +2,7 @@ import type { Environment } from '../../../contract/environment.js';
 import { recordsOfEvents, type PartitionRecord } from '../../../contract/records-of-events.js';
 import { decodeRecordParts, readRecordParts } from '../../../contract/records/record-parts.js';
 import type { EventRecord, UndecodableReason } from '../../../contract/usage-event.js';
-import type { EventLogWriter } from '../../../event-log/event-log.js';
+import type { EventLogWriter } from '../../../event-log/interface/event-log.js';
 import { insertReplay } from './dead-letter-replays.js';
 import {
   letterIdOf,

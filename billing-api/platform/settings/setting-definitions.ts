@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Decimal, parseRequestDecimal } from '../../../contract/decimal.js';
+import { Decimal, parseRequestDecimal } from '../../../contract/number/decimal.js';
 import { autoCancel, DEFAULT_AUTO_CANCEL } from './auto-cancel.js';
 import { DEFAULT_INVOICE_CONFIG, invoiceConfig } from './invoice-config.js';
 import { DEFAULT_PAYMENT_RETRIES, paymentRetries } from './payment-retries.js';

@@ -1,4 +1,4 @@
-import { plain, type Decimal } from '../../../contract/decimal.js';
+import { plain, type Decimal } from '../../../contract/number/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import {
   decimal,

@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../contract/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
 import type { DecimalText } from '../../../contract/wire-types.js';
 import type { InlinePriceBody } from '../../declarations/catalog/price-bodies.js';
 import { isLive, matchingPrices } from '../../domain/price/matching-prices.js';

@@ -1,4 +1,4 @@
-import { plain } from '../../../contract/decimal.js';
+import { plain } from '../../../contract/number/decimal.js';
 import { assertPresent, mustGet } from '../../../runtime/failure.js';
 import type { MeterRow } from '../../declarations/catalog/meter.resource.js';
 import { isLonger, onePeriod, type BilledEvery } from '../../domain/calendar/billing-length.js';

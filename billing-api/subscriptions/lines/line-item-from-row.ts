@@ -1,4 +1,4 @@
-import { decimalOf } from '../../../contract/decimal.js';
+import { decimalOf } from '../../../contract/number/decimal.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { priceFromRow, type PriceRow } from '../../declarations/catalog/price.resource.js';

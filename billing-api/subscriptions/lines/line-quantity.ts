@@ -1,4 +1,4 @@
-import { plain, type Decimal } from '../../../contract/decimal.js';
+import { plain, type Decimal } from '../../../contract/number/decimal.js';
 import type { PriceType } from '../../domain/price/price-cadence.js';
 import type { MemberReader } from '../../records/member-rules.js';
 import { invalid, type Refusal } from '../../records/refusal.js';

@@ -1,4 +1,4 @@
-import { plain } from '../../../contract/decimal.js';
+import { plain } from '../../../contract/number/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { assertPresent, mustGet } from '../../../runtime/failure.js';
 import type { PlanRow } from '../../declarations/catalog/plan.resource.js';

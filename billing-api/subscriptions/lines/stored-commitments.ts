@@ -1,4 +1,4 @@
-import { Decimal, decimalOf } from '../../../contract/decimal.js';
+import { Decimal, decimalOf } from '../../../contract/number/decimal.js';
 import { assertPresent, mustGet } from '../../../runtime/failure.js';
 import type {
   CommitmentTerms,

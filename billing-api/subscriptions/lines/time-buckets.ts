@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../contract/decimal.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
 import { windowMinutesOf, type WindowSize } from '../../domain/calendar/usage-windows.js';
 import { MINUTES_OF_DAY } from '../../domain/commitment/time-bucket.js';
 import type { MemberReader } from '../../records/member-rules.js';

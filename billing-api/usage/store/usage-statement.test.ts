@@ -5,7 +5,7 @@ import {
   COUNT_EVENTS,
   type AggregationType,
 } from '../../../contract/aggregation.js';
-import { Decimal } from '../../../contract/decimal.js';
+import { Decimal } from '../../../contract/number/decimal.js';
 import { compileValueRule } from '../../../contract/event-value.js';
 import { MINUTE_VALUES } from '../../../contract/minute-values.js';
 import { AssertionFailed, assertPresent } from '../../../runtime/failure.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'slonik';
 import { afterAll, describe, expect } from 'vitest';
 import { z } from 'zod';
-import type { EventLogReader, EventLogWriter } from '../../../event-log/event-log.js';
+import type { EventLogReader, EventLogWriter } from '../../../event-log/interface/event-log.js';
 import { openKafkaReader } from '../../../event-log/kafka/reader.js';
 import { openKafkaWriter } from '../../../event-log/kafka/writer.js';
 import { openPostgresReader } from '../../../event-log/postgres/reader.js';

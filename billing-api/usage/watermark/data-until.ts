@@ -1,7 +1,7 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import type { InstantMs } from '../../../contract/instant.js';
-import type { EventLogReader, LogBounds } from '../../../event-log/event-log.js';
+import type { EventLogReader, LogBounds } from '../../../event-log/interface/event-log.js';
 import type { Clock } from '../../../runtime/clock.js';
 import { DependencyError } from '../../../runtime/failure.js';
 import { instantColumn, integerColumn } from '../../../sql/columns.js';

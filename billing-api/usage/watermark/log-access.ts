@@ -1,4 +1,8 @@
-import type { EventLogReader, EventLogWriter, LogIdentity } from '../../../event-log/event-log.js';
+import type {
+  EventLogReader,
+  EventLogWriter,
+  LogIdentity,
+} from '../../../event-log/interface/event-log.js';
 import { readKafkaSecurity } from '../../../event-log/kafka/security.js';
 import {
   openEventLogReader,

@@ -13,7 +13,7 @@ import {
   WEBHOOK_ENDPOINTS,
   type WebhookEndpointRow,
 } from '../../declarations/webhooks/webhook-endpoint.resource.js';
-import { nextAttempt } from '../../domain/webhooks/retry-schedule.js';
+import { nextAttempt } from '../../domain/outward/retry-schedule.js';
 import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import { lockRecord } from '../../records/find-record.js';
 import { authorOf, type JobActor, type Occasion } from '../../records/occasion.js';

@@ -3,9 +3,9 @@ import {
   readCheckpoints,
   type Checkpoints,
 } from '../../../billing-api/usage/watermark/checkpoints.js';
-import type { EventLogReader } from '../../../event-log/event-log.js';
+import type { EventLogReader } from '../../../event-log/interface/event-log.js';
 import type { Database } from '../../../sql/pool.js';
-import { VerbRefused } from '../../verb-refused.js';
+import { VerbRefused } from '../../stack/verb-refused.js';
 
 const POLL_MS = 100;
 /** Longer than it takes until another aggregator goes on in the place of one that was killed. */

@@ -3,8 +3,8 @@ import { findRunningClickHouse } from '../../../clickhouse/running-embedded.js';
 import type { Lifecycle } from '../../../runtime/lifecycle.js';
 import { createLog } from '../../../runtime/log.js';
 import { findRunningPostgres } from '../../../sql/running-embedded.js';
-import { startEngines } from '../../engines.js';
-import type { StackConfig } from '../../stack-config.js';
+import { startEngines } from '../../stack/engines.js';
+import type { StackConfig } from '../../stack/stack-config.js';
 
 export type EngineUrls = {
   readonly owner: string;

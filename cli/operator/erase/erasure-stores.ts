@@ -2,13 +2,13 @@ import { createLogAccess } from '../../../billing-api/usage/watermark/log-access
 import { createClickHouse, type ClickHouse } from '../../../clickhouse/client.js';
 import { createOneServer } from '../../../clickhouse/one-server.js';
 import { assertClickHouseMigrated } from '../../../clickhouse/prepared-clickhouse.js';
-import type { EventLogReader } from '../../../event-log/event-log.js';
+import type { EventLogReader } from '../../../event-log/interface/event-log.js';
 import { systemClock } from '../../../runtime/clock.js';
 import { Lifecycle } from '../../../runtime/lifecycle.js';
 import { createLog } from '../../../runtime/log.js';
 import { createDatabase, type Database } from '../../../sql/pool.js';
 import { assertMigrated } from '../../../sql/prepared-database.js';
-import { readStackConfig } from '../../stack-config.js';
+import { readStackConfig } from '../../stack/stack-config.js';
 import { findOrStartEngines } from './engine-urls.js';
 
 /** A day: a table may have any number of rows. */

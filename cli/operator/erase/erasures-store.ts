@@ -6,7 +6,7 @@ import type { InstantMs } from '../../../contract/instant.js';
 import { createId } from '../../../runtime/ids.js';
 import { instantColumn, integerColumn, noRows } from '../../../sql/columns.js';
 import type { Database } from '../../../sql/pool.js';
-import { VerbRefused } from '../../verb-refused.js';
+import { VerbRefused } from '../../stack/verb-refused.js';
 import { customerOfKeys, keysOf, type ErasedCustomer } from './named-customer.js';
 import type { BatchEvents, Bound, HourEvents } from './stored-rows.js';
 

@@ -2,7 +2,7 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import type { Environment } from '../../../contract/environment.js';
 import type { Database } from '../../../sql/pool.js';
-import { VerbRefused } from '../../verb-refused.js';
+import { VerbRefused } from '../../stack/verb-refused.js';
 
 /** How an operator names a customer: by our id, or by the sender's, which nobody need know yet. */
 export type CustomerName =

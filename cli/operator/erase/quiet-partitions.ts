@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 import { z } from 'zod';
 import { codeOf } from '../../../runtime/failure.js';
 import { integerColumn } from '../../../sql/columns.js';
-import { VerbRefused } from '../../verb-refused.js';
+import { VerbRefused } from '../../stack/verb-refused.js';
 import type { Bound, LastBatch } from './stored-rows.js';
 
 /** SQLSTATE of a lock that was not granted in time. */

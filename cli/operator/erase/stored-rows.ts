@@ -4,7 +4,7 @@ import { withLongTexts } from '../../../clickhouse/query-file.js';
 import type { ClickHouse, QueryParameters } from '../../../clickhouse/client.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { integerColumn } from '../../../sql/columns.js';
-import { VerbRefused } from '../../verb-refused.js';
+import { VerbRefused } from '../../stack/verb-refused.js';
 import type { Erasure, Generations } from './erasures-store.js';
 import { keysOf } from './named-customer.js';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Stack } from '../../../cli/stack.js';
+import type { Stack } from '../../../cli/stack/stack.js';
 import { createClickHouse } from '../../../clickhouse/client.js';
 import { withSession } from '../../../sql/session.js';
 import { makeKey } from '../../harness/make-key.js';

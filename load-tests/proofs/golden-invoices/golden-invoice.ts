@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { rulesOf } from '../../../billing-api/domain/invoice/build/rules.js';
+import { rulesOf } from '../../../billing-api/domain/invoice/pricing/rules.js';
 import type { InvoiceSnapshot } from '../../../billing-api/domain/invoice/snapshot/invoice-snapshot.js';
 import { resultBytes } from './result-bytes.js';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { currentRules, rulesOf } from '../../../billing-api/domain/invoice/build/rules.js';
+import { currentRules, rulesOf } from '../../../billing-api/domain/invoice/pricing/rules.js';
 import {
   decodeSnapshot,
   encodeSnapshot,

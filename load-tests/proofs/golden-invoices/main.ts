@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { InvoiceInputs } from '../../../billing-api/domain/invoice/invoice.js';
-import { currentRules } from '../../../billing-api/domain/invoice/build/rules.js';
+import { currentRules } from '../../../billing-api/domain/invoice/pricing/rules.js';
 import { encodeSnapshot } from '../../../billing-api/domain/invoice/snapshot/invoice-snapshot.js';
 import { projectRoot } from '../../../runtime/project.js';
 import { invoiceChain } from '../pricing-oracle/agreement/invoice-chain.js';

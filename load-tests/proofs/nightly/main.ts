@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import PQueue from 'p-queue';
 import pc from 'picocolors';
-import { tableLines } from '../../../cli/demo/tables.js';
+import { tableLines } from '../../../cli/look/tables.js';
 import { drawSeed } from '../../harness/draw-seed.js';
 import { nightlyParts, type NightlyPart } from './parts.js';
 

@@ -102,14 +102,14 @@ const TESTS_OF_NIGHT: readonly Described[] = [
   [
     'due-at-once',
     '10,000 subscriptions that are due at the same second',
-    tests(['--project', 'engines', 'billing-api/billing/run/many-due']),
+    tests(['--project', 'engines', 'billing-api/runs/many-due']),
   ],
   [
     'long-lives',
     'a year of a test clock in steps of three days, and a hundred previews at once',
     tests([
       ...['--project', 'engines', 'billing-api/platform/test-clocks'],
-      'billing-api/billing/compute/many-invoices',
+      'billing-api/invoicing/compute/many-invoices',
     ]),
   ],
   [

@@ -1,4 +1,4 @@
-import { ApiClient } from '../../../cli/demo/api-client.js';
+import { ApiClient } from '../../../cli/look/api-client.js';
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { closeOwner, ownerOf } from '../../harness/owner.js';

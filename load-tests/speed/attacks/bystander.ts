@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { build, type Histogram } from 'hdr-histogram-js';
-import { UnexpectedAnswer, type ApiClient } from '../../../cli/demo/api-client.js';
+import { UnexpectedAnswer, type ApiClient } from '../../../cli/look/api-client.js';
 import { messageOf } from '../../../runtime/failure.js';
 
 /** What the bystander asks of the product. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ApiClient } from '../../../cli/demo/api-client.js';
+import type { ApiClient } from '../../../cli/look/api-client.js';
 import { messageOf } from '../../../runtime/failure.js';
 import { loadCustomer } from '../load/load-identity.js';
 import { monthAround, type MixCatalog } from './catalog.js';

@@ -1,4 +1,4 @@
-import type { ApiClient } from '../../../cli/demo/api-client.js';
+import type { ApiClient } from '../../../cli/look/api-client.js';
 import { createCustomers } from '../../../cli/demo/customers.js';
 import { loadCustomer } from '../load/load-identity.js';
 import { JOB, MIX_CUSTOMERS, REQUEST } from './event-plan.js';

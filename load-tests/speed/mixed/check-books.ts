@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ApiClient } from '../../../cli/demo/api-client.js';
-import { UnexpectedAnswer } from '../../../cli/demo/api-client.js';
+import type { ApiClient } from '../../../cli/look/api-client.js';
+import { UnexpectedAnswer } from '../../../cli/look/api-client.js';
 import { messageOf } from '../../../runtime/failure.js';
 import { loadCustomer } from '../load/load-identity.js';
 import type { UsageAnswer } from './ask-usage.js';

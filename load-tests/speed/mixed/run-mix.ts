@@ -1,4 +1,4 @@
-import { ApiClient } from '../../../cli/demo/api-client.js';
+import { ApiClient } from '../../../cli/look/api-client.js';
 import type { ClickHouse } from '../../../clickhouse/client.js';
 import { readEventTails } from '../load/access-log-properties.js';
 import type { Offered } from '../load/open-loop.js';

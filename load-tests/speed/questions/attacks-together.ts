@@ -3,7 +3,7 @@ import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { tableLines } from '../../../cli/demo/tables.js';
+import { tableLines } from '../../../cli/look/tables.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { ATTACK_NAMES, type AttackName } from '../attacks/attack-list.js';
 import type { AttackOrder, AttackReport } from '../attacks/attack-thread.js';

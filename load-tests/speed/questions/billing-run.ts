@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ApiClient } from '../../../cli/demo/api-client.js';
+import type { ApiClient } from '../../../cli/look/api-client.js';
 import { openEnvironment, turnTo } from '../../../cli/demo/turned-clock.js';
 import { projectRoot } from '../../../runtime/project.js';
 import { createSeededRandom } from '../../harness/seeded-random.js';

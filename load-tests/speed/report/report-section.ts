@@ -1,4 +1,4 @@
-import { tableLines } from '../../../cli/demo/tables.js';
+import { tableLines } from '../../../cli/look/tables.js';
 import { machineFacts } from '../../harness/machine-facts.js';
 import { figureRow, type Section } from '../section.js';
 import { writeReport } from './write-report.js';

@@ -1,4 +1,4 @@
-import { maxOf, minOf, ZERO, type Decimal } from '../../../../contract/decimal.js';
+import { maxOf, minOf, ZERO, type Decimal } from '../../../../contract/number/decimal.js';
 import type { CommittedCharge } from './commit-line.js';
 import type { RatedLine } from './rated-line.js';
 

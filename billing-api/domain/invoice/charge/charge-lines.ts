@@ -1,4 +1,4 @@
-import { ONE, ZERO, plain, type Decimal } from '../../../../contract/decimal.js';
+import { ONE, ZERO, plain, type Decimal } from '../../../../contract/number/decimal.js';
 import type { Interval } from '../../../../contract/instant.js';
 import { zip } from '../../../../runtime/failure.js';
 import type { SubscriptionCommitment } from '../../commitment/commitment.js';

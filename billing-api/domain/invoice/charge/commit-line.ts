@@ -1,4 +1,4 @@
-import { ZERO, maxOf, type Decimal } from '../../../../contract/decimal.js';
+import { ZERO, maxOf, type Decimal } from '../../../../contract/number/decimal.js';
 import { applyCommitment, type CommitmentSplit } from '../../commitment/apply-commitment.js';
 import { commitmentMoney } from '../../rating/commitment-money.js';
 import type { CommitmentTerms, LineCommitment } from '../../commitment/commitment.js';

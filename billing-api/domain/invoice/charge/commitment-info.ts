@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../../contract/decimal.js';
+import type { Decimal } from '../../../../contract/number/decimal.js';
 import { mustGet } from '../../../../runtime/failure.js';
 import type { CommitmentTerms } from '../../commitment/commitment.js';
 import { allocate } from '../../money/allocate.js';

@@ -1,4 +1,4 @@
-import { ONE } from '../../../../contract/decimal.js';
+import { ONE } from '../../../../contract/number/decimal.js';
 import { minorDigitsOf } from '../../money/minor-digits.js';
 import {
   atLeastZero,

@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../../contract/decimal.js';
+import type { Decimal } from '../../../../contract/number/decimal.js';
 import type { Proration } from '../../calendar/proration.js';
 import { ratePrice } from '../../rating/rate-price.js';
 import type { BillableFixedLine } from '../billable-line.js';

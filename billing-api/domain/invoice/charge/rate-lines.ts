@@ -1,4 +1,4 @@
-import { sumOf, ZERO, type Decimal } from '../../../../contract/decimal.js';
+import { sumOf, ZERO, type Decimal } from '../../../../contract/number/decimal.js';
 import { mustGet } from '../../../../runtime/failure.js';
 import { roundMoney, zeroMoney, type Money } from '../../money/money.js';
 import type { BillableLine } from '../billable-line.js';

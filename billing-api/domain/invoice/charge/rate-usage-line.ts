@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../../contract/decimal.js';
+import type { Decimal } from '../../../../contract/number/decimal.js';
 import { rateBuckets } from '../../rating/rate-buckets.js';
 import { rateCommittedWindows } from '../../rating/rate-committed-windows.js';
 import { ratePrice } from '../../rating/rate-price.js';

@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../../contract/decimal.js';
+import type { Decimal } from '../../../../contract/number/decimal.js';
 import type { BilledUsage } from '../../entitlement/billed-usage.js';
 import type { PricedWindow } from '../../rating/priced-window.js';
 import type { PricingTrace } from '../../rating/pricing-trace.js';

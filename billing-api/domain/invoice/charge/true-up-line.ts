@@ -1,4 +1,4 @@
-import { ONE, ZERO } from '../../../../contract/decimal.js';
+import { ONE, ZERO } from '../../../../contract/number/decimal.js';
 import { minorDigitsOf } from '../../money/minor-digits.js';
 import { formatMoney } from '../../money/money.js';
 import type { TrueUp } from './charge-lines.js';

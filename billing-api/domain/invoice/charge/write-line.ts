@@ -1,4 +1,4 @@
-import type { Decimal } from '../../../../contract/decimal.js';
+import type { Decimal } from '../../../../contract/number/decimal.js';
 import { minorDigitsOf } from '../../money/minor-digits.js';
 import { roundToMinorDigits, zeroMoney, type Money } from '../../money/money.js';
 import type { Price } from '../../price/price.js';

@@ -1,4 +1,4 @@
-import { Decimal } from '../../../../contract/decimal.js';
+import { Decimal } from '../../../../contract/number/decimal.js';
 import { Money } from '../../money/money.js';
 import { FORM, type JsonValue } from './encode-value.js';
 

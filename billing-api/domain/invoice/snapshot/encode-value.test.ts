@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal } from '../../../../contract/decimal.js';
+import { Decimal } from '../../../../contract/number/decimal.js';
 import { Money } from '../../money/money.js';
 import { decodeValue } from './decode-value.js';
 import { encodeValue, type JsonValue } from './encode-value.js';

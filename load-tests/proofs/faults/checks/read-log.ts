@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import type { EventLogReader } from '../../../../event-log/event-log.js';
+import type { EventLogReader } from '../../../../event-log/interface/event-log.js';
 import { DependencyError } from '../../../../runtime/failure.js';
 import { identityOf } from '../load/ledger.js';
 import { ENVIRONMENTS } from '../load/usage-meter.js';

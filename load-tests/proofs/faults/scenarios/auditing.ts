@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { UnexpectedAnswer } from '../../../../cli/demo/api-client.js';
+import { UnexpectedAnswer } from '../../../../cli/look/api-client.js';
 import { messageOf } from '../../../../runtime/failure.js';
 import { settle } from '../checks/settle.js';
 import { malformedOfEachKind, writeMalformed } from '../load/write-malformed.js';

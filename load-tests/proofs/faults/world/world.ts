@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ApiClient } from '../../../../cli/demo/api-client.js';
+import { ApiClient } from '../../../../cli/look/api-client.js';
 import { createClickHouse, type ClickHouse } from '../../../../clickhouse/client.js';
 import {
   EVENT_LOG_SETTINGS,
@@ -9,7 +9,7 @@ import {
   openEventLogWriter,
   type EventLogConfig,
 } from '../../../../event-log/open-log.js';
-import type { EventLogReader, EventLogWriter } from '../../../../event-log/event-log.js';
+import type { EventLogReader, EventLogWriter } from '../../../../event-log/interface/event-log.js';
 import { readConfig } from '../../../../runtime/config.js';
 import { assertPresent } from '../../../../runtime/failure.js';
 import { kafkaSettingsOf, type FaultEngines, type LogKind } from '../engines/fault-engines.js';

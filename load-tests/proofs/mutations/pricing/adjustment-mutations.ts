@@ -29,14 +29,22 @@ export const ADJUSTMENT_MUTATIONS: readonly PricingMutation[] = [
     // Without this, the split refuses negative weights before a figure is wrong.
     ['leftOf(discounts).value;', 'leftOf(discounts).value.abs();'],
   ),
-  mutation(['prepaid credits lower the taxable amount', '13.2'], 'invoice/build/adjust-lines.ts', [
-    'applyTaxes(taxable, {',
-    'applyTaxes(paid.debits.reduce((left, { amount }) => left.minus(amount), taxable), {',
-  ]),
-  mutation(['discounts do not lower the taxable amount', '13.2'], 'invoice/build/adjust-lines.ts', [
-    'const taxable = subtotal.minus(totalDiscount);',
-    'const taxable = subtotal.minus(totalDiscount.minus(totalDiscount));',
-  ]),
+  mutation(
+    ['prepaid credits lower the taxable amount', '13.2'],
+    'invoice/pricing/adjust-lines.ts',
+    [
+      'applyTaxes(taxable, {',
+      'applyTaxes(paid.debits.reduce((left, { amount }) => left.minus(amount), taxable), {',
+    ],
+  ),
+  mutation(
+    ['discounts do not lower the taxable amount', '13.2'],
+    'invoice/pricing/adjust-lines.ts',
+    [
+      'const taxable = subtotal.minus(totalDiscount);',
+      'const taxable = subtotal.minus(totalDiscount.minus(totalDiscount));',
+    ],
+  ),
   mutation(['taxes of all levels count', '15'], 'adjustments/apply-taxes.ts', [
     'LEVELS.map(of).find((found) => found.length > 0) ?? []',
     'LEVELS.flatMap(of)',
@@ -65,7 +73,7 @@ export const ADJUSTMENT_MUTATIONS: readonly PricingMutation[] = [
     'amount.minus(lineItemDiscount).minus(invoiceLevelDiscount)',
     'amount.plus(lineItemDiscount).minus(lineItemDiscount).minus(invoiceLevelDiscount.minus(invoiceLevelDiscount))',
   ]),
-  mutation(['an opening invoice is due after its period', '16'], 'invoice/build/due-date.ts', [
+  mutation(['an opening invoice is due after its period', '16'], 'invoice/pricing/due-date.ts', [
     "referencePoint === 'period_start' ? period.startMs : period.endMs",
     "referencePoint === 'period_start' ? period.endMs : period.endMs",
   ]),

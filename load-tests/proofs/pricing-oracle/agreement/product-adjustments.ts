@@ -1,4 +1,4 @@
-import { decimalOf } from '../../../../contract/decimal.js';
+import { decimalOf } from '../../../../contract/number/decimal.js';
 import type {
   CouponAssociation as ProductCoupon,
   CouponTerms,

@@ -1,4 +1,4 @@
-import { decimalOf, type Decimal } from '../../../../contract/decimal.js';
+import { decimalOf, type Decimal } from '../../../../contract/number/decimal.js';
 import { toText, type Fraction } from '../../usage-oracle/fraction.js';
 import { exact } from '../exact.js';
 

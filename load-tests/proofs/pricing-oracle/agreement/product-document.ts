@@ -1,6 +1,6 @@
-import { invoiceToDto } from '../../../../billing-api/billing/answer/invoice-answer.js';
-import type { InvoiceDocument } from '../../../../billing-api/billing/document/invoice-document.js';
-import { writeDocument } from '../../../../billing-api/billing/document/write-document.js';
+import { invoiceToDto } from '../../../../billing-api/documents/answer/invoice-answer.js';
+import type { InvoiceDocument } from '../../../../billing-api/documents/invoice-document.js';
+import { writeDocument } from '../../../../billing-api/documents/write-document.js';
 import { COUPON_APPLICATIONS } from '../../../../billing-api/declarations/invoices/coupon-application.resource.js';
 import { INVOICE_LINES } from '../../../../billing-api/declarations/invoices/invoice-line.resource.js';
 import { INVOICE_TAXES } from '../../../../billing-api/declarations/invoices/invoice-tax.resource.js';

@@ -1,4 +1,4 @@
-import { decimalOf } from '../../../../contract/decimal.js';
+import { decimalOf } from '../../../../contract/number/decimal.js';
 import type { Interval } from '../../../../contract/instant.js';
 import { usageSince } from '../../../../billing-api/domain/invoice/invoice-scope.js';
 import type { PeriodLedger } from '../../../../billing-api/domain/periods/period-ledger.js';

@@ -1,6 +1,6 @@
-import { plain, type Decimal } from '../../../../contract/decimal.js';
+import { plain, type Decimal } from '../../../../contract/number/decimal.js';
 import { formatInstant } from '../../../../contract/instant.js';
-import { buildInvoice } from '../../../../billing-api/domain/invoice/build/build-invoice.js';
+import { buildInvoice } from '../../../../billing-api/domain/invoice/pricing/build-invoice.js';
 import type {
   CommitmentInfo,
   InvoiceInputs,

@@ -1,5 +1,5 @@
-import { plain } from '../../../../contract/decimal.js';
-import type { InvoiceParties } from '../../../../billing-api/billing/document/write-document.js';
+import { plain } from '../../../../contract/number/decimal.js';
+import type { InvoiceParties } from '../../../../billing-api/documents/write-document.js';
 import type { AttachedCoupon } from '../../../../billing-api/declarations/coupons/coupon-association.resource.js';
 import type { AssociatedTax } from '../../../../billing-api/declarations/taxes/tax-association.resource.js';
 import type {

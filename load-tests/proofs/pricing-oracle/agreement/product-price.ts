@@ -1,4 +1,4 @@
-import { decimalOf, type Decimal } from '../../../../contract/decimal.js';
+import { decimalOf, type Decimal } from '../../../../contract/number/decimal.js';
 import type { Price as ProductPrice } from '../../../../billing-api/domain/price/price.js';
 import type { Tier } from '../../../../billing-api/domain/price/price-figures.js';
 import type { PriceModel } from '../../../../billing-api/domain/price/price-model.js';

@@ -1,4 +1,4 @@
-import { ZERO, decimalOf } from '../../../../contract/decimal.js';
+import { ZERO, decimalOf } from '../../../../contract/number/decimal.js';
 import type {
   CommitmentTerms,
   LineCommitment as ProductLineCommitment,

@@ -6,7 +6,7 @@ import {
   type CellSeries,
 } from '../../../../billing-api/domain/usage/aggregation-spec.js';
 import { windowCellOf } from '../../../../billing-api/domain/usage/window-cell.js';
-import { plain } from '../../../../contract/decimal.js';
+import { plain } from '../../../../contract/number/decimal.js';
 import { compileValueRule } from '../../../../contract/event-value.js';
 import type { Interval } from '../../../../contract/instant.js';
 import { addTally, createUsageCell } from '../../../../contract/usage-cell.js';

@@ -1,0 +1,82 @@
+import { DUE_DAYS_DEFAULT, netDaysOf } from '../../domain/invoice/pricing/due-date.js';
+import type { Interval } from '../../../contract/instant.js';
+import type { EarlierSegment, InvoiceInputs } from '../../domain/invoice/invoice.js';
+import { usageSince } from '../../domain/invoice/invoice-scope.js';
+import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
+import type { BillingReason } from '../../declarations/invoices/invoice.resource.js';
+import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
+import { findInvoiceConfig, type InvoiceConfig } from '../../platform/settings/invoice-config.js';
+import type { ReadUnit } from '../../records/unit.js';
+
+/**
+ * What an invoice is computed for: everything among its inputs that depends on the occasion, and
+ * not on the subscription or on usage.
+ */
+export type InvoicePurpose = Pick<
+  InvoiceInputs,
+  | 'referencePoint'
+  | 'isAdvanceHeld'
+  | 'alreadyInvoiced'
+  | 'priorCommitments'
+  | 'wallets'
+  | 'dueDays'
+> & {
+  readonly billingReason: BillingReason;
+  /**
+   * Applications of a coupon on other invoices, by its association (docs/domain.md 14.4); an
+   * association without an entry was never applied.
+   */
+  readonly couponApplicationCounts: ReadonlyMap<string, number>;
+  /** What threshold invoices of the subscription charged; absent where there are none. */
+  readonly segmentsBefore?: readonly ChargedSegment[];
+  /** What a plan change takes off (docs/domain.md 25.3). */
+  readonly unused?: InvoiceInputs['unused'];
+};
+
+/** What a threshold invoice charged for a line, and the time that it billed. */
+export type ChargedSegment = { readonly segment: EarlierSegment; readonly period: Interval };
+
+/** What was charged in the billing period that a part of it belongs to, before that part. */
+export function segmentsBefore(
+  terms: PeriodLedger,
+  period: Interval,
+  charged: readonly ChargedSegment[],
+): readonly EarlierSegment[] {
+  const sinceMs = usageSince(terms, period);
+  if (sinceMs === null) return [];
+  return charged
+    .filter(({ period: own }) => own.startMs >= sinceMs && own.endMs <= period.startMs)
+    .map(({ segment }) => segment);
+}
+
+/** A look at a period for which no earlier invoice matters; no wallet pays. */
+export function previewPurpose(dueDays: number): InvoicePurpose {
+  return {
+    billingReason: 'SUBSCRIPTION_CYCLE',
+    referencePoint: 'period_end',
+    alreadyInvoiced: [],
+    priorCommitments: [],
+    couponApplicationCounts: new Map(),
+    wallets: [],
+    dueDays,
+  };
+}
+
+/**
+ * Days until the invoices of each subscription are due (docs/domain.md 16): by its payment terms,
+ * else by the setting `invoice_config`.
+ */
+export async function findDueDays(
+  unit: ReadUnit,
+  subscriptions: readonly Pick<SubscriptionRow, 'id' | 'payment_terms'>[],
+  config?: InvoiceConfig,
+): Promise<ReadonlyMap<string, number>> {
+  const agreed = subscriptions.map(
+    ({ id, payment_terms: terms }) => [id, netDaysOf(terms)] as const,
+  );
+  const isSettingNeeded = agreed.some(([, days]) => days === null);
+  const byDefault = isSettingNeeded
+    ? (config ?? (await findInvoiceConfig(unit))).due_date_days
+    : DUE_DAYS_DEFAULT;
+  return new Map(agreed.map(([id, days]) => [id, days ?? byDefault]));
+}

@@ -1,0 +1,210 @@
+import { ZERO } from '../../../contract/number/decimal.js';
+import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
+import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import { isSkipped } from '../../domain/invoice/pricing/zero-test.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
+import type { InvoiceConfig } from '../../platform/settings/invoice-config.js';
+import { moveRecords } from '../../records/change-records.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { postingsOfInvoice } from '../../domain/ledger/postings.js';
+import { postGroups, type NewGroup } from '../../money/ledger/post-groups.js';
+import { invoiceToDto } from '../../documents/answer/invoice-answer.js';
+import type { StoredInvoice } from '../drafts/draft-invoices.js';
+import { documentOf } from '../../documents/store/document-parts.js';
+import {
+  computedMembers,
+  type FinalDraft,
+  type InvoicePatch,
+} from '../../documents/store/final-draft.js';
+import { activatePaid } from '../../money/payments/activate-paid.js';
+import { collectByGateway } from '../../money/payments/collect-by-gateway.js';
+import { collectFromWallets } from '../../money/payments/collect-from-wallets.js';
+import { lockPayingWallets } from '../../money/wallets/wallets-store.js';
+import { giveExcess, lockExcessWallets } from './give-excess.js';
+import { payFromWallets, type PaidDraft } from './pay-from-wallets.js';
+import { takeInvoiceNumbers } from './take-numbers.js';
+
+/** Whether an invoice as it was computed charges nothing (docs/domain.md 13.1.3). */
+export function chargesNothing({ row, parts }: Pick<FinalDraft, 'row' | 'parts'>): boolean {
+  return isSkipped({
+    invoiceType: row.invoice_type,
+    billingReason: row.billing_reason,
+    amounts: parts.lines.map(({ amount }) => amount),
+  });
+}
+
+/**
+ * What a draft says of itself, with what was computed since: the same members for every draft, so
+ * that drafts which wallets pay and others can be written in one statement.
+ */
+const membersOf = ({ row, computed }: FinalDraft): InvoicePatch => ({
+  ...computedMembers(row),
+  ...computed,
+});
+
+function finalPatch(
+  unit: Unit,
+  draft: FinalDraft,
+  { number, series }: { readonly number: string; readonly series: string | null },
+): InvoicePatch {
+  const { row, computed } = draft;
+  const due = computed.amount_due ?? row.amount_due;
+  // Nothing to pay is paid (docs/domain.md 5.3).
+  const isPaid = due.lessThanOrEqualTo(ZERO);
+  return {
+    ...membersOf(draft),
+    invoice_number: number,
+    number_series: series,
+    issue_date: row.issue_date ?? unit.now,
+    finalized_at: unit.now,
+    finalize_at: null,
+    payment_status: isPaid ? 'SUCCEEDED' : 'PENDING',
+    paid_at: isPaid ? unit.now : null,
+  };
+}
+
+/** A draft that is finalized as it was just stored, because nothing can have changed since. */
+export function asComputed(stored: StoredInvoice): FinalDraft {
+  return { ...stored, computed: {} };
+}
+
+/** What became of drafts that were to be finalized, in the order of what was given. */
+export type Finalized = {
+  readonly finalized: readonly StoredInvoice[];
+  /** Those that charge nothing. */
+  readonly skipped: readonly StoredInvoice[];
+};
+
+async function skipDrafts(
+  unit: Unit,
+  drafts: readonly FinalDraft[],
+): Promise<readonly InvoiceRow[] | Refusal> {
+  return moveRecords(unit, INVOICES, {
+    lifecycle: INVOICE,
+    move: 'skip',
+    to: 'SKIPPED',
+    changes: drafts.map((draft) => ({
+      row: draft.row,
+      patch: { ...membersOf(draft), finalize_at: null },
+    })),
+    told: () => null,
+  });
+}
+
+/**
+ * Finalizes locked drafts whose parts are stored, in one transaction with everything that follows
+ * (docs/domain.md 13.1.4): those that charge nothing are skipped; of the others wallets pay what
+ * they can, and they get postings, numbers and events. The numbers are taken when nothing more has
+ * to be waited for, because other finalizations of the series wait from then on.
+ */
+export async function finalizeDrafts(
+  unit: Unit,
+  config: InvoiceConfig,
+  drafts: readonly FinalDraft[],
+): Promise<Finalized | Refusal> {
+  const empty = drafts.filter(chargesNothing);
+  const charged = await payFromWallets(
+    unit,
+    drafts.filter((draft) => !empty.includes(draft)),
+  );
+  if (isRefusal(charged)) return charged;
+  const skippedRows = await skipDrafts(unit, empty);
+  if (isRefusal(skippedRows)) return skippedRows;
+  // All wallets before the first head of the ledger: who debits one of them takes them so.
+  const withWallet = await lockCollecting(unit, charged);
+  await lockExcessWallets(unit, charged);
+  await postGroups(unit, charged.map(groupOf));
+  const refusal = await giveExcess(unit, charged);
+  if (refusal !== null) return refusal;
+  const unnumbered = charged.filter(({ number = null }) => number === null);
+  const taken = await takeInvoiceNumbers(unit, config, unnumbered.length);
+  const numbers = new Map(zip(unnumbered, taken));
+  const finalRows = await moveRecords(unit, INVOICES, {
+    lifecycle: INVOICE,
+    move: 'finalize',
+    to: 'FINALIZED',
+    changes: charged.map((draft) => {
+      const { number: given = null } = draft;
+      const taken =
+        given === null
+          ? mustGet(numbers, draft, 'a number for each invoice')
+          : { number: given, series: null };
+      return { row: draft.row, patch: finalPatch(unit, draft, taken) };
+    }),
+    told: (after, index) => {
+      const { parts } = assertPresent(charged[index], 'a finalized draft');
+      return invoiceToDto(documentOf(after, parts), null);
+    },
+  });
+  if (isRefusal(finalRows)) return finalRows;
+  const settled = await collect(unit, zip(finalRows, charged), withWallet);
+  if (isRefusal(settled)) return settled;
+  for (const row of settled) {
+    const activated = await activatePaid(unit, row);
+    if (activated !== null) return activated;
+  }
+  return { finalized: storedAs(settled, charged), skipped: storedAs(skippedRows, empty) };
+}
+
+const isAutomatic = ({ subscription }: InvoiceRow): boolean =>
+  subscription?.collection_method === 'charge_automatically';
+
+/** Whether what is left to pay is collected at once (docs/domain.md 17.3). */
+const isCollected = (row: InvoiceRow): boolean =>
+  isAutomatic(row) && row.payment_status === 'PENDING';
+
+/**
+ * Locks the POST_PAID wallets that may pay when these are final, before their numbers are taken;
+ * answers whose they are.
+ */
+async function lockCollecting(
+  unit: Unit,
+  drafts: readonly FinalDraft[],
+): Promise<ReadonlySet<string>> {
+  const owners = drafts.flatMap(({ row }) => (isAutomatic(row) ? [row.customer_id] : []));
+  const wallets = owners.length === 0 ? [] : await lockPayingWallets(unit, owners, 'POST_PAID');
+  return new Set(wallets.map(({ customer_id: id }) => id));
+}
+
+/** Finalized invoices after wallets have paid what they can; a gateway charges the rest. */
+async function collect(
+  unit: Unit,
+  invoices: readonly (readonly [InvoiceRow, FinalDraft])[],
+  withWallet: ReadonlySet<string>,
+): Promise<readonly InvoiceRow[] | Refusal> {
+  if (!invoices.some(([row]) => isCollected(row))) return invoices.map(([row]) => row);
+  const paid: InvoiceRow[] = [];
+  for (const [row, { parts }] of invoices) {
+    const isPayer = isCollected(row) && withWallet.has(row.customer_id);
+    const settled = isPayer ? await collectFromWallets(unit, row, parts.lines) : row;
+    if (isRefusal(settled)) return settled;
+    paid.push(settled);
+  }
+  const charged = await collectByGateway(unit, paid.filter(isCollected));
+  if (isRefusal(charged)) return charged;
+  const afterCharge = new Map(charged.map((row) => [row.id, row]));
+  return paid.map((row) => afterCharge.get(row.id) ?? row);
+}
+
+/** The movement of money of a finalized invoice. */
+function groupOf({ row, computed, shares, isFunding = false }: PaidDraft): NewGroup {
+  const { subtotal, total_discount: discount, total_tax: tax, total } = { ...row, ...computed };
+  const sums = { subtotal, discount, tax, total };
+  return {
+    customerId: row.customer_id,
+    ...{ kind: 'invoice.finalized', entityType: 'invoice', entityId: row.id },
+    currency: row.currency,
+    postings: postingsOfInvoice({ ...sums, wallets: shares, isFunding }),
+  };
+}
+
+function storedAs(
+  rows: readonly InvoiceRow[],
+  drafts: readonly FinalDraft[],
+): readonly StoredInvoice[] {
+  return rows.map((row, index) => {
+    const { parts } = assertPresent(drafts[index], 'a draft');
+    return { row, parts };
+  });
+}

@@ -1,0 +1,56 @@
+import type { Decimal } from '../../../contract/number/decimal.js';
+import type { PaymentRow } from '../../declarations/money/payment.resource.js';
+import { postingsOfCredit, postingsOfReturnedMoney } from '../../domain/ledger/postings.js';
+import { postGroups } from '../ledger/post-groups.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { addCredits, debitCredits } from '../wallets/move-credits.js';
+import { lockRefundWallet } from '../wallets/wallets-store.js';
+
+const walletOf = (unit: Unit, { customer_id: customerId, currency }: PaymentRow) =>
+  lockRefundWallet(unit, { customerId, currency });
+
+const groupOf = ({ id, customer_id: customerId, currency }: PaymentRow) => ({
+  ...{ customerId, currency, entityType: 'payment', entityId: id },
+});
+
+/**
+ * Money of a customer that is for no invoice yet becomes credits of the wallet that money goes back
+ * to, which pays the next invoices (docs/domain.md 17.2).
+ */
+export async function creditCustomer(unit: Unit, payment: PaymentRow): Promise<null | Refusal> {
+  const wallet = await walletOf(unit, payment);
+  if (isRefusal(wallet)) return wallet;
+  const { id, amount } = payment;
+  const reference = { type: 'PAYMENT', id } as const;
+  const moved = await addCredits(unit, wallet, {
+    ...{ credits: amount, reason: 'PURCHASED_CREDIT_DIRECT', reference },
+  });
+  if (isRefusal(moved)) return moved;
+  const postings = postingsOfCredit({ walletId: wallet.id, worth: amount }, amount);
+  await postGroups(unit, [{ ...groupOf(payment), kind: 'payment.succeeded', postings }]);
+  return null;
+}
+
+/**
+ * Such money went back, or did not hold: its credits are taken, below 0 where they have been used,
+ * since the money is gone.
+ */
+export async function takeFromCustomer(
+  unit: Unit,
+  payment: PaymentRow,
+  { kind, amount }: { readonly kind: string; readonly amount: Decimal },
+): Promise<PaymentRow | Refusal> {
+  const wallet = await walletOf(unit, payment);
+  if (isRefusal(wallet)) return wallet;
+  const reference = { type: 'PAYMENT', id: payment.id } as const;
+  const moved = await debitCredits(unit, wallet, {
+    ...{ credits: amount, reason: 'MANUAL_BALANCE_DEBIT', reference },
+  });
+  if (isRefusal(moved)) return moved;
+  const postings = postingsOfReturnedMoney(amount, wallet.id);
+  // Each refund of a payment raises its version.
+  const { version: occurrence } = payment;
+  await postGroups(unit, [{ ...groupOf(payment), kind, occurrence, postings }]);
+  return payment;
+}

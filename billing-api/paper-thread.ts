@@ -1,7 +1,0 @@
-import { invoicePdf } from './billing/print/invoice-pdf.js';
-import { pageOfBytes } from './billing/print/printed-page-bytes.js';
-
-/** What threads of billing-api do that make papers (billing/print/papers.ts): a page as a PDF. */
-export function makePaper(page: Uint8Array): Promise<Uint8Array> {
-  return invoicePdf(pageOfBytes(page));
-}

@@ -1,0 +1,116 @@
+import { sql } from 'slonik';
+import { formatInstant, type InstantMs } from '../../../contract/instant.js';
+import { noRows } from '../../../sql/columns.js';
+import {
+  SUBSCRIPTIONS,
+  type SubscriptionRow,
+} from '../../declarations/subscriptions/subscription.resource.js';
+import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
+import { endLedger, rowsBefore } from '../../domain/periods/ledger-rows.js';
+import { lastRecorded, type LedgerPeriod } from '../../domain/periods/period-ledger.js';
+import { isOfEnvironment } from '../../records/conditions.js';
+import { moveRecord } from '../../records/move-record.js';
+import type { MetadataDto } from '../../records/record-dto.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { pausedUntil, type BilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import type { ScheduleRow } from '../../declarations/subscriptions/schedule.resource.js';
+import { closeSchedule } from '../../subscriptions/schedules-store.js';
+import { voidUnpaidFirst } from '../../invoicing/invoices/void-invoice.js';
+import { closePause } from '../pauses/end-pause.js';
+import { endLines } from '../../subscriptions/lines/end-lines.js';
+import { endPhases } from '../../subscriptions/phases-store.js';
+import { removePeriods, replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
+import { releaseGroups } from '../../subscriptions/release-groups.js';
+import { withChildren } from '../../subscriptions/follow-parent.js';
+import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
+
+/** Ends what belongs to a subscription where it ends: its lines and its addons. */
+async function endParts(unit: Unit, id: string, atMs: InstantMs): Promise<void> {
+  const at = formatInstant(atMs);
+  await endLines(unit, { column: 'subscription_id', id }, atMs);
+  await unit.tx.query(sql.type(noRows)`
+    UPDATE addon_associations SET addon_status = 'cancelled', version = version + 1,
+      end_date = greatest(start_date, ${at}::timestamptz),
+      updated_at = ${formatInstant(unit.now)}::timestamptz
+    WHERE subscription_id = ${id} AND addon_status <> 'cancelled' AND ${isOfEnvironment}`);
+}
+
+/**
+ * Ends what a subscription was to begin with that nobody has activated or paid for: its grants,
+ * none of which was ever applied, and its unpaid first invoice.
+ */
+async function endUnbegun(
+  unit: Unit,
+  { subscription: { id, subscription_status: status } }: BilledSubscription,
+): Promise<Refusal | null> {
+  if (status !== 'draft' && status !== 'incomplete') return null;
+  await unit.tx.query(sql.type(noRows)`
+    UPDATE credit_grants SET has_ended = true, next_application_at = NULL
+    WHERE subscription_id = ${id} AND NOT has_ended AND ${isOfEnvironment}`);
+  return status === 'incomplete' ? voidUnpaidFirst(unit, id) : null;
+}
+
+/**
+ * Records in which period a subscription ends now, and where.
+ * @returns that period; null where it ends as it begins, and the first one stays as it was.
+ */
+export async function endPeriod(
+  unit: Unit,
+  loaded: BilledSubscription,
+  atMs: InstantMs,
+): Promise<LedgerPeriod | null> {
+  const { terms, subscription } = pausedUntil(loaded, atMs);
+  const { id: subscriptionId, current_period_start: currentMs } = subscription;
+  const isBackdated = atMs < currentMs;
+  const lived = isBackdated ? rowsBefore(terms, atMs) : terms;
+  if (isBackdated) await removePeriods(unit, subscriptionId, lastRecorded(lived).index);
+  if (atMs <= lastRecorded(lived).startMs) return null;
+  const period = lastRecorded(endLedger(lived, atMs));
+  await replaceLastPeriod(unit, { subscriptionId, period });
+  return period;
+}
+
+/** Ends a held subscription at an instant, with everything that belongs to it. */
+export async function endSubscription(
+  unit: Unit,
+  loaded: BilledSubscription,
+  { atMs, metadataOf, endedAs, keepsGroup = false }: SubscriptionEnd,
+): Promise<SubscriptionRow | Refusal> {
+  const { id } = loaded.subscription;
+  const last = await endPeriod(unit, loaded, atMs);
+  await endParts(unit, id, atMs);
+  const refusal =
+    (await endUnbegun(unit, loaded)) ??
+    (await closePause(unit, id, atMs)) ??
+    (await closeSchedule(unit, id, endedAs ?? null)) ??
+    (await endPhases(unit, id, atMs));
+  if (refusal !== null) return refusal;
+  const ended = await moveRecord(unit, SUBSCRIPTIONS, {
+    ...{ target: { id }, lifecycle: SUBSCRIPTION, move: 'cancel', to: 'cancelled' },
+    patch: ({ metadata, trial_end: trialEnd }) => ({
+      ...{ cancel_at: atMs, end_date: atMs, cancelled_at: unit.now, cancel_at_period_end: false },
+      ...{ pause_status: 'none' as const, active_pause_id: null },
+      ...(last === null
+        ? {}
+        : { current_period_start: last.startMs, current_period_end: last.endMs }),
+      // A subscription that ends in its trial has its trial until then.
+      ...(trialEnd !== null && trialEnd > atMs ? { trial_end: atMs } : {}),
+      metadata: metadataOf(metadata),
+    }),
+    told: (changed) => toldOfSubscription(unit, changed),
+  });
+  if (isRefusal(ended)) return ended;
+  const released = keepsGroup ? null : await releaseGroups(unit, [ended]);
+  return released ?? withChildren(unit, ended);
+}
+
+/** Where a subscription ends, and what it says of that. */
+export type SubscriptionEnd = {
+  readonly atMs: InstantMs;
+  readonly metadataOf: (metadata: MetadataDto) => MetadataDto;
+  /** The schedule that ends it; one of another type has no use any more. */
+  readonly endedAs?: ScheduleRow['schedule_type'];
+  /** Whether its grouped children stay together, because another subscription takes its place. */
+  readonly keepsGroup?: boolean;
+};

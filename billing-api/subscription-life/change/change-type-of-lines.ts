@@ -1,0 +1,41 @@
+import type { Decimal } from '../../../contract/number/decimal.js';
+import type { InstantMs } from '../../../contract/instant.js';
+import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
+import type { PriceRow } from '../../declarations/catalog/price.resource.js';
+import { changeTypeOf, type ChangeType } from '../../domain/settlement/change-type.js';
+import { ratePrice } from '../../domain/rating/rate-price.js';
+import type { ReadUnit } from '../../records/unit.js';
+import { findPrices } from '../../catalog/prices/prices-store.js';
+import { lineItemFromRow } from '../../subscriptions/lines/line-item-from-row.js';
+import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
+
+/** What a recurring fixed line costs for each of its periods; null for every other line. */
+function chargeOf(row: LineItemRow, prices: ReadonlyMap<string, PriceRow>) {
+  const { billing_period: billingPeriod, billing_period_count: billingPeriodCount } = row;
+  if (row.price_type !== 'FIXED' || billingPeriod === 'ONETIME') return null;
+  // Fixed lines have no meters.
+  const metering = { meters: new Map(), effectiveMeters: new Map() } as const;
+  const { price, quantity } = lineItemFromRow(row, prices, metering);
+  const amount: Decimal = ratePrice(price, quantity).amount;
+  return { amount, billingPeriod, billingPeriodCount };
+}
+
+/** Compares the fixed lines of a subscription that end with those that begin. */
+export async function changeTypeOfLines(
+  { tx }: ReadUnit,
+  { related }: BilledSubscription,
+  begun: { readonly atMs: InstantMs; readonly lineItems: readonly LineItemRow[] },
+): Promise<ChangeType> {
+  const prices = await findPrices(
+    tx,
+    begun.lineItems.map(({ price_id: id }) => id),
+  );
+  const isLive = ({ start_date: startMs, end_date: endMs }: LineItemRow): boolean =>
+    startMs <= begun.atMs && (endMs ?? Infinity) > begun.atMs;
+  const ended = related.lineItems.filter(isLive).map((row) => chargeOf(row, related.prices));
+  const started = begun.lineItems.map((row) => chargeOf(row, prices));
+  return changeTypeOf(
+    ended.filter((charge) => charge !== null),
+    started.filter((charge) => charge !== null),
+  );
+}

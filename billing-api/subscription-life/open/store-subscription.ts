@@ -1,0 +1,201 @@
+import { mustGet } from '../../../runtime/failure.js';
+import { PHASES, type PhaseRow } from '../../declarations/subscriptions/phase.resource.js';
+import type { AttachedCoupon } from '../../declarations/coupons/coupon-association.resource.js';
+import type { CreditGrantRow } from '../../declarations/credit-grants/credit-grant.resource.js';
+import type { EntitlementRow } from '../../declarations/entitlements/entitlement.resource.js';
+import type { AddonAssociationRow } from '../../declarations/subscriptions/addon-association.resource.js';
+import {
+  SUBSCRIPTIONS,
+  type SubscriptionRow,
+} from '../../declarations/subscriptions/subscription.resource.js';
+import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
+import { findEntitlementsOf } from '../../entitlements/entitlements-store.js';
+import { createRecord } from '../../records/create-record.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { findSymbolsOfPrices } from '../../catalog/price-units/price-units-store.js';
+import { withPricesOfBuckets } from '../../subscriptions/line-records.js';
+import { storeLines, type StoredLines } from '../../subscriptions/lines/store-lines.js';
+import { insertPeriods } from '../../subscriptions/periods/periods-store.js';
+import type { RelatedRecords } from '../../subscriptions/related-records.js';
+import { announceNewSubscription } from '../../subscriptions/subscription-events.js';
+import type { KnownRecords } from '../../invoicing/compute/load-billing-records.js';
+import { addToGroup } from '../groups/group.js';
+import { storeChildren } from '../groups/inherit.js';
+import { endOnetimeAddons, endWithAddons, insertAddons, meetingRefusal } from './addons.js';
+import { storeCouponsAndTaxes, storeGrants } from './adjustments.js';
+import { storeEntitlements } from './entitlements.js';
+import { holdCustomerAndPlan, type CustomerAndPlan } from './hold-customer-and-plan.js';
+import { findNewLines, type NewLines } from './lines.js';
+import type { MadeSubscription } from './made-subscription.js';
+import { newLedger, newRow, timezoneOf } from './new-subscription-row.js';
+import { storePhases, type IdentifiedPhase } from './phases.js';
+import type { SubscriptionRequest } from './subscription-request.js';
+import { findTrialEnd } from './trial.js';
+
+/** A subscription that is stored, with what its parts are made from. */
+type Opened = {
+  readonly subscription: SubscriptionRow;
+  readonly held: CustomerAndPlan;
+  readonly ledger: PeriodLedger;
+  readonly lines: NewLines;
+  readonly phases: readonly IdentifiedPhase[];
+};
+
+/** Stores the subscription with its first period and everything that belongs to it. */
+export async function storeSubscription(
+  unit: Unit,
+  request: SubscriptionRequest,
+): Promise<MadeSubscription | Refusal> {
+  const held = await holdCustomerAndPlan(unit, request);
+  if (isRefusal(held)) return held;
+  const id = unit.newId(SUBSCRIPTIONS.idPrefix);
+  const phases = request.phases.map((phase) => ({ ...phase, id: unit.newId(PHASES.idPrefix) }));
+  const lines = await findNewLines(unit, { request, phases, subscriptionId: id }, held);
+  if (isRefusal(lines)) return lines;
+  const startMs = request.startMs ?? unit.now;
+  const timezone = timezoneOf(request, held.customer);
+  const trialEndMs = findTrialEnd(request, lines.lines, { startMs, timezone });
+  if (isRefusal(trialEndMs)) return trialEndMs;
+  const ledger = newLedger(request, held.customer, { now: unit.now, trialEndMs });
+  const row = { ...newRow(request, held, ledger), id };
+  const subscription = await createRecord(unit, SUBSCRIPTIONS, row);
+  if (isRefusal(subscription)) return subscription;
+  await insertPeriods(unit, [{ subscriptionId: id, period: ledger.periods[0] }]);
+  announceNewSubscription(unit, subscription, held.customer);
+  const addons = endOnetimeAddons(held.addons, ledger);
+  const opened = {
+    subscription,
+    ledger,
+    phases,
+    held: { ...held, addons },
+    lines: { ...lines, lines: endWithAddons(lines.lines, addons) },
+  };
+  const parts = await storeParts(unit, request, opened);
+  if (isRefusal(parts)) return parts;
+  const parent = await storeHeirs(unit, subscription, held);
+  if (isRefusal(parent)) return parent;
+  const grouped = await addToGroup(unit, parent, request.inheritance.grouped);
+  if (isRefusal(grouped)) return grouped;
+  return madeOf(unit, { ...opened, subscription: grouped.parent }, parts);
+}
+
+/** Stores the subscriptions of customers who inherit from a new one (docs/domain.md 29.1). */
+async function storeHeirs(
+  unit: Unit,
+  subscription: SubscriptionRow,
+  { heirs }: CustomerAndPlan,
+): Promise<SubscriptionRow | Refusal> {
+  if (heirs.length === 0) return subscription;
+  const children = heirs.map((customer) => ({ customer }));
+  const startMs = subscription.start_date;
+  const stored = await storeChildren(unit, subscription, { children, startMs });
+  return isRefusal(stored) ? stored : stored.parent;
+}
+
+/** What belongs to a new subscription, as it was stored. */
+type Parts = {
+  readonly phases: readonly PhaseRow[];
+  readonly associations: readonly AddonAssociationRow[];
+  /** Of its plan and of its addons, then its own. */
+  readonly entitlements: readonly EntitlementRow[];
+  readonly creditGrants: readonly CreditGrantRow[];
+  readonly stored: StoredLines;
+  readonly coupons: readonly AttachedCoupon[];
+};
+
+/**
+ * Stores the addons, entitlements, credit grants, lines, tax rates and coupons of a subscription.
+ * Coupons come last: others who redeem the same one wait until the unit ends.
+ */
+async function storeParts(
+  unit: Unit,
+  request: SubscriptionRequest,
+  opened: Opened,
+): Promise<Parts | Refusal> {
+  const { subscription, held, lines } = opened;
+  const { id: subscriptionId, start_date: startMs } = subscription;
+  const { customer, plan, addons } = held;
+  const { adjustments } = request;
+  const phases = await storePhases(unit, subscriptionId, opened.phases);
+  if (isRefusal(phases)) return phases;
+  const entitled = await storeEntitled(unit, request, opened);
+  if (isRefusal(entitled)) return entitled;
+  const sources = { planId: plan.id, addons, requested: adjustments.grants };
+  // Credits begin where the subscription is billed from (docs/domain.md 21.1).
+  const granted = { subscriptionId, startMs: subscription.trial_end ?? startMs };
+  const creditGrants = await storeGrants(unit, sources, granted);
+  if (isRefusal(creditGrants)) return creditGrants;
+  const isRunning = false;
+  const owner = { subscriptionId, customerId: customer.id, startMs, plan, isRunning };
+  const stored = await storeLines(unit, owner, lines);
+  if (isRefusal(stored)) return stored;
+  const { lineItems } = stored;
+  const made = { subscription, phases: opened.phases, lines: lines.lines, lineItems };
+  const coupons = await storeCouponsAndTaxes(unit, made, adjustments);
+  if (isRefusal(coupons)) return coupons;
+  return { ...entitled, phases, creditGrants, stored, coupons };
+}
+
+/** Stores which addons the subscription has, and its own entitlements. */
+async function storeEntitled(
+  unit: Unit,
+  { entitlements, prorationBehavior, leftAllowances }: SubscriptionRequest,
+  { subscription: { id: subscriptionId }, held: { plan, addons }, ledger }: Opened,
+): Promise<Pick<Parts, 'associations' | 'entitlements'> | Refusal> {
+  const associations = await insertAddons(unit, subscriptionId, addons);
+  if (isRefusal(associations)) return associations;
+  const owners = [plan.id, ...addons.map(({ addon }) => addon.id)];
+  const ofCatalog = await findEntitlementsOf(unit.tx, owners);
+  const meeting = await meetingRefusal(unit, addons, ofCatalog);
+  if (meeting !== null) return meeting;
+  const ofPlan = ofCatalog.filter((row) => row.entity_id === plan.id);
+  const terms = { subscriptionId, ofPlan, ledger, prorationBehavior, leftAllowances };
+  const own = await storeEntitlements(unit, terms, entitlements);
+  return isRefusal(own) ? own : { associations, entitlements: [...ofCatalog, ...own] };
+}
+
+/** Everything that belongs to a new subscription, as its answer and its invoices need it. */
+async function relatedOf(
+  unit: Unit,
+  { held }: Opened,
+  { phases, creditGrants, coupons, stored: { lineItems, prices: known } }: Parts,
+): Promise<RelatedRecords> {
+  const { customer, payer, plan, addons } = held;
+  const customers = payer === null ? [customer] : [customer, payer];
+  const ofLines = lineItems.map((item) => mustGet(known, item.price_id, 'the price of a line'));
+  const prices = await withPricesOfBuckets(unit.tx, ofLines, known);
+  return {
+    lineItems,
+    prices,
+    plans: new Map([[plan.id, plan]]),
+    customers: new Map(customers.map((row) => [row.id, row])),
+    coupons,
+    creditGrants,
+    pauses: [],
+    phases,
+    addons: new Map(addons.map(({ addon }) => [addon.id, addon])),
+    symbols: await findSymbolsOfPrices(unit, prices.values()),
+  };
+}
+
+/** What the opening invoice needs beside; whose usage counts is read where others inherit. */
+function knownOf({ subscription: { id }, held, lines }: Opened, parts: Parts): KnownRecords {
+  const { id: customerId, external_id: externalId } = held.customer;
+  const entitlements = parts.entitlements.toSorted(
+    (left, right) => left.created_at - right.created_at || (left.id < right.id ? -1 : 1),
+  );
+  const entitled = { associations: parts.associations, entitlements };
+  const { meters } = lines;
+  if (held.heirs.length > 0) return { meters, entitled };
+  return { meters, entitled, owners: new Map([[id, [{ customerId, externalId }]]]) };
+}
+
+async function madeOf(unit: Unit, opened: Opened, parts: Parts): Promise<MadeSubscription> {
+  return {
+    subscription: opened.subscription,
+    related: await relatedOf(unit, opened, parts),
+    periods: opened.ledger.periods,
+    known: knownOf(opened, parts),
+  };
+}

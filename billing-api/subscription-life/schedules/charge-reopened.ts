@@ -1,0 +1,28 @@
+import type { InstantMs } from '../../../contract/instant.js';
+import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import { isAdvance } from '../settle/find-unused.js';
+import { settleChange, termsOf } from '../lines/settle-lines.js';
+
+/**
+ * Settles the time after an end that does not come any more, by what is in force then: the rest of
+ * the periods that an invoice has charged up to it, and what was charged beyond it by a price or a
+ * quantity that changed meanwhile (docs/domain.md 24.4). A draft is computed again, and then has
+ * all of it.
+ */
+export async function chargeReopened(
+  unit: Unit,
+  subscriptionId: string,
+  cutMs: InstantMs,
+): Promise<Refusal | null> {
+  const loaded = await loadBilledSubscription(unit, subscriptionId);
+  if (isRefusal(loaded)) return loaded;
+  const goesOn = (item: LineItemRow): boolean =>
+    isAdvance(item) && item.start_date < cutMs && cutMs < (item.end_date ?? Infinity);
+  const lines = loaded.related.lineItems.filter(goesOn).map((item) => termsOf(loaded, item));
+  const change = { atMs: cutMs, insideMs: cutMs - 1, lines };
+  const settled = await settleChange(unit, loaded, change);
+  return isRefusal(settled) ? settled : null;
+}
