@@ -22,8 +22,7 @@ const domainFolders = [
   'money',
   'calendar',
   'periods',
-  'exports',
-  'webhooks',
+  'outward',
   'price',
   'usage',
   'entitlement',
@@ -76,21 +75,26 @@ const aggregatorLayers = aggregatorOrder.flatMap((peers, level) =>
 /**
  * The rooms of billing-api in the order in which they may know each other: each one knows those
  * before it, and all know declarations/, records/ and domain/. Groups are peers that do not know
- * each other. Last come the processes that span resources, and the jobs that start them.
+ * each other. First what resources are by themselves, then documents of invoices, the money that
+ * pays them, how they are made, and what changes subscriptions; then what is due, what reads only,
+ * what leaves the building, and the jobs that start all that.
  */
 const roomOrder = [
-  ['platform', 'webhooks'],
+  ['due', 'platform', 'webhooks'],
   ['owners'],
   ['entitlements', 'credit-grants'],
   ['catalog'],
   ['coupons', 'taxes'],
   ['customers'],
-  ['ledger'],
-  ['wallets'],
   ['usage'],
-  ['subscriptions'],
-  ['alerts', 'events'],
-  ['billing'],
+  ['subscriptions', 'events'],
+  ['documents'],
+  ['money'],
+  ['invoicing'],
+  ['alerts', 'subscription-life'],
+  ['runs'],
+  ['reading'],
+  ['outward'],
   ['jobs'],
 ];
 const rooms = roomOrder.flat();
@@ -176,7 +180,7 @@ module.exports = {
       comment:
         'What is recorded of payments stands alone; what asks a gateway about them, or hears from it, knows it.',
       severity: 'error',
-      from: { path: '^billing-api/billing/(payments|gateways)/', pathNot: tests },
+      from: { path: '^billing-api/money/(payments|gateways)/', pathNot: tests },
       to: { path: '^billing-api/money/gateway-payments/' },
     },
     {

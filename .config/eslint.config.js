@@ -82,7 +82,7 @@ const MONEY_AND_USAGE = [
   'billing-api/entitlements/**/*.ts',
   'billing-api/usage/**/*.ts',
   'billing-api/subscriptions/**/*.ts',
-  'billing-api/billing/**/*.ts',
+  'billing-api/{documents,money,invoicing,subscription-life,runs,reading,outward}/**/*.ts',
   'aggregator/fold/**/*.ts',
 ];
 
