@@ -28,8 +28,11 @@ const projectsOf = (isNightly: boolean): TestProjectInlineConfiguration[] => [
       name: 'fast',
       include: ['**/*.test.ts'],
       exclude: [
-        ...[...ELSEWHERE, ...ENGINE_TESTS, ...END_TO_END_TESTS],
-        ...[...NIGHTLY_TESTS, ...LONG_PROOFS],
+        ...ELSEWHERE,
+        ...ENGINE_TESTS,
+        ...END_TO_END_TESTS,
+        ...NIGHTLY_TESTS,
+        ...LONG_PROOFS,
       ],
       testTimeout: 20_000,
       // Pure code shares its modules between files: half of the time goes into loading them.

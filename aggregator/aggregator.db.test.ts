@@ -25,9 +25,23 @@ import {
 
 /** Each fails once before and once after its effect, then works. */
 const FAILED_STEPS = [
-  ...['take', 'raise_gate', 'drain', 'inspect', 'warm_filter', 'fetch', 'refetch', 'look_up'],
-  ...['check_presence', 'intend', 'reread', 'finish', 'remember'],
-  ...['insert events', 'insert ids', 'insert usage', 'insert duplicates'],
+  'take',
+  'raise_gate',
+  'drain',
+  'inspect',
+  'warm_filter',
+  'fetch',
+  'refetch',
+  'look_up',
+  'check_presence',
+  'intend',
+  'reread',
+  'finish',
+  'remember',
+  'insert events',
+  'insert ids',
+  'insert usage',
+  'insert duplicates',
 ];
 
 describe('the aggregator', () => {

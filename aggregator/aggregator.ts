@@ -116,7 +116,9 @@ export class Aggregator {
     });
     const falsePositiveRate = dependencies.filterFalsePositiveRate ?? FALSE_POSITIVE_RATE_DEFAULT;
     this.#filters = new IdFilterCache({
-      ...{ clickhouse, falsePositiveRate, identity: log.identity },
+      clickhouse,
+      falsePositiveRate,
+      identity: log.identity,
       previousLogs: () => readPreviousLogs(database, logId),
     });
     this.#lookUps = new IdLookUps(clickhouse, logId);

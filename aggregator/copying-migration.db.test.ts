@@ -65,7 +65,10 @@ const test = base.extend<{ readonly world: World }>({
     const aggregators: Aggregator[] = [];
     const startAggregator = async (): Promise<Aggregator> => {
       const aggregator = new Aggregator({
-        ...{ database, clickhouse: client, log: reader, metrics: createMetrics() },
+        database,
+        clickhouse: client,
+        log: reader,
+        metrics: createMetrics(),
         logger: createLog('test', 'silent'),
         limits: { eventsMax: 100, flushDelayMs: 20 },
       });

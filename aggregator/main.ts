@@ -66,7 +66,12 @@ async function run(): Promise<never> {
     flushDelayMs: config.MINUTEBOOK_FLUSH_DELAY_MS,
   };
   const aggregator = new Aggregator({
-    ...{ database, clickhouse, log, logger, metrics, limits },
+    database,
+    clickhouse,
+    log,
+    logger,
+    metrics,
+    limits,
     filterFalsePositiveRate: config.MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE,
     meterRevertHours: config.MINUTEBOOK_METER_REVERT_HOURS,
     startHeart: (beating) => startHeart(beating, { thread: HEART_THREAD, logger }),

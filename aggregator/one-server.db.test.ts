@@ -54,7 +54,9 @@ const test = base.extend<{ readonly servers: TwoServers }>({
     const clients = [createClickHouse(engines[0].url), createClickHouse(engines[1].url)] as const;
     const client = createClickHouse(forward.address(engines[0].url));
     await use({
-      ...{ clients, forward, client },
+      clients,
+      forward,
+      client,
       leadTo: (servers) => {
         targets = servers;
         forward.cut();
@@ -68,7 +70,10 @@ const test = base.extend<{ readonly servers: TwoServers }>({
 
 function aggregatorOn({ database, reader }: World, clickhouse: ClickHouse): Aggregator {
   return new Aggregator({
-    ...{ database, clickhouse, log: reader, metrics: createMetrics() },
+    database,
+    clickhouse,
+    log: reader,
+    metrics: createMetrics(),
     logger: createLog('test', 'silent'),
     limits: { eventsMax: 40, flushDelayMs: 20 },
     retryDelayMs: () => 50,

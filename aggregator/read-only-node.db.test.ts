@@ -31,7 +31,10 @@ test('an aggregator waits while PostgreSQL only reads, and counts everything onc
   const writer = await openPostgresWriter({ url, partitionCount: 1, produceTimeoutMs: 5_000 });
   const reader = await openPostgresReader({ url, retentionMs: 3_600_000 });
   const aggregator = new Aggregator({
-    ...{ database, clickhouse: client, log: reader, metrics: createMetrics() },
+    database,
+    clickhouse: client,
+    log: reader,
+    metrics: createMetrics(),
     logger: createLog('test', 'silent'),
     limits: { eventsMax: 100, flushDelayMs: 20 },
   });

@@ -127,7 +127,10 @@ describe('the aggregator', () => {
     await send(world.writer, [eventOf('a'), eventOf('b'), eventOf('c'), eventOf('a')]);
     await vi.waitFor(async () => {
       expect(await totals(world.clickhouse)).toEqual({
-        ...{ events: 3, ids: 3, usage: 3, duplicates: 1 },
+        events: 3,
+        ids: 3,
+        usage: 3,
+        duplicates: 1,
       });
     }, WAIT);
     await aggregator.close();

@@ -74,14 +74,16 @@ describe('compose.yaml', () => {
       const { POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } =
         serviceOf(database.hostname)?.environment ?? {};
       expect([database.username, database.password, database.pathname]).toEqual([
-        ...[POSTGRES_USER, POSTGRES_PASSWORD],
+        POSTGRES_USER,
+        POSTGRES_PASSWORD,
         `/${POSTGRES_DB}`,
       ]);
       const clickhouse = new URL(String(environment['CLICKHOUSE_URL']));
       const { CLICKHOUSE_USER, CLICKHOUSE_PASSWORD, CLICKHOUSE_DB } =
         serviceOf(clickhouse.hostname)?.environment ?? {};
       expect([clickhouse.username, clickhouse.password, clickhouse.pathname]).toEqual([
-        ...[CLICKHOUSE_USER, CLICKHOUSE_PASSWORD],
+        CLICKHOUSE_USER,
+        CLICKHOUSE_PASSWORD,
         `/${CLICKHOUSE_DB}`,
       ]);
     }

@@ -12,9 +12,21 @@ const findingsIn = (code: string): readonly (string | undefined)[] =>
 
 describe('a default for what was not found', () => {
   it.each([
-    ...['ZERO', '0', '0n', '-1', "''", '""', '``', '[]', 'EMPTY_CELL'],
-    ...['new Decimal(0)', "new Decimal('0')", "decimalOf('0')", 'BigInt(0)'],
-    ...["zeroMoney('usd')", 'zeroMoney(currency)'],
+    'ZERO',
+    '0',
+    '0n',
+    '-1',
+    "''",
+    '""',
+    '``',
+    '[]',
+    'EMPTY_CELL',
+    'new Decimal(0)',
+    "new Decimal('0')",
+    "decimalOf('0')",
+    'BigInt(0)',
+    "zeroMoney('usd')",
+    'zeroMoney(currency)',
   ])('may not be %s where money and usage are computed', (empty) => {
     expect(findingsIn(`amounts.get(line) ?? ${empty};`)).toEqual(['empty']);
     expect(findingsIn(`amounts.get(line) || ${empty};`)).toEqual(['empty']);

@@ -303,7 +303,8 @@ export class ClickHouse {
     await this.#attempt(async () => {
       const settings = { wait_end_of_query: 1, max_partitions_per_insert_block: '0' } as const;
       const { stream } = await this.client.exec({
-        ...{ query, values: rows },
+        query,
+        values: rows,
         clickhouse_settings: settings,
       });
       await drainEmpty(stream);

@@ -33,8 +33,15 @@ const AFTER_RELEASE_1 = PRODUCT.filter(({ number }) => number > RELEASE_1.lastMi
 
 /** What columns hold that nobody has filled. */
 const UNFILLED = new Set([
-  ...[null, '', '0', 'false', '[]', '{}', "(0,0,'',0)"],
-  ...['1970-01-01 00:00:00', '1970-01-01 00:00:00.000'],
+  null,
+  '',
+  '0',
+  'false',
+  '[]',
+  '{}',
+  "(0,0,'',0)",
+  '1970-01-01 00:00:00',
+  '1970-01-01 00:00:00.000',
 ]);
 
 async function run(url: string, statements: readonly string[]): Promise<void> {
@@ -110,7 +117,9 @@ describe('migrations of ClickHouse', () => {
     'carry every row of %s over',
     async ([, release], { emptyClickHouseUrl, directory }) => {
       const steps = await migrateWithData(storeAt(emptyClickHouseUrl), {
-        ...{ release, migrations: PRODUCT, directory },
+        release,
+        migrations: PRODUCT,
+        directory,
         expectations: CLICKHOUSE_MIGRATION_EXPECTATIONS,
       });
       for (const { name, found, expected } of steps) {
@@ -209,7 +218,9 @@ describe('migrations of ClickHouse', () => {
   /** What an imaginary next migration of this text leaves and had to leave. */
   async function nextStep(text: string, url: string, directory: string): Promise<MigrationStep> {
     const steps = await migrateWithData(storeAt(url), {
-      ...{ release: RELEASE_1, directory, expectations: EXPECTED },
+      release: RELEASE_1,
+      directory,
+      expectations: EXPECTED,
       migrations: [...PRODUCT, nextMigration(text)],
     });
     return assertPresent(steps.at(-1), 'the step of the next migration');

@@ -13,8 +13,14 @@ const environment = { tenantId: 't', environmentId: 'e' };
 
 function eventsOf(count: number, text: string): readonly UsageEvent[] {
   return Array.from({ length: count }, (_, index) => ({
-    ...{ eventId: `${index}`, eventName: 'call', externalCustomerId: 'c', customerId: null },
-    ...{ source: '', timestampMs: 1, isTimestampGiven: true, properties: { text } },
+    eventId: `${index}`,
+    eventName: 'call',
+    externalCustomerId: 'c',
+    customerId: null,
+    source: '',
+    timestampMs: 1,
+    isTimestampGiven: true,
+    properties: { text },
   }));
 }
 

@@ -44,7 +44,9 @@ function valueColumn<Name extends MinuteValueName>(name: Name): TableColumn<Usag
   const { column, kind } = MINUTE_VALUES[name];
   const { type, insertType = type, stored, encode } = kind;
   return {
-    ...{ name: column, type: insertType, encode: ({ cell }) => encode(cell[name]) },
+    name: column,
+    type: insertType,
+    encode: ({ cell }) => encode(cell[name]),
     ...(stored === undefined ? {} : { stored: stored(column) }),
   };
 }

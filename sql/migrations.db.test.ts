@@ -44,7 +44,9 @@ describe('migrations of PostgreSQL', () => {
     'carry every row of %s over',
     async ([, release], { emptyDatabaseUrl, directory }) => {
       const steps = await migrateWithData(storeAt(emptyDatabaseUrl), {
-        ...{ release, migrations: PRODUCT, directory },
+        release,
+        migrations: PRODUCT,
+        directory,
         expectations: SQL_MIGRATION_EXPECTATIONS,
       });
       for (const { name, found, expected } of steps)
@@ -86,7 +88,9 @@ describe('migrations of PostgreSQL', () => {
   /** What an imaginary next migration of this text leaves and had to leave. */
   async function nextStep(text: string, url: string, directory: string): Promise<MigrationStep> {
     const steps = await migrateWithData(storeAt(url), {
-      ...{ release: RELEASE_1, directory, expectations: EXPECTED },
+      release: RELEASE_1,
+      directory,
+      expectations: EXPECTED,
       migrations: [...PRODUCT, nextMigration(text)],
     });
     return assertPresent(steps.at(-1), 'the step of the next migration');

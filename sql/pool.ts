@@ -88,8 +88,18 @@ const validateRows: Interceptor = {
 
 /** What takes a connection of the pool until it has ended. */
 const USES: readonly (string | symbol)[] = [
-  ...['any', 'anyFirst', 'connect', 'exists', 'many', 'manyFirst', 'maybeOne', 'maybeOneFirst'],
-  ...['one', 'oneFirst', 'query', 'transaction'],
+  'any',
+  'anyFirst',
+  'connect',
+  'exists',
+  'many',
+  'manyFirst',
+  'maybeOne',
+  'maybeOneFirst',
+  'one',
+  'oneFirst',
+  'query',
+  'transaction',
 ];
 
 type Member = (...parameters: unknown[]) => Promise<unknown>;

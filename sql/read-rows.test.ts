@@ -23,14 +23,18 @@ const refined = schema.superRefine(({ at }, context) => {
   if (at < 0) context.addIssue({ code: 'custom', message: 'is before 1970' });
 });
 const row = {
-  ...{ text: 't', note: null, amount: '1.50', count: '12', at: 5, share: 0.5, flag: true },
-  ...{
-    kind: 'a',
-    tags: ['x'],
-    limited: 'abc',
-    price: { per: '2.5', unit: null },
-    other: 'is no member',
-  },
+  text: 't',
+  note: null,
+  amount: '1.50',
+  count: '12',
+  at: 5,
+  share: 0.5,
+  flag: true,
+  kind: 'a',
+  tags: ['x'],
+  limited: 'abc',
+  price: { per: '2.5', unit: null },
+  other: 'is no member',
 };
 const values = fc.oneof(
   fc.constantFrom<unknown>('', 'a', 'abcd', '1.5', '-7', '1e5', '12x', true, null, undefined),

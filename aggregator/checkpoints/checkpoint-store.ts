@@ -139,8 +139,13 @@ export function createCheckpointStore(database: Database, { log, memberId }: Hol
      */
     intend: async (batches: readonly IntendedBatch[]): Promise<ReadonlySet<number>> => {
       const values = batches.map(({ partition, epoch, start, intent, isReplacement }) => ({
-        ...{ partition, epoch, start, end_offset: intent.end, digest: intent.digest },
-        ...{ catalog_version: intent.catalogVersion, fold_version: intent.foldVersion },
+        partition,
+        epoch,
+        start,
+        end_offset: intent.end,
+        digest: intent.digest,
+        catalog_version: intent.catalogVersion,
+        fold_version: intent.foldVersion,
         is_replacement: isReplacement,
       }));
       await slonik.query(awaitIntents({}));
@@ -150,7 +155,12 @@ export function createCheckpointStore(database: Database, { log, memberId }: Hol
     /** One statement. Resolves to the partitions whose batches are finished. */
     finish: async (batches: readonly WrittenBatch[]): Promise<ReadonlySet<number>> => {
       const values = batches.map(({ partition, epoch, start, end, rows, appendedAtMs }) => ({
-        ...{ partition, epoch, start, end_offset: end, rows, appended_at_ms: appendedAtMs },
+        partition,
+        epoch,
+        start,
+        end_offset: end,
+        rows,
+        appended_at_ms: appendedAtMs,
       }));
       const rows = await slonik.any(finishBatches({ log, batches: JSON.stringify(values) }));
       return new Set(rows.map(({ partition }) => partition));

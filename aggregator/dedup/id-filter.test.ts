@@ -61,7 +61,10 @@ const limit: LimitReads = (work) => work();
 /** Of logs of which nothing is known but their ids. */
 function previousOf(ids: KnownIds): PreviousLogIds {
   return new PreviousLogIds({
-    ...{ falsePositiveRate: 0.01, ids, limit, keptBytesMax: 1_000_000 },
+    falsePositiveRate: 0.01,
+    ids,
+    limit,
+    keptBytesMax: 1_000_000,
     present: { log: 'now', partitionCount: 1 },
     previousLogs: () => Promise.resolve([]),
   });

@@ -45,7 +45,10 @@ class EarlierLog {
   /** Of a process whose log has so many partitions. */
   idsFor(partitionCount: number): PreviousLogIds {
     return new PreviousLogIds({
-      ...{ falsePositiveRate: 0.0001, ids: this.ids, limit, keptBytesMax: 10_000_000 },
+      falsePositiveRate: 0.0001,
+      ids: this.ids,
+      limit,
+      keptBytesMax: 10_000_000,
       present: { log: 'now', partitionCount },
       previousLogs: () => Promise.resolve([{ log: 'before', partitionCount: this.partitionCount }]),
     });

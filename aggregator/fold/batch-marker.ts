@@ -37,9 +37,14 @@ export const IS_MARKER_ROW = `tenant_id = '' AND environment_id = '' AND custome
 /** The marker of a batch. Merged, it tells how many offsets and batches were written, and where. */
 export function markerRow(range: BatchRange): UsageMinute {
   return {
-    ...{ source: sourceOf(range), groupKey: '', minuteMs: 0, customerKey: '' },
+    source: sourceOf(range),
+    groupKey: '',
+    minuteMs: 0,
+    customerKey: '',
     meter: {
-      ...{ environment: NO_ENVIRONMENT, meterId: '#batch', generation: 0 },
+      environment: NO_ENVIRONMENT,
+      meterId: '#batch',
+      generation: 0,
       aggregation: ALL_COLUMNS,
     },
     cell: {
@@ -58,11 +63,11 @@ export function acceptedRow(
   { environment, hourMs, eventCount }: AcceptedCount,
 ): UsageMinute {
   return {
-    ...{ source: sourceOf(range), groupKey: '', minuteMs: hourMs, customerKey: '' },
-    meter: {
-      ...{ environment, meterId: '#accepted', generation: 0 },
-      aggregation: ALL_COLUMNS,
-    },
+    source: sourceOf(range),
+    groupKey: '',
+    minuteMs: hourMs,
+    customerKey: '',
+    meter: { environment, meterId: '#accepted', generation: 0, aggregation: ALL_COLUMNS },
     cell: {
       ...emptyUsageCell({ uniques: false }),
       eventCount,

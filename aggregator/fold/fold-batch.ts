@@ -30,7 +30,9 @@ export function foldRecords(
 ): FoldedRecords {
   const { unique, duplicates } = separateDuplicates(records, seen);
   return {
-    ...{ unique, duplicates, deadLetters: deadLettersOf(records) },
+    unique,
+    duplicates,
+    deadLetters: deadLettersOf(records),
     accepted: countAccepted(records),
   };
 }

@@ -21,7 +21,11 @@ import { charactersOfDeltas, createUsageSizer } from './usage-size.js';
 const ID = 'tenant_01HZZZZZZZZZZZZZZZZZZZZZZZ';
 const environment = { tenantId: ID, environmentId: ID };
 const METER: MeterDefinition = {
-  ...{ environment, meterId: ID, version: 1, eventName: EVENT.eventName, filters: [] },
+  environment,
+  meterId: ID,
+  version: 1,
+  eventName: EVENT.eventName,
+  filters: [],
   aggregation: COUNT_EVENTS,
   generation: Number.MAX_SAFE_INTEGER,
 };
@@ -38,7 +42,8 @@ describe('the usage of a record', () => {
   const event = fc
     .record({ eventId: text, externalCustomerId: text, source: text, group: text, n: fc.float() })
     .map(({ group, n, ...members }): UsageEvent => ({
-      ...{ ...EVENT, ...members },
+      ...EVENT,
+      ...members,
       properties: { g: group, n: String(n) },
     }));
 

@@ -41,7 +41,8 @@ function streamsOf(meters: readonly IndexedMeter[]): Streams {
   const groupedBy = meters.map(({ definition }) => definition.aggregation.groupBy);
   const cost = meters.reduce((sum, meter) => sum + costOf(meter), 0);
   return {
-    ...{ count: meters.length, cost },
+    count: meters.length,
+    cost,
     groupedBy: groupedBy.filter((property) => property !== null),
   };
 }

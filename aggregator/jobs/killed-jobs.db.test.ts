@@ -94,15 +94,21 @@ type Case = {
 };
 
 const expire = {
-  ...{ job: EXPIRE_EVENTS, prepare: countOldEvents, look: eventsLeft },
+  job: EXPIRE_EVENTS,
+  prepare: countOldEvents,
+  look: eventsLeft,
   done: { events: 0, ids: EVENTS, usage: EVENTS, expired: EVENTS },
 };
 const trim = {
-  ...{ job: TRIM_EVENT_LOG, prepare: countOldEvents, look: logLeft },
+  job: TRIM_EVENT_LOG,
+  prepare: countOldEvents,
+  look: logLeft,
   done: [0, 1].map((partition) => ({ partition, batches: 1, is_begin_right: true })),
 };
 const retire = {
-  ...{ job: RETIRE_METER_VERSIONS, prepare: changeMeter, look: versionsRetired },
+  job: RETIRE_METER_VERSIONS,
+  prepare: changeMeter,
+  look: versionsRetired,
   done: { retired: 1 },
 };
 
@@ -130,8 +136,13 @@ describe('a process that is killed in the middle of a job', () => {
         const urls = { databaseUrl: database.url, clickHouseUrl: clickhouse.url };
         await killInJob('aggregator/testing/hang-in-job', { job: name, at, ...urls });
         const needs = {
-          ...{ database, clickhouse: client, log, logger: createLog('test', 'silent') },
-          ...{ retentionDays: 35, removalDelaySeconds: 0, revertHours: 0 },
+          database,
+          clickhouse: client,
+          log,
+          logger: createLog('test', 'silent'),
+          retentionDays: 35,
+          removalDelaySeconds: 0,
+          revertHours: 0,
         };
         await finishJob(database, job, needs);
         expect(await look(world)).toEqual(done);

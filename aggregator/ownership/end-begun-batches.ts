@@ -82,7 +82,9 @@ async function recordLoss(
      SELECT {log_id:String}, {partition:UInt32}, {from:UInt64}, 'lost_records', {payload:String},
        now64(3)`,
     {
-      ...{ log_id: logId, partition, from },
+      log_id: logId,
+      partition,
+      from,
       payload: `records ${from} to ${to - 1} were gone from the log before they were counted`,
     },
   );

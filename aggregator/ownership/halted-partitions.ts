@@ -21,7 +21,10 @@ export type HaltTimes = {
 };
 
 export const HALT_TIMES: HaltTimes = {
-  ...{ logDoubtedMs: 60_000, logAskedMs: 2_000, lookMs: 60_000, mendedMs: 5_000 },
+  logDoubtedMs: 60_000,
+  logAskedMs: 2_000,
+  lookMs: 60_000,
+  mendedMs: 5_000,
 };
 
 type Watch = Readonly<{ logger: Log; metrics: Metrics; times: HaltTimes }>;

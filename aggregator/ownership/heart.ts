@@ -41,7 +41,11 @@ export function startHeart(
   };
   sign();
   const workerData: HeartSettings = {
-    ...{ databaseUrl, log, memberId, lastSign, silenceMaxMs },
+    databaseUrl,
+    log,
+    memberId,
+    lastSign,
+    silenceMaxMs,
     beatMs: BEAT_MS,
   };
   const worker = new Worker(thread, { workerData });

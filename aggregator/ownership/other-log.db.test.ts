@@ -54,8 +54,10 @@ async function expectCounted(world: World, aggregator: Aggregator, events: numbe
     const read = await readUsage(world);
     const accepted = await acceptedEvents(world.clickhouse);
     expect({ stored, ids, read, accepted }).toEqual({
-      ...{ stored: events, ids: events },
-      ...{ read: events, accepted: events },
+      stored: events,
+      ids: events,
+      read: events,
+      accepted: events,
     });
   }, WAIT);
   expect(await wrongMarkers(world.clickhouse)).toEqual([]);

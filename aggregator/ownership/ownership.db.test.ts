@@ -57,7 +57,9 @@ const test = base.extend<{ readonly world: World }>({
         writer: new UsageWriter(client, logId, 0),
         lookUps: new IdLookUps(client, logId),
         filter: new IdFilterCache({
-          ...{ clickhouse: client, identity: reader.identity, falsePositiveRate: 0.01 },
+          clickhouse: client,
+          identity: reader.identity,
+          falsePositiveRate: 0.01,
           previousLogs: () => Promise.resolve([]),
         }).take(0),
         eventsMax: 100,

@@ -11,8 +11,13 @@ import { FIRST_STEP } from './steps.js';
 
 const environment = { tenantId: 't', environmentId: 'e' };
 const METER = {
-  ...{ environment, meterId: 'm', version: 1, eventName: 'request', filters: [] },
-  ...{ aggregation: COUNT_EVENTS, generation: 1 },
+  environment,
+  meterId: 'm',
+  version: 1,
+  eventName: 'request',
+  filters: [],
+  aggregation: COUNT_EVENTS,
+  generation: 1,
 };
 const catalog = { version: 1, meters: indexMeters([METER], plainText) };
 

@@ -71,7 +71,10 @@ export function completeBatch(
   const folded = foldUsage(prepared.folded, meters);
   if (isTooLarge(folded, settings)) return 'batch_too_large';
   return {
-    ...{ range, catalogVersion, digest, appendedAtMs: appendedAtMsOf(draft) },
+    range,
+    catalogVersion,
+    digest,
+    appendedAtMs: appendedAtMsOf(draft),
     summary: summarizeBatch(folded),
     encoded: { ...prepared.encoded, usage: encodeUsage(range, folded) },
   };

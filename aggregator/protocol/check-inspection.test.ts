@@ -5,7 +5,11 @@ import type { Checkpoint, Inspection } from './state.js';
 const MARCH = Date.UTC(2026, 2);
 
 const checkpoint = (appendedAtMs: number | null, erased = 0): Checkpoint => ({
-  ...{ epoch: 3, nextOffset: 50, intent: null, minVersion: 1, catalogVersion: 1 },
+  epoch: 3,
+  nextOffset: 50,
+  intent: null,
+  minVersion: 1,
+  catalogVersion: 1,
   lastBatch: { start: 40, rows: 10, erased, appendedAtMs },
 });
 
@@ -15,7 +19,9 @@ const inspection = (
 ): Inspection => ({
   rowsBeyond: 0,
   lastBatch: { events: 10, ids: 10, marker: 1, ...found },
-  ...{ rawEventsBeginMs, logStart: 0, logEnd: 50 },
+  rawEventsBeginMs,
+  logStart: 0,
+  logEnd: 50,
 });
 
 describe('the last batch at a take', () => {

@@ -34,7 +34,9 @@ function lookUp(
     state: { phase: 'looking_up', checkpoint, intent, draft },
     // Only below the batch: rows that an earlier attempt wrote of it are not earlier events.
     command: {
-      ...{ kind: 'look_up', idHashes: idHashesOf(draft), below: checkpoint.nextOffset },
+      kind: 'look_up',
+      idHashes: idHashesOf(draft),
+      below: checkpoint.nextOffset,
       appendedAtMs: appendedAtMsOf(draft),
     },
   };

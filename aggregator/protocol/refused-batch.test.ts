@@ -33,7 +33,9 @@ const anyRecords = fc
     records.map((named, offset): DecodedRecord => {
       const events = named.map(([eventName, id]) => ({
         ...EVENT,
-        ...{ eventName, eventId: String(id), externalCustomerId: `c${id % 3}` },
+        eventName,
+        eventId: String(id),
+        externalCustomerId: `c${id % 3}`,
       }));
       const body = { environment: ENVIRONMENT, receivedAtMs: 0, events };
       return decodeRecord({ offset, appendedAtMs: 0, value: encodeEventRecord(body) }, plainText);

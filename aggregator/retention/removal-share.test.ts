@@ -4,8 +4,11 @@ import { removalShare, type PartitionLook } from './removal-share.js';
 
 const WEEK = { afterMs: 168 * HOUR_MS, isByBytes: false };
 const look = (members: Partial<PartitionLook>): PartitionLook => ({
-  ...{ atMs: 1_000 * HOUR_MS, startOffset: 0, endOffset: 100, nextOffset: 40 },
-  ...{ lastAppendedMs: 1_000 * HOUR_MS - 42 * HOUR_MS },
+  atMs: 1_000 * HOUR_MS,
+  startOffset: 0,
+  endOffset: 100,
+  nextOffset: 40,
+  lastAppendedMs: 1_000 * HOUR_MS - 42 * HOUR_MS,
   ...members,
 });
 

@@ -91,7 +91,10 @@ describe('retention of raw events', () => {
     );
     await vi.waitFor(async () => {
       expect(await totals(world.clickhouse)).toEqual({
-        ...{ events: 7, ids: 47, usage: 47, duplicates: 5 },
+        events: 7,
+        ids: 47,
+        usage: 47,
+        duplicates: 5,
       });
     }, WAIT);
     expect(aggregator.halted.size).toBe(0);
@@ -121,7 +124,9 @@ describe('retention of raw events', () => {
       expireEvents(
         stores,
         {
-          ...{ retentionDays: RETENTION_DAYS, nowMs, removalDelaySeconds: 0 },
+          retentionDays: RETENTION_DAYS,
+          nowMs,
+          removalDelaySeconds: 0,
           finishedTo: () => Promise.resolve(NOW),
         },
         quiet,

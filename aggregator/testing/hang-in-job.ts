@@ -17,6 +17,8 @@ const needs = {
   clickhouse: hangingAt(createClickHouse(clickHouseUrl), at),
   log: hangingAt(log, at),
   logger: createLog('test', 'silent'),
-  ...{ retentionDays: 35, removalDelaySeconds: 0, revertHours: 0 },
+  retentionDays: 35,
+  removalDelaySeconds: 0,
+  revertHours: 0,
 };
 await hangInJob(hanging, { database, jobs: aggregatorJobs(log), needs });

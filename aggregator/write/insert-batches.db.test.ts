@@ -23,8 +23,13 @@ function batchOf(partition: number, epoch: number) {
     receivedAtMs: 5,
     events: [
       {
-        ...{ eventId: `id${partition}`, eventName: 'request', externalCustomerId: 'acme' },
-        ...{ customerId: null, source: '', timestampMs: 60_000, isTimestampGiven: true },
+        eventId: `id${partition}`,
+        eventName: 'request',
+        externalCustomerId: 'acme',
+        customerId: null,
+        source: '',
+        timestampMs: 60_000,
+        isTimestampGiven: true,
         properties: {},
       },
     ],

@@ -8,14 +8,21 @@ const NOTHING = { rows: 0, bytes: Buffer.alloc(0) };
 /** A batch with so many rows of events, each two bytes long. */
 function batchOf(partition: number, rows: number, appendDay = 1) {
   const encoded = {
-    ...{ events: { rows, bytes: Buffer.from('1\n'.repeat(rows)) }, ids: NOTHING, usage: NOTHING },
-    ...{ duplicates: NOTHING, deadLetters: NOTHING },
+    events: { rows, bytes: Buffer.from('1\n'.repeat(rows)) },
+    ids: NOTHING,
+    usage: NOTHING,
+    duplicates: NOTHING,
+    deadLetters: NOTHING,
   };
   const batch: Batch = {
     range: { logId: 'log', partition, start: 0, end: rows },
     catalogVersion: 1,
     summary: {
-      ...{ idHashes: [], duplicates: 0, conflicts: 0, deadLetters: [], countedEvents: 0 },
+      idHashes: [],
+      duplicates: 0,
+      conflicts: 0,
+      deadLetters: [],
+      countedEvents: 0,
       unreadable: new Map(),
     },
     encoded,

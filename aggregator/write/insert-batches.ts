@@ -36,8 +36,16 @@ function queryIdOf(logId: string, batches: readonly BatchToWrite<EncodedRange>[]
 
 const FIRST_ROW_OF: Readonly<Partial<Record<BatchTable, readonly string[]>>> = {
   events: [
-    ...['appended_at', 'tenant_id', 'environment_id', 'event_name', 'customer_key', 'timestamp'],
-    ...['log_id', 'log_partition', 'log_offset', 'record_index'],
+    'appended_at',
+    'tenant_id',
+    'environment_id',
+    'event_name',
+    'customer_key',
+    'timestamp',
+    'log_id',
+    'log_partition',
+    'log_offset',
+    'record_index',
   ],
   ids: ['appended_at', 'log_id', 'log_partition', 'id_hash', 'log_offset'],
 };

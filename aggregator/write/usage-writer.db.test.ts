@@ -51,7 +51,11 @@ async function write(
 }
 
 const checkpoint = (nextOffset: number, lastBatch: Checkpoint['lastBatch']): Checkpoint => ({
-  ...{ epoch: EPOCH, nextOffset, intent: null, minVersion: 1, catalogVersion: 1 },
+  epoch: EPOCH,
+  nextOffset,
+  intent: null,
+  minVersion: 1,
+  catalogVersion: 1,
   lastBatch,
 });
 

@@ -35,13 +35,19 @@ const test = billedTest.extend<{ world: World }>({
     await bill('2026-10-01T00:00:00Z');
     const plan = await api.make('/v1/plans', { name: 'Pro' });
     const meter = await api.make('/v1/meters', {
-      ...{ name: 'Units', event_name: 'call', aggregation: SUM },
+      name: 'Units',
+      event_name: 'call',
+      aggregation: SUM,
     });
     const feature = await api.make('/v1/features', {
-      ...{ name: 'Units', type: 'metered', meter_id: meter.id },
+      name: 'Units',
+      type: 'metered',
+      meter_id: meter.id,
     });
     const group = await api.make('/v1/groups', {
-      ...{ name: 'Storage', entity_type: 'price', lookup_key: 'storage' },
+      name: 'Storage',
+      entity_type: 'price',
+      lookup_key: 'storage',
     });
     const ofPlan = { entity_id: plan.id, currency: 'usd' };
     const ofGroup = { group_id: group.id, amount: '1' };
@@ -49,8 +55,11 @@ const test = billedTest.extend<{ world: World }>({
     await api.make('/v1/prices', { ...ofPlan, amount: '20', invoice_cadence: 'ARREAR' });
     await api.make('/v1/customers', { external_id: 'acme' });
     const { id } = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00Z' },
+      external_customer_id: 'acme',
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: '2026-10-01T00:00:00Z',
     });
     const subscription = (await api.call('GET', `/v1/subscriptions/${id}`)).body;
     await completeBackfills(database.database);
@@ -69,11 +78,15 @@ const test = billedTest.extend<{ world: World }>({
       await billingRunner(engines, jobs).runDue(Date.parse(at));
     };
     await use({
-      ...{ subscription, feature, group },
+      subscription,
+      feature,
+      group,
       use: (at, units) =>
         storeEvents({ database, clickhouse }, environment, [
           {
-            ...{ at, eventName: 'call', properties: { units: String(units) } },
+            at,
+            eventName: 'call',
+            properties: { units: String(units) },
             countsOn: [{ ...target, aggregation }],
           },
         ]),
@@ -155,8 +168,11 @@ test('the real-time balance is what usage leaves that is not invoiced, or not pa
   await bill('2026-11-06T00:00:00Z');
   const { body } = await api.call('GET', `/v1/wallets/${wallet.id}/balance/real-time`);
   expect(body).toMatchObject({
-    ...{ balance: '100', real_time_balance: '55', real_time_credit_balance: '55' },
-    ...{ current_period_usage: '30.00', unpaid_invoices_amount: '15.00' },
+    balance: '100',
+    real_time_balance: '55',
+    real_time_credit_balance: '55',
+    current_period_usage: '30.00',
+    unpaid_invoices_amount: '15.00',
     balance_updated_at: '2026-11-06T00:00:00.000Z',
   });
   // A POST_PAID wallet pays afterwards, and one of another currency nothing of this.
@@ -194,7 +210,9 @@ test('a feature watches the wallets of customers who run it, each apart', async 
   await world.evaluate('2026-10-06T00:00:00Z');
   expect(await world.logs()).toMatchObject([
     {
-      ...{ entity_type: 'feature', entity_id: world.feature.id, alert_status: 'in_alarm' },
+      entity_type: 'feature',
+      entity_id: world.feature.id,
+      alert_status: 'in_alarm',
       alert_info: { wallet_id: wallet.id, customer_id: wallet.customer_id, credit_balance: '50' },
     },
   ]);
@@ -210,7 +228,9 @@ test('what a subscription, a line and a group spend is evaluated, and recovers w
   const lineId = subscription.line_items.find((line: Answer) => line.meter_id !== null).id;
   const watch = (entity_type: string, entity_id: string, threshold: number) =>
     api.make('/v1/alerts/setting', {
-      ...{ entity_type, entity_id, alert_settings: { critical: above(threshold) } },
+      entity_type,
+      entity_id,
+      alert_settings: { critical: above(threshold) },
     });
   await watch('subscription', subscription.id, 70);
   await watch('subscription_line_item', lineId, 51);
@@ -228,8 +248,13 @@ test('what a subscription, a line and a group spend is evaluated, and recovers w
   await world.evaluate('2026-10-07T00:00:00Z');
   const [, [, alert]] = (await world.told()).slice(-2) as [unknown, readonly [string, Answer]];
   expect(alert).toEqual({
-    ...{ subscription_id: subscription.id, line_item_id: lineId, group_id: null },
-    ...{ state: 'in_alarm', threshold: '51', amount: '51.00', currency: 'usd' },
+    subscription_id: subscription.id,
+    line_item_id: lineId,
+    group_id: null,
+    state: 'in_alarm',
+    threshold: '51',
+    amount: '51.00',
+    currency: 'usd',
   });
   await bill('2026-11-01T04:00:00Z');
   await world.evaluate('2026-11-01T05:00:00Z');
@@ -255,7 +280,9 @@ test('what is disabled is not evaluated, and environments without alerts are lef
     );
   const settings = { critical: above(10), alert_enabled: false };
   const setting = await api.make('/v1/alerts/setting', {
-    ...{ entity_type: 'subscription', entity_id: subscription.id, alert_settings: settings },
+    entity_type: 'subscription',
+    entity_id: subscription.id,
+    alert_settings: settings,
   });
   expect([await found('wallet-alerts'), await found('spend-alerts')]).toEqual([false, false]);
   await world.evaluate('2026-10-06T00:00:00Z');

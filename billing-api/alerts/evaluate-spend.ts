@@ -73,16 +73,21 @@ function figureOf(
   const value = sumOf(own.map(({ amount }) => amount));
   const type = TYPES[kind];
   return {
-    ...{ type, entityId: setting.id, levels, value },
+    type,
+    entityId: setting.id,
+    levels,
+    value,
     scopeId: kind === 'group' ? subscriptionId : '',
     changeTo: (state, { isRecovery, threshold }) => ({
-      ...{ entity_type: kind, entity_id: entityId },
+      entity_type: kind,
+      entity_id: entityId,
       event: `subscription.${type === 'subscription_spend' ? 'spend' : type}.${isRecovery ? 'threshold_recovered' : 'threshold_reached'}`,
       alert_info: {
         subscription_id: subscriptionId,
         line_item_id: kind === 'subscription_line_item' ? entityId : null,
         group_id: kind === 'group' ? entityId : null,
-        ...{ state, threshold: threshold === null ? null : String(threshold) },
+        state,
+        threshold: threshold === null ? null : String(threshold),
         amount: formatMoney(new Money(value, header.currency)),
         currency: header.currency,
       },

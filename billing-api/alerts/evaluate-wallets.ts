@@ -77,19 +77,29 @@ async function findPage(unit: ReadUnit, after: string | null): Promise<WalletPag
 function ofWallet(wallet: WalletRow, levels: AlertLevels, now: RealTimeWalletDto): WatchedFigure {
   const beside = { wallet: walletToDto(wallet) };
   const infoOf = (state: AlertState) => ({
-    ...{ state, alert_type: 'ongoing_balance', alert_settings: levels },
-    ...{ current_balance: now.real_time_balance },
+    state,
+    alert_type: 'ongoing_balance',
+    alert_settings: levels,
+    current_balance: now.real_time_balance,
     credit_balance: now.real_time_credit_balance,
   });
   return {
-    ...{ type: 'ongoing_balance', entityId: wallet.id, scopeId: '', levels },
+    type: 'ongoing_balance',
+    entityId: wallet.id,
+    scopeId: '',
+    levels,
     value: decimalOf(now.real_time_credit_balance),
     changeTo: (state, { isRecovery }) => ({
-      ...{ entity_type: 'wallet', entity_id: wallet.id, beside, alert_info: infoOf(state) },
+      entity_type: 'wallet',
+      entity_id: wallet.id,
+      beside,
+      alert_info: infoOf(state),
       event: `wallet.ongoing_balance.${isRecovery ? 'recovered' : 'dropped'}`,
     }),
     updateTo: (state) => ({
-      ...{ name: 'wallet.ongoing_balance.updated', entityType: 'wallet', entityId: wallet.id },
+      name: 'wallet.ongoing_balance.updated',
+      entityType: 'wallet',
+      entityId: wallet.id,
       payload: { ...beside, alert: infoOf(state) },
     }),
   };
@@ -102,14 +112,22 @@ function ofFeature(
   now: RealTimeWalletDto,
 ): WatchedFigure {
   return {
-    ...{ type: 'feature_wallet_balance', entityId: id, scopeId: wallet.id, levels },
+    type: 'feature_wallet_balance',
+    entityId: id,
+    scopeId: wallet.id,
+    levels,
     value: decimalOf(now.real_time_credit_balance),
     changeTo: (state) => ({
-      ...{ entity_type: 'feature', entity_id: id, event: 'feature.wallet_balance.alert' },
+      entity_type: 'feature',
+      entity_id: id,
+      event: 'feature.wallet_balance.alert',
       alert_info: {
-        ...{ alert_type: 'feature_wallet_balance', alert_status: state, feature_id: id },
-        ...{ wallet_id: wallet.id, customer_id: wallet.customer_id },
-        ...{ current_balance: now.real_time_balance },
+        alert_type: 'feature_wallet_balance',
+        alert_status: state,
+        feature_id: id,
+        wallet_id: wallet.id,
+        customer_id: wallet.customer_id,
+        current_balance: now.real_time_balance,
         credit_balance: now.real_time_credit_balance,
       },
     }),

@@ -131,9 +131,14 @@ describe('POST /subscriptions with coupons', () => {
     const ids = held.map((one: { coupon_id: string }) => one.coupon_id).sort();
     expect(ids).toEqual([coupon.id, coded.id, coded.id].sort());
     const invoice = await api.make('/v1/invoices', {
-      ...{ customer_id: customerId, currency: 'usd', invoice_type: 'ONE_OFF' },
-      ...{ line_items: [{ display_name: 'Setup', quantity: '1', amount: '20.00' }] },
-      ...{ subtotal: '20.00', total: '20', amount_due: '20', coupons: [coupon.id] },
+      customer_id: customerId,
+      currency: 'usd',
+      invoice_type: 'ONE_OFF',
+      line_items: [{ display_name: 'Setup', quantity: '1', amount: '20.00' }],
+      subtotal: '20.00',
+      total: '20',
+      amount_due: '20',
+      coupons: [coupon.id],
     });
     expect(invoice.total).toBe('18.00');
   });

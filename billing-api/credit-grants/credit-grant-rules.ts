@@ -97,7 +97,11 @@ function readTerms(reader: MemberReader, body: CreditGrantTermsBody): TermColumn
   const { expiration_duration = null, expiration_duration_unit = null } = body;
   return {
     cadence: body.cadence,
-    ...{ period, period_count, expiration_type, expiration_duration, expiration_duration_unit },
+    period,
+    period_count,
+    expiration_type,
+    expiration_duration,
+    expiration_duration_unit,
   };
 }
 

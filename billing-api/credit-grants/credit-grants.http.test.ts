@@ -27,9 +27,17 @@ describe('POST /creditgrants', () => {
     clock.set(NOW);
     const { ofPlan, ofAddon, ofSubscription } = await makeOwners(api);
     const terms = {
-      ...{ cadence: 'RECURRING', period: 'MONTHLY', period_count: 2, credits: '12.5', priority: 3 },
-      ...{ expiration_type: 'DURATION', expiration_duration: 10, expiration_duration_unit: 'DAY' },
-      ...{ conversion_rate: '0.5', topup_conversion_rate: '0.4', metadata: { team: 'core' } },
+      cadence: 'RECURRING',
+      period: 'MONTHLY',
+      period_count: 2,
+      credits: '12.5',
+      priority: 3,
+      expiration_type: 'DURATION',
+      expiration_duration: 10,
+      expiration_duration_unit: 'DAY',
+      conversion_rate: '0.5',
+      topup_conversion_rate: '0.4',
+      metadata: { team: 'core' },
     };
     const { status, body, headers } = await api.call('POST', PATH, {
       body: { ...ofPlan, ...terms, conversion_rate: '0.50' },
@@ -41,18 +49,32 @@ describe('POST /creditgrants', () => {
       id: expect.stringMatching(/^cg_/),
       tenant_id: api.environment.tenantId,
       environment_id: api.environment.environmentId,
-      ...{ addon_id: null, subscription_id: null },
-      ...{ credit_grant_anchor: null, start_date: null, end_date: null },
-      ...{ status: 'published', created_at: NOW, updated_at: NOW },
-      ...{ created_by: api.userId, updated_by: api.userId },
+      addon_id: null,
+      subscription_id: null,
+      credit_grant_anchor: null,
+      start_date: null,
+      end_date: null,
+      status: 'published',
+      created_at: NOW,
+      updated_at: NOW,
+      created_by: api.userId,
+      updated_by: api.userId,
     });
     expect((await api.call('GET', `${PATH}/${body.id}`)).body).toEqual(body);
     expect(await api.make(PATH, ofAddon)).toMatchObject({
-      ...{ scope: 'ADDON', plan_id: null, addon_id: ofAddon.addon_id, expiration_type: 'NEVER' },
-      ...{ period: null, period_count: null, priority: null, conversion_rate: null },
+      scope: 'ADDON',
+      plan_id: null,
+      addon_id: ofAddon.addon_id,
+      expiration_type: 'NEVER',
+      period: null,
+      period_count: null,
+      priority: null,
+      conversion_rate: null,
     });
     expect(await api.make(PATH, ofSubscription)).toMatchObject({
-      ...{ subscription_id: ofSubscription.subscription_id, start_date: NOW, end_date: null },
+      subscription_id: ofSubscription.subscription_id,
+      start_date: NOW,
+      end_date: null,
       credit_grant_anchor: NOW,
     });
   });
@@ -146,11 +168,13 @@ describe('a credit grant', () => {
     const page = { limit: 1, offset: 0 };
     const ofPlans = `/v1/plans/${ofPlan.plan_id}`;
     expect((await api.call('GET', `${ofPlans}/creditgrants?limit=1`)).body).toEqual({
-      ...{ items: [second], pagination: { ...page, total: 2 } },
+      items: [second],
+      pagination: { ...page, total: 2 },
     });
     const path = `/v1/addons/${ofAddon.addon_id}/creditgrants`;
     expect((await api.call('GET', `${path}?limit=1`)).body).toEqual({
-      ...{ items: [third], pagination: { ...page, total: 1 } },
+      items: [third],
+      pagination: { ...page, total: 1 },
     });
     expect((await api.call('GET', ofPlans)).body.credit_grants).toEqual([first, second]);
     const headers = { 'x-api-key': (await makeKey(database.database, {})).apiKey };
@@ -161,8 +185,11 @@ describe('a credit grant', () => {
     const clone = await api.make(`${ofPlans}/clone`, {});
     expect(clone.credit_grants).toEqual([
       {
-        ...{ ...first, id: expect.not.stringContaining(first.id), plan_id: clone.id },
-        ...{ created_at: expect.any(String), updated_at: expect.any(String) },
+        ...first,
+        id: expect.not.stringContaining(first.id),
+        plan_id: clone.id,
+        created_at: expect.any(String),
+        updated_at: expect.any(String),
       },
     ]);
     expect((await api.call('GET', `/v1/plans/${clone.id}`)).body).toEqual(clone);
@@ -244,8 +271,11 @@ describe('a new subscription', () => {
     await api.make('/v1/prices', fee);
     const later = '2026-02-10T00:00:00.000Z';
     const { id, credit_grants: grants } = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'acme', plan_id: ofPlan.plan_id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: NOW },
+      external_customer_id: 'acme',
+      plan_id: ofPlan.plan_id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: NOW,
       addons: [{ addon_id: ofAddon.addon_id, start_date: later }],
     });
     const own = { scope: 'SUBSCRIPTION', subscription_id: id, plan_id: null, addon_id: null };
@@ -269,15 +299,26 @@ describe('a new subscription', () => {
     const later = '2026-02-10T00:00:00.000Z';
     const end = '2026-05-01T00:00:00.000Z';
     const terms = {
-      ...{ cadence: 'RECURRING', period: 'MONTHLY', period_count: 2, credits: '12.5', priority: 3 },
-      ...{ expiration_type: 'DURATION', expiration_duration: 10, expiration_duration_unit: 'DAY' },
-      ...{ conversion_rate: '0.5', topup_conversion_rate: '0.4', metadata: { team: 'core' } },
+      cadence: 'RECURRING',
+      period: 'MONTHLY',
+      period_count: 2,
+      credits: '12.5',
+      priority: 3,
+      expiration_type: 'DURATION',
+      expiration_duration: 10,
+      expiration_duration_unit: 'DAY',
+      conversion_rate: '0.5',
+      topup_conversion_rate: '0.4',
+      metadata: { team: 'core' },
     };
     const plain = { ...ONCE, name: 'Own' };
     const dated = { ...terms, name: 'Dated', scope: 'SUBSCRIPTION', start_date: later };
     const { id, credit_grants: grants } = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'acme', plan_id: ofPlan.plan_id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: end },
+      external_customer_id: 'acme',
+      plan_id: ofPlan.plan_id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: end,
       credit_grants: [plain, { ...dated, end_date: later, credit_grant_anchor: end }],
     });
     const own = { scope: 'SUBSCRIPTION', subscription_id: id, plan_id: null, addon_id: null };
@@ -299,8 +340,11 @@ describe('a new subscription', () => {
   test('is not made with a grant that breaks a rule, which the answer names', async ({ api }) => {
     const { ofPlan } = await makeOwners(api);
     const parties = {
-      ...{ external_customer_id: 'acme', plan_id: ofPlan.plan_id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: NOW },
+      external_customer_id: 'acme',
+      plan_id: ofPlan.plan_id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: NOW,
     };
     const before = '2026-01-31T23:59:59Z';
     const second = (grant: object) => ({
@@ -342,7 +386,9 @@ describe('a new subscription', () => {
     };
     Object.assign(clock, { now });
     const { start_date: start, ...made } = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'acme', plan_id: ofPlan.plan_id, currency: 'usd' },
+      external_customer_id: 'acme',
+      plan_id: ofPlan.plan_id,
+      currency: 'usd',
       billing_period: 'MONTHLY',
       credit_grants: [ONCE],
       addons: [{ addon_id: ofAddon.addon_id }],

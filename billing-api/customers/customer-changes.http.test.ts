@@ -19,9 +19,16 @@ describe('PUT /customers/{id}', () => {
     const customer = await api.make('/v1/customers', ACME);
     const put = (body: object) => api.call('PUT', `/v1/customers/${customer.id}`, { body });
     const members = {
-      ...{ name: 'Acme GmbH', email: 'a@b.example', contact: '+49 30 1', address_line1: 'Weg 1' },
-      ...{ address_line2: 'Hof', address_city: 'Ulm', address_state: 'BW' },
-      ...{ address_postal_code: '89073', address_country: 'AT', timezone: 'Europe/Vienna' },
+      name: 'Acme GmbH',
+      email: 'a@b.example',
+      contact: '+49 30 1',
+      address_line1: 'Weg 1',
+      address_line2: 'Hof',
+      address_city: 'Ulm',
+      address_state: 'BW',
+      address_postal_code: '89073',
+      address_country: 'AT',
+      timezone: 'Europe/Vienna',
       metadata: { tier: 'silver' },
     };
     const changed = await put(members);

@@ -4,7 +4,8 @@ import type { BillingUnderTest } from '../testing/billing-harness.js';
 
 const CUSTOMERS = '/v1/customers';
 const mapping = (provider_type: string, provider_entity_id: string) => ({
-  ...{ provider_type, provider_entity_id },
+  provider_type,
+  provider_entity_id,
 });
 const [STRIPE, ERP] = [mapping('stripe', 'cus_9'), mapping('erp', 'K-1')];
 
@@ -23,10 +24,16 @@ describe('integrations of a customer', () => {
     const made = (await customerWith(api, 'globex', [STRIPE, ERP])).body;
     expect(shown(made)).toEqual(['erp K-1', 'stripe cus_9']);
     expect(made.integrations[0]).toEqual({
-      ...{ id: expect.stringMatching(/^eim_/), entity_type: 'customer', entity_id: made.id },
-      ...{ ...ERP, metadata: {}, status: 'published' },
-      ...{ created_at: made.created_at, created_by: made.created_by },
-      ...{ updated_at: made.updated_at, updated_by: made.updated_by },
+      id: expect.stringMatching(/^eim_/),
+      entity_type: 'customer',
+      entity_id: made.id,
+      ...ERP,
+      metadata: {},
+      status: 'published',
+      created_at: made.created_at,
+      created_by: made.created_by,
+      updated_at: made.updated_at,
+      updated_by: made.updated_by,
     });
     const terms = { plan_id: planId, currency: 'usd', billing_period: 'MONTHLY' };
     const subscribed = await api.make('/v1/subscriptions', { ...terms, customer_id: made.id });
@@ -65,8 +72,14 @@ describe('integrations of a customer', () => {
     const trail = await api.make('/v1/audit/search', { entity_type: 'integration_mapping' });
     const actions = trail.items.map(({ action }: { action: string }) => action);
     expect(actions.toSorted()).toEqual([
-      ...['archived', 'archived', 'archived', 'archived'],
-      ...['created', 'created', 'created', 'created'],
+      'archived',
+      'archived',
+      'archived',
+      'archived',
+      'created',
+      'created',
+      'created',
+      'created',
     ]);
   });
 

@@ -36,7 +36,8 @@ export function dueStep<Item>({
   readonly isRepeated?: boolean;
 }): DueStep {
   return {
-    ...{ job, isRepeated },
+    job,
+    isRepeated,
     take: async (unit, due, seen) => {
       const items = await find(unit, due);
       seen(items.map(idOf));

@@ -356,7 +356,9 @@ test('an unknown query parameter is refused, with the names of those that there 
 }) => {
   const listed = await api.call('GET', '/v1/taxes/associations?entity=x&limit=5');
   expect([listed.status, listed.body.code, Object.keys(listed.body.details)]).toEqual([
-    ...[400, 'validation_error', ['entity']],
+    400,
+    'validation_error',
+    ['entity'],
   ]);
   expect(listed.body.message).toMatch(/^entity is not a query parameter.*limit/);
   const none = await api.call('POST', '/v1/plans?dry_run=true', { body: { name: 'Pro' } });

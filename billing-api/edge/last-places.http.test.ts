@@ -39,8 +39,12 @@ describe('the last places under a limit, which ten want at once', () => {
     api,
   }) => {
     const { id: couponId } = await api.make('/v1/coupons', {
-      ...{ name: 'Half', type: 'percentage', percentage_off: '50', cadence: 'forever' },
-      ...{ coupon_code: 'HALF', max_redemptions: 4 },
+      name: 'Half',
+      type: 'percentage',
+      percentage_off: '50',
+      cadence: 'forever',
+      coupon_code: 'HALF',
+      max_redemptions: 4,
     });
     const { id, customerId, planId } = await makeSubscription(api);
     const terms = { customer_id: customerId, plan_id: planId, currency: 'usd' };
@@ -108,8 +112,11 @@ describe('the last places under a limit, which ten want at once', () => {
     const { planId } = await makeSubscription(api);
     const feature = await api.make('/v1/features', { name: 'SSO', type: 'boolean' });
     const body = {
-      ...{ entity_type: 'PLAN', entity_id: planId, feature_id: feature.id },
-      ...{ feature_type: 'boolean', is_enabled: true },
+      entity_type: 'PLAN',
+      entity_id: planId,
+      feature_id: feature.id,
+      feature_type: 'boolean',
+      is_enabled: true,
     };
     const answers = await Promise.all(
       TEN.map(() => api.call('POST', '/v1/entitlements', { body })),

@@ -32,8 +32,11 @@ const WANTED: Readonly<Record<string, (ids: FilledEnvironment['ids']) => Members
   entitlementsCreateEntitlementsBulk: (ids) => ({
     items: [
       {
-        ...{ entityId: ids.spare_plan, entityType: 'PLAN', featureId: ids.feature },
-        ...{ featureType: 'metered', usageLimit: 100 },
+        entityId: ids.spare_plan,
+        entityType: 'PLAN',
+        featureId: ids.feature,
+        featureType: 'metered',
+        usageLimit: 100,
       },
     ],
   }),
@@ -46,7 +49,9 @@ const WANTED: Readonly<Record<string, (ids: FilledEnvironment['ids']) => Members
   pricesCreatePricesBulk: (ids) => ({
     items: [
       {
-        ...{ entityId: ids.plan, currency: 'eur', amount: '45' },
+        entityId: ids.plan,
+        currency: 'eur',
+        amount: '45',
         ...priceOf('FLAT_FEE', { billingPeriod: 'MONTHLY', type: 'FIXED' }),
       },
     ],
@@ -60,8 +65,13 @@ const WANTED: Readonly<Record<string, (ids: FilledEnvironment['ids']) => Members
 };
 
 const priceOf = (billingModel: string, differing: Members): Members => ({
-  ...{ billingCadence: 'RECURRING', billingModel, entityType: 'PLAN', type: 'USAGE' },
-  ...{ invoiceCadence: 'ARREAR', priceUnitType: 'FIAT', ...differing },
+  billingCadence: 'RECURRING',
+  billingModel,
+  entityType: 'PLAN',
+  type: 'USAGE',
+  invoiceCadence: 'ARREAR',
+  priceUnitType: 'FIAT',
+  ...differing,
 });
 
 /** What the SDK and this product cannot agree on, each with its reason (docs/http.md 18). */

@@ -123,13 +123,17 @@ describe('POST /entitlements', () => {
     const { id, planId, callsId } = await catalogOf(api);
     const calls = { feature_id: callsId };
     const parent = await api.make('/v1/entitlements', {
-      ...{ ...calls, plan_id: planId, usage_limit: 100 },
+      ...calls,
+      plan_id: planId,
+      usage_limit: 100,
     });
     const child = { ...calls, parent_entitlement_id: parent.id, usage_limit: 7 };
     const unknown = { ...calls, plan_id: planId, parent_entitlement_id: 'ent_x' };
     expect((await api.call('POST', '/v1/entitlements', { body: unknown })).status).toBe(404);
     const ofPlan = await api.make('/v1/entitlements', {
-      ...{ ...child, plan_id: planId, is_additional: true },
+      ...child,
+      plan_id: planId,
+      is_additional: true,
     });
     expect(ofPlan.parent_entitlement_id).toBe(parent.id);
     const limit = async (): Promise<unknown> => {

@@ -238,7 +238,8 @@ export function createEventStore(clickHouse: ClickHouseQueries) {
       const { statement, parameters } = statementOf(question, COLUMNS, tail);
       const all = {
         ...parametersOf(question, offsets),
-        ...{ ...parameters, ...spans.parameters },
+        ...parameters,
+        ...spans.parameters,
         ...placeParameters(cut.behind, 'behind'),
         ...placeParameters(cut.inFrontOf, 'front'),
         limit: cut.limit,

@@ -19,8 +19,12 @@ describe('reading what is not counted yet', () => {
     await withBillingApi(engines, async (api) => {
       await sendEvents(api, [
         {
-          ...{ id: 'e1', at: '2026-10-01T10:30:00.000Z', name: 'call', source: '' },
-          ...{ customer: { externalCustomerId: 'acme' }, properties: {} },
+          id: 'e1',
+          at: '2026-10-01T10:30:00.000Z',
+          name: 'call',
+          source: '',
+          customer: { externalCustomerId: 'acme' },
+          properties: {},
         },
       ]);
       const other = await makeKey(database.database, {});

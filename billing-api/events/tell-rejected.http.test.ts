@@ -30,23 +30,30 @@ describe('event.rejected', () => {
         ({ payload }: Answer) => [payload.event.id, payload.reason],
       );
     const eventOf = (id: string, name: string, minutes: number): LogEvent => ({
-      ...{ id, name, at: at(minutes), source: '', properties: { region: 'eu' } },
+      id,
+      name,
+      at: at(minutes),
+      source: '',
+      properties: { region: 'eu' },
       customer: { externalCustomerId: 'acme' },
     });
     const count = { aggregation: { type: 'COUNT' } };
     await api.make('/v1/meters', { name: 'Calls', event_name: 'call', ...count });
     await api.make('/v1/meters', {
-      ...{ name: 'Stored', event_name: 'store', ...count },
+      name: 'Stored',
+      event_name: 'store',
+      ...count,
       filters: [{ key: 'region', values: ['eu'] }],
     });
     await storeLogEvents(clickhouse.client, environment, [
-      ...[
-        eventOf('e1', 'call', 1),
-        eventOf('e2', 'store', 1),
-        { ...eventOf('e3', 'store', 2), properties: { region: 'us' } },
-      ],
-      ...[eventOf('e4', 'cal', 3), eventOf('e5', 'cal', 4), eventOf('e6', 'cal', 12.5)],
-      ...[eventOf('e7', 'cal', 13), eventOf('e8', 'other', 20)],
+      eventOf('e1', 'call', 1),
+      eventOf('e2', 'store', 1),
+      { ...eventOf('e3', 'store', 2), properties: { region: 'us' } },
+      eventOf('e4', 'cal', 3),
+      eventOf('e5', 'cal', 4),
+      eventOf('e6', 'cal', 12.5),
+      eventOf('e7', 'cal', 13),
+      eventOf('e8', 'other', 20),
     ]);
     await look(0, 5);
     const first = [

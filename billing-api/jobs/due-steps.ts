@@ -31,7 +31,9 @@ const input = z.object({ id: z.string() });
  */
 export function jobOfOne(name: string, doOne: (id: string, doing: Doing) => Promise<void>) {
   return defineJob({
-    ...{ name, input, onceWhileWaiting: true },
+    name,
+    input,
+    onceWhileWaiting: true,
     key: ({ id }) => id,
     withLease: async ({ input: { id }, run }, needs: JobNeeds) => {
       await doOne(id, doingOf(run, needs));

@@ -80,21 +80,32 @@ type Case = {
 };
 
 const reconcile = {
-  ...{ job: RECONCILE_USAGE, prepare: loseEvents, look: stateKept, killed: null },
+  job: RECONCILE_USAGE,
+  prepare: loseEvents,
+  look: stateKept,
+  killed: null,
   done: expect.objectContaining({ difference: 3 }) as unknown,
 };
 
 /** Every job of billing-api. */
 const CASES: readonly Case[] = [
   {
-    ...{ job: REMOVE_EXPIRED_KEYS, at: 'end', prepare: storeKeys, look: keysLeft },
-    ...{ killed: { keys: 1_027 }, done: { keys: 2 } },
+    job: REMOVE_EXPIRED_KEYS,
+    at: 'end',
+    prepare: storeKeys,
+    look: keysLeft,
+    killed: { keys: 1_027 },
+    done: { keys: 2 },
   },
   { ...reconcile, at: '#accepted' },
   { ...reconcile, at: 'end' },
   {
-    ...{ job: WATCH_METER_WAITS, at: 'end', prepare: letMeterWait, look: stateKept },
-    ...{ killed: null, done: { waitSeconds: expect.closeTo(3_600, -2) as unknown } },
+    job: WATCH_METER_WAITS,
+    at: 'end',
+    prepare: letMeterWait,
+    look: stateKept,
+    killed: null,
+    done: { waitSeconds: expect.closeTo(3_600, -2) as unknown },
   },
 ];
 

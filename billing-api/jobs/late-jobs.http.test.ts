@@ -115,8 +115,11 @@ const ROWS: readonly Row[] = [
       const { id } = await subscribe('south', { payment_terms: '60 NET' });
       const change = { target_plan_id: targetId, billing_cadence: 'RECURRING' };
       await api.make(`/v1/subscriptions/${id}/change/execute`, {
-        ...{ ...change, billing_cycle: 'anniversary', billing_period: 'MONTHLY' },
-        ...{ billing_period_count: 1, proration_behavior: 'create_prorations' },
+        ...change,
+        billing_cycle: 'anniversary',
+        billing_period: 'MONTHLY',
+        billing_period_count: 1,
+        proration_behavior: 'create_prorations',
         change_at: 'end_of_period',
       });
     },
@@ -129,7 +132,9 @@ const ROWS: readonly Row[] = [
     prepare: async (api, { subscribe }) => {
       const { id } = await subscribe('west', { payment_terms: '60 NET' });
       await api.make(`/v1/subscriptions/${id}/pause`, {
-        ...{ pause_mode: 'scheduled', pause_start: '2027-02-20T10:00:00Z', pause_days: 17 },
+        pause_mode: 'scheduled',
+        pause_start: '2027-02-20T10:00:00Z',
+        pause_days: 17,
       });
     },
     look: statesFor('west'),
@@ -165,8 +170,12 @@ const ROWS: readonly Row[] = [
     prepare: subscribed('busy', {
       credit_grants: [
         {
-          ...{ name: 'Monthly', credits: '15', cadence: 'RECURRING', period: 'MONTHLY' },
-          ...{ period_count: 1, expiration_type: 'NEVER' },
+          name: 'Monthly',
+          credits: '15',
+          cadence: 'RECURRING',
+          period: 'MONTHLY',
+          period_count: 1,
+          expiration_type: 'NEVER',
         },
       ],
     }),
@@ -191,7 +200,9 @@ const ROWS: readonly Row[] = [
     what: 'wallet expiry',
     prepare: async (api) => {
       await api.make('/v1/wallets', {
-        ...{ external_customer_id: 'idle', currency: 'usd', initial_credits_to_load: '40' },
+        external_customer_id: 'idle',
+        currency: 'usd',
+        initial_credits_to_load: '40',
         initial_credits_expiry_date_utc: '2027-02-14T00:00:00Z',
       });
     },
@@ -202,16 +213,15 @@ const ROWS: readonly Row[] = [
     what: 'automatic top-ups',
     prepare: async (api) => {
       await api.make('/v1/wallets', {
-        ...{ external_customer_id: 'prepaid', currency: 'usd', initial_credits_to_load: '30' },
-        ...{ initial_credits_expiry_date_utc: '2027-02-14T00:00:00Z' },
+        external_customer_id: 'prepaid',
+        currency: 'usd',
+        initial_credits_to_load: '30',
+        initial_credits_expiry_date_utc: '2027-02-14T00:00:00Z',
         auto_topup: { enabled: true, threshold: '20', amount: '90' },
       });
     },
     look: creditsOf('prepaid'),
-    done: [
-      ...['credit FREE_CREDIT_GRANT 30', 'credit FREE_CREDIT_GRANT 90'],
-      'debit CREDIT_EXPIRED 30',
-    ],
+    done: ['credit FREE_CREDIT_GRANT 30', 'credit FREE_CREDIT_GRANT 90', 'debit CREDIT_EXPIRED 30'],
   },
   {
     what: 'renewal notices',
@@ -312,9 +322,15 @@ const ROWS: readonly Row[] = [
 
 /** Jobs with a schedule that other pages and sections tell of. */
 const ELSEWHERE = [
-  ...['queue-evaluate-wallet-alerts', 'queue-evaluate-spend-alerts', 'queue-exports'],
-  ...['tell-rejected', 'remove-expired-keys', 'reconcile-usage', 'watch-meter-waits'],
-  ...['watch-billing', 'anchor-ledgers'],
+  'queue-evaluate-wallet-alerts',
+  'queue-evaluate-spend-alerts',
+  'queue-exports',
+  'tell-rejected',
+  'remove-expired-keys',
+  'reconcile-usage',
+  'watch-meter-waits',
+  'watch-billing',
+  'anchor-ledgers',
 ];
 
 const page = readFileSync(join(projectRoot, 'docs/domain.md'), 'utf8');
@@ -387,7 +403,9 @@ describe('the table of the scheduler', () => {
         await runner.runDue(now);
       };
       await api.make('/v1/connections', {
-        ...{ name: 'Cards', provider_type: 'stripe', endpoint_url: world.stripe.url },
+        name: 'Cards',
+        provider_type: 'stripe',
+        endpoint_url: world.stripe.url,
         secrets: { secret_key: KEY, webhook_secret: world.stripe.webhookSecret },
       });
       for (const { prepare } of ROWS) await prepare(api, world);

@@ -58,19 +58,25 @@ function pagedJobs({ name, work, schedule, doPage }: PagedWork) {
 
 /** Every five minutes, invoices what has reached the threshold of a subscription. */
 export const THRESHOLD_JOBS = pagedJobs({
-  ...{ name: 'invoice-thresholds', work: 'thresholds', doPage: invoiceThresholdPage },
+  name: 'invoice-thresholds',
+  work: 'thresholds',
+  doPage: invoiceThresholdPage,
   schedule: { everyMs: 5 * MINUTE_MS },
 });
 
 /** Every five minutes, evaluates the alerts of wallets and features. */
 export const WALLET_ALERT_JOBS = pagedJobs({
-  ...{ name: 'evaluate-wallet-alerts', work: 'wallet-alerts', doPage: evaluateWallets },
+  name: 'evaluate-wallet-alerts',
+  work: 'wallet-alerts',
+  doPage: evaluateWallets,
   schedule: { everyMs: 5 * MINUTE_MS },
 });
 
 /** Every five minutes, evaluates the alerts of what subscriptions spend. */
 export const SPEND_ALERT_JOBS = pagedJobs({
-  ...{ name: 'evaluate-spend-alerts', work: 'spend-alerts', doPage: evaluateSpend },
+  name: 'evaluate-spend-alerts',
+  work: 'spend-alerts',
+  doPage: evaluateSpend,
   schedule: { everyMs: 5 * MINUTE_MS },
 });
 
@@ -87,6 +93,8 @@ async function recomputePage(
 
 /** Each night, computes all drafts again. */
 export const RECOMPUTE_JOBS = pagedJobs({
-  ...{ name: 'recompute-drafts', work: 'drafts', doPage: recomputePage },
+  name: 'recompute-drafts',
+  work: 'drafts',
+  doPage: recomputePage,
   schedule: { cron: '0 2 * * *', timeZone: 'UTC' },
 });

@@ -16,7 +16,9 @@ const test = billedTest.extend<{ shown: WatchFaults; turn: (instant: string) => 
     shown: async ({ api, database: { database }, clickhouse }, use) =>
       use(
         await createWatch({
-          ...{ database, clickHouse: clickhouse.client, environment: api.environment },
+          database,
+          clickHouse: clickhouse.client,
+          environment: api.environment,
         }),
       ),
     // Turns the clock, and nothing is done.
@@ -33,8 +35,11 @@ async function shift(database: Database, days: 1 | -1, which: FragmentSqlToken) 
 
 const subscribe = (api: BillingUnderTest, planId: string, members: object) =>
   api.make('/v1/subscriptions', {
-    ...{ plan_id: planId, currency: 'usd', billing_period: 'MONTHLY' },
-    ...{ start_date: '2026-10-01T00:00:00.000Z', ...members },
+    plan_id: planId,
+    currency: 'usd',
+    billing_period: 'MONTHLY',
+    start_date: '2026-10-01T00:00:00.000Z',
+    ...members,
   });
 
 describe('the watch over the billing run', () => {
@@ -51,7 +56,10 @@ describe('the watch over the billing run', () => {
     const left = async () => {
       const { body } = await api.call('GET', '/v1/billing/leftovers');
       return body.items.map((one: Record<string, unknown>) => [
-        ...[one['kind'], one['subscription_id'], one['customer_id'], one['age_seconds']],
+        one['kind'],
+        one['subscription_id'],
+        one['customer_id'],
+        one['age_seconds'],
       ]);
     };
     expect([await shown(), await left()]).toEqual([[], []]);
@@ -107,10 +115,16 @@ describe('the watch over the billing run', () => {
     await shift(database, 1, ofRun);
     await bill('2026-12-01T02:00:00.000Z');
     await api.make('/v1/invoices', {
-      ...{ customer_id: customer.id, subscription_id: subscription.id, currency: 'usd' },
-      ...{ invoice_type: 'SUBSCRIPTION', billing_period: 'MONTHLY' },
-      ...{ period_start: '2026-11-01T00:00:00.000Z', period_end: '2026-12-01T00:00:00.000Z' },
-      ...{ subtotal: '9', total: '9', amount_due: '9' },
+      customer_id: customer.id,
+      subscription_id: subscription.id,
+      currency: 'usd',
+      invoice_type: 'SUBSCRIPTION',
+      billing_period: 'MONTHLY',
+      period_start: '2026-11-01T00:00:00.000Z',
+      period_end: '2026-12-01T00:00:00.000Z',
+      subtotal: '9',
+      total: '9',
+      amount_due: '9',
       line_items: [{ display_name: 'By hand', quantity: '1', amount: '9' }],
     });
     expect(await shown()).toEqual([]);

@@ -8,30 +8,37 @@ import type { KeyedResource } from '../edge/lookup-keys.js';
 /** Records that can be named by their lookup keys wherever their ids are taken. */
 export const KEYED_RESOURCES: readonly KeyedResource[] = [
   {
-    ...{ table: PLANS.table, idPrefix: PLANS.idPrefix, collection: 'plans', entityType: 'PLAN' },
+    table: PLANS.table,
+    idPrefix: PLANS.idPrefix,
+    collection: 'plans',
+    entityType: 'PLAN',
     members: ['plan_id', 'plan_ids', 'target_plan_id'],
   },
   {
-    ...{ table: ADDONS.table, idPrefix: ADDONS.idPrefix, collection: 'addons' },
-    ...{ entityType: 'ADDON', members: ['addon_id', 'addon_ids'] },
+    table: ADDONS.table,
+    idPrefix: ADDONS.idPrefix,
+    collection: 'addons',
+    entityType: 'ADDON',
+    members: ['addon_id', 'addon_ids'],
   },
   {
-    ...{
-      table: SUBSCRIPTIONS.table,
-      idPrefix: SUBSCRIPTIONS.idPrefix,
-      collection: 'subscriptions',
-    },
-    ...{ entityType: 'SUBSCRIPTION', members: ['subscription_id', 'subscription_ids'] },
+    table: SUBSCRIPTIONS.table,
+    idPrefix: SUBSCRIPTIONS.idPrefix,
+    collection: 'subscriptions',
+    entityType: 'SUBSCRIPTION',
+    members: ['subscription_id', 'subscription_ids'],
   },
   {
-    ...{ table: FEATURES.table, idPrefix: FEATURES.idPrefix, collection: 'features' },
+    table: FEATURES.table,
+    idPrefix: FEATURES.idPrefix,
+    collection: 'features',
     members: ['feature_id', 'feature_ids'],
   },
   {
-    ...{ table: PRICES.table, idPrefix: PRICES.idPrefix, collection: 'prices' },
-    ...{
-      members: ['price_id', 'price_ids'],
-      keysOf: ['line_item_commitments', 'line_item_coupons'],
-    },
+    table: PRICES.table,
+    idPrefix: PRICES.idPrefix,
+    collection: 'prices',
+    members: ['price_id', 'price_ids'],
+    keysOf: ['line_item_commitments', 'line_item_coupons'],
   },
 ];

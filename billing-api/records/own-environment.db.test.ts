@@ -48,7 +48,8 @@ describe('the functions of all resources', () => {
       apiKey: `sk_${'a'.repeat(40)}`,
     });
     const dependencies = {
-      ...{ database, clock: { now: () => NOW } },
+      database,
+      clock: { now: () => NOW },
       createId: (prefix: string) => `${prefix}_own`,
     };
     const values = { name: 'P', description: null, lookup_key: 'p', display_order: null };

@@ -18,8 +18,11 @@ type AuditedActor = {
 };
 
 const NOBODY = {
-  ...{ actor_name: null, run_id: null },
-  ...{ user_id: null, api_key_id: null, request_id: null },
+  actor_name: null,
+  run_id: null,
+  user_id: null,
+  api_key_id: null,
+  request_id: null,
 };
 
 function auditedActor(actor: Actor): AuditedActor {
@@ -57,7 +60,10 @@ async function storeAudit({ tx, actor, now, newId, changes }: Unit): Promise<voi
 
 /** What a change always writes, also when it changes nothing else. */
 const STAMPS: ReadonlySet<string> = new Set([
-  ...['updated_at', 'updated_by', 'version', 'record_version'],
+  'updated_at',
+  'updated_by',
+  'version',
+  'record_version',
 ]);
 
 function withoutStamps(record: object): string {

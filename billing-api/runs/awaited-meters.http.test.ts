@@ -50,15 +50,19 @@ describe('an invoice whose meter is being backfilled', () => {
     const plan = await api.make('/v1/plans', { name: 'Fee' });
     await api.make('/v1/prices', { entity_id: plan.id, currency: 'usd', amount: '9' });
     const other = await api.make('/v1/subscriptions', {
-      ...{ customer_id: made.customerId, plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', ...OCTOBER },
+      customer_id: made.customerId,
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      ...OCTOBER,
     });
     await bill(DUE);
     const [draft, ...more] = await invoices();
     expect([draft.invoice_status, draft.total, more]).toEqual(['DRAFT', '0.00', []]);
     // What bills no such meter is not held up.
     const free = await api.make('/v1/invoices/search', {
-      ...{ subscription_id: other.id, invoice_status: ['FINALIZED'] },
+      subscription_id: other.id,
+      invoice_status: ['FINALIZED'],
     });
     expect(free.items.length).toBeGreaterThan(0);
     const path = `/v1/invoices/${draft.id}/finalize`;
@@ -71,7 +75,8 @@ describe('an invoice whose meter is being backfilled', () => {
       { kind: 'held_draft', invoice_id: draft.id, meter_id: made.meterId, age_seconds: 0 },
     ]);
     const watch = await createWatch({
-      ...{ database: database.database, clickHouse: clickhouse.client },
+      database: database.database,
+      clickHouse: clickhouse.client,
       environment: api.environment,
     });
     await setTestClock(database.database, api.environment, Date.parse('2026-11-01T05:00:00Z'));
@@ -96,7 +101,8 @@ describe('an invoice whose meter is being backfilled', () => {
     const [draft] = await invoices();
     // It has computed without the events of the backfill, and waits.
     const { status, body } = await whileLocked(database.database, {
-      ...{ subscriptionId: made.id, waiting: 1 },
+      subscriptionId: made.id,
+      waiting: 1,
       begin: () => api.call('POST', `/v1/invoices/${draft.id}/finalize`),
       then: () => completeBackfills(database.database),
     });
@@ -130,8 +136,12 @@ describe('an invoice whose meter is being backfilled', () => {
     await bill('2026-10-20T00:00:00.000Z');
     const { body } = await api.call('POST', `/v1/subscriptions/${made.id}/change/execute`, {
       body: {
-        ...{ target_plan_id: target.id, billing_cadence: 'RECURRING', billing_cycle: 'calendar' },
-        ...{ billing_period: 'MONTHLY', billing_period_count: 1, change_at: 'end_of_period' },
+        target_plan_id: target.id,
+        billing_cadence: 'RECURRING',
+        billing_cycle: 'calendar',
+        billing_period: 'MONTHLY',
+        billing_period_count: 1,
+        change_at: 'end_of_period',
         proration_behavior: 'create_prorations',
       },
     });
@@ -144,7 +154,8 @@ describe('an invoice whose meter is being backfilled', () => {
     await completeBackfills(database.database);
     await bill('2026-11-03T00:00:00.000Z');
     expect([await schedule(), await invoices()]).toMatchObject([
-      ...['executed', [{ invoice_status: 'FINALIZED', total: '0.50' }]],
+      'executed',
+      [{ invoice_status: 'FINALIZED', total: '0.50' }],
     ]);
     const { items } = await api.make('/v1/subscriptions/search', { plan_id: target.id });
     // As of the end of October, however late.
@@ -159,10 +170,17 @@ describe('an invoice whose meter is being backfilled', () => {
   }) => {
     // What is not paid, of the subscription itself (docs/domain.md 13.7).
     await api.make('/v1/invoices', {
-      ...{ customer_id: made.customerId, subscription_id: made.id, currency: 'usd' },
-      ...{ invoice_type: 'SUBSCRIPTION', billing_period: 'MONTHLY' },
-      ...{ period_start: '2026-09-01T00:00:00Z', period_end: '2026-10-01T00:00:00Z' },
-      ...{ subtotal: '9', total: '9', amount_due: '9', due_date: '2026-10-10T00:00:00Z' },
+      customer_id: made.customerId,
+      subscription_id: made.id,
+      currency: 'usd',
+      invoice_type: 'SUBSCRIPTION',
+      billing_period: 'MONTHLY',
+      period_start: '2026-09-01T00:00:00Z',
+      period_end: '2026-10-01T00:00:00Z',
+      subtotal: '9',
+      total: '9',
+      amount_due: '9',
+      due_date: '2026-10-10T00:00:00Z',
       line_items: [{ display_name: 'Set up', amount: '9' }],
     });
     const setting = { value: { enabled: true, grace_period_days: 3 } };

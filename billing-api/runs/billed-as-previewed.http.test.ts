@@ -65,7 +65,11 @@ describe('invoices that the billing run stores', () => {
           body: { subscription_id, period_start, period_end },
         });
         const amounts = (of: typeof invoice) => [
-          ...[of.subtotal, of.total_discount, of.total_tax, of.total, of.due_date],
+          of.subtotal,
+          of.total_discount,
+          of.total_tax,
+          of.total,
+          of.due_date,
           of.line_items.map((line: typeof invoice) => [
             line.display_name,
             line.quantity,
@@ -77,7 +81,9 @@ describe('invoices that the billing run stores', () => {
         expect([invoice.id, verified]).toEqual([
           invoice.id,
           expect.objectContaining({
-            ...{ same_from_inputs: true, same_from_events: true, differences: [] },
+            same_from_inputs: true,
+            same_from_events: true,
+            differences: [],
           }),
         ]);
       }

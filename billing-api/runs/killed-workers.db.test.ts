@@ -35,12 +35,17 @@ async function subscribeAll(api: BillingUnderTest): Promise<void> {
   const subscribe = async (number: number): Promise<void> => {
     const customer = await api.make('/v1/customers', { external_id: `c${number}` });
     await api.make('/v1/subscriptions', {
-      ...{ customer_id: customer.id, plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: START },
+      customer_id: customer.id,
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: START,
     });
     // It pays the first invoice of the run and a part of the second.
     await api.make('/v1/wallets', {
-      ...{ customer_id: customer.id, currency: 'usd', initial_credits_to_load: CREDITS },
+      customer_id: customer.id,
+      currency: 'usd',
+      initial_credits_to_load: CREDITS,
       config: { allowed_price_types: ['ALL'] },
     });
   };
@@ -55,8 +60,13 @@ async function payByCalls(api: BillingUnderTest, isDone: () => Promise<boolean>)
     const pay = ({ id, amount_remaining: amount }: Record<string, string>) =>
       api.call('POST', '/v1/payments', {
         body: {
-          ...{ destination_type: 'INVOICE', destination_id: id, payment_method_type: 'OFFLINE' },
-          ...{ amount, currency: 'usd', idempotency_key: `of ${id}`, process_payment: true },
+          destination_type: 'INVOICE',
+          destination_id: id,
+          payment_method_type: 'OFFLINE',
+          amount,
+          currency: 'usd',
+          idempotency_key: `of ${id}`,
+          process_payment: true,
         },
       });
     await Promise.all([...found.items, ...found.items].map(pay));
@@ -129,7 +139,9 @@ describe('billing by several processes that are killed at random', () => {
     { timeout: 900_000 },
     async ({ api, database, clickhouse }) => {
       const engines = {
-        ...{ databaseUrl: database.url, clickHouseUrl: clickhouse.url, poolSize: POOL_SIZE },
+        databaseUrl: database.url,
+        clickHouseUrl: clickhouse.url,
+        poolSize: POOL_SIZE,
       };
       await subscribeAll(api);
       const opened = await countOf(database.database, sql.fragment`invoices`);

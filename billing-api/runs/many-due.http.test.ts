@@ -48,8 +48,11 @@ async function subscribeMany(api: BillingUnderTest, planId: string): Promise<voi
   const subscribe = async (number: number): Promise<void> => {
     const { id } = await api.make('/v1/customers', { external_id: `c${number}` });
     await api.make('/v1/subscriptions', {
-      ...{ customer_id: id, plan_id: planId, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: START },
+      customer_id: id,
+      plan_id: planId,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: START,
     });
   };
   while (numbers.length > 0) await Promise.all(numbers.splice(0, 8).map(subscribe));
@@ -93,7 +96,8 @@ describe('subscriptions that are all due at the same second', () => {
     const { plan } = await subscribeMonthly(api, { start_date: START });
     await subscribeMany(api, plan.id);
     const alerted = await makeWallet(api, {
-      ...{ initial_credits_to_load: '5', config: { allowed_price_types: ['ALL'] } },
+      initial_credits_to_load: '5',
+      config: { allowed_price_types: ['ALL'] },
       alert_settings: { critical: { condition: 'below', threshold: 50 } },
     });
     const { apiKey, environment } = await makeKey(database.database, {});
@@ -104,7 +108,8 @@ describe('subscriptions that are all due at the same second', () => {
       auto_topup: { enabled: true, threshold: '10', amount: '40', invoicing: false },
     });
     const world = {
-      ...{ database: database.database, clickHouse: clickhouse.client },
+      database: database.database,
+      clickHouse: clickhouse.client,
       environment: api.environment,
     };
     for (const one of [api.environment, environment])
@@ -119,8 +124,12 @@ describe('subscriptions that are all due at the same second', () => {
     );
     const startedAt = performance.now();
     const stop = await startJobs({
-      ...{ database: database.database, jobs: BILLING_JOBS, needs: billingNeeds(world) },
-      ...{ clock: systemClock, log, metrics: createMetrics('billing-api') },
+      database: database.database,
+      jobs: BILLING_JOBS,
+      needs: billingNeeds(world),
+      clock: systemClock,
+      log,
+      metrics: createMetrics('billing-api'),
     });
     try {
       while ((await cyclesOf(world, 'DRAFT')).cycles === 0) await setTimeout(10);
@@ -131,7 +140,8 @@ describe('subscriptions that are all due at the same second', () => {
       const isServed = async (): Promise<boolean> => {
         const { body: wallet } = await other.call('GET', `/v1/wallets/${low.id}`);
         const { items } = await other.make('/v1/invoices/search', {
-          ...{ subscription_id: small.id, billing_reason: 'SUBSCRIPTION_CYCLE' },
+          subscription_id: small.id,
+          billing_reason: 'SUBSCRIPTION_CYCLE',
         });
         const asked = { entity_id: alerted.id, alert_type: 'ongoing_balance' };
         const { items: alerts } = await api.make('/v1/alerts/search', asked);
@@ -169,7 +179,8 @@ describe('the look for what is due', () => {
     await bill(START);
     const { subscription } = await subscribeMonthly(api, { start_date: START });
     const world = {
-      ...{ database: database.database, clickHouse: clickhouse.client },
+      database: database.database,
+      clickHouse: clickhouse.client,
       environment: api.environment,
     };
     await bill('2026-11-01T05:00:00.000Z');
@@ -197,8 +208,11 @@ describe('a subscription that cannot be billed', () => {
     const { plan, subscription: broken } = await subscribeMonthly(api, { start_date: START });
     await api.make('/v1/customers', { external_id: 'sound' });
     const sound = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'sound', plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: START },
+      external_customer_id: 'sound',
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: START,
     });
     const owner = ownerOf(database.database);
     const spoil = (pauses: string) =>
@@ -226,22 +240,33 @@ describe('a subscription that cannot be billed', () => {
     const dueOf = async (name: string) => {
       const subscribe = (members: object) =>
         api.make('/v1/subscriptions', {
-          ...{ ...of, plan_id: plan.id, billing_period: 'MONTHLY', start_date: START, ...members },
+          ...of,
+          plan_id: plan.id,
+          billing_period: 'MONTHLY',
+          start_date: START,
+          ...members,
         });
       const paused = await subscribe({});
       const pause = { pause_start: '2026-10-05T00:00:00Z', pause_mode: 'scheduled', pause_days: 2 };
       await api.make(`/v1/subscriptions/${paused.id}/pause`, pause);
       const waiting = await subscribe({
-        ...{ subscription_status: 'draft', end_date: '2026-10-06T00:00:00Z' },
+        subscription_status: 'draft',
+        end_date: '2026-10-06T00:00:00Z',
       });
       const grant = await api.make('/v1/creditgrants', {
-        ...{ name, scope: 'SUBSCRIPTION', subscription_id: paused.id, credits: '5' },
-        ...{ cadence: 'RECURRING', period: 'MONTHLY', period_count: 1 },
+        name,
+        scope: 'SUBSCRIPTION',
+        subscription_id: paused.id,
+        credits: '5',
+        cadence: 'RECURRING',
+        period: 'MONTHLY',
+        period_count: 1,
         start_date: '2026-10-03T00:00:00.000Z',
       });
       // Of a customer without invoices, for which they would stay.
       const wallet = await makeWallet(api, {
-        ...{ external_customer_id: 'saver', conversion_rate: name === 'sound' ? '2' : '3' },
+        external_customer_id: 'saver',
+        conversion_rate: name === 'sound' ? '2' : '3',
       });
       const credit = { credits_to_add: '10', expiry_date_utc: '2026-10-04T00:00:00Z' };
       await api.make(`/v1/wallets/${wallet.id}/top-up`, { ...credit, ...FREE });
@@ -254,7 +279,8 @@ describe('a subscription that cannot be billed', () => {
         WHERE id = ${edited.id}`);
       const auto_topup = { enabled: true, threshold: '1', amount: '4', cooldown: DAY };
       const low = await makeWallet(api, {
-        ...{ conversion_rate: name === 'sound' ? '5' : '6', auto_topup },
+        conversion_rate: name === 'sound' ? '5' : '6',
+        auto_topup,
       });
       return { paused, waiting, grant, wallet, low, edited };
     };
@@ -304,9 +330,12 @@ describe('a subscription that cannot be billed', () => {
     const [credit] = (await api.call('GET', `/v1/wallets/${broken.wallet.id}/transactions`)).body
       .items;
     expect(aside.sort()).toEqual([
-      ...[`apply-credit-grant ${broken.grant.id}`, `end-waiting-subscription ${broken.waiting.id}`],
-      ...[`expire-credits ${credit.id}`, `finalize-edited-invoice ${broken.edited.id}`],
-      ...[`settle-pause ${broken.paused.id}`, `top-up-wallet ${broken.low.id}`],
+      `apply-credit-grant ${broken.grant.id}`,
+      `end-waiting-subscription ${broken.waiting.id}`,
+      `expire-credits ${credit.id}`,
+      `finalize-edited-invoice ${broken.edited.id}`,
+      `settle-pause ${broken.paused.id}`,
+      `top-up-wallet ${broken.low.id}`,
     ]);
   });
 });

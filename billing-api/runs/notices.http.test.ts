@@ -23,8 +23,12 @@ const test = billedTest.extend<{ world: World }>({
     await use({
       subscribe: (members = {}) =>
         api.make('/v1/subscriptions', {
-          ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-          ...{ billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z', ...members },
+          external_customer_id: 'acme',
+          plan_id: plan.id,
+          currency: 'usd',
+          billing_period: 'MONTHLY',
+          start_date: '2026-01-01T00:00:00Z',
+          ...members,
         }),
       read: async (id) => (await api.call('GET', `/v1/subscriptions/${id}`)).body,
       post: async (path, body) => (await api.call('POST', `/v1/${path}`, { body })).body,
@@ -56,7 +60,8 @@ describe('the notice of a renewal (32.3)', () => {
     expect(await world.told(RENEWAL)).toEqual(['2026-01-31T00:00:00 2026-02-01']);
     await bill('2026-02-28T01:00:00Z');
     expect(await world.told(RENEWAL)).toEqual([
-      ...['2026-01-31T00:00:00 2026-02-01', '2026-02-28T01:00:00 2026-03-01'],
+      '2026-01-31T00:00:00 2026-02-01',
+      '2026-02-28T01:00:00 2026-03-01',
     ]);
   });
 
@@ -120,8 +125,9 @@ describe('the cancellation of an overdue subscription (30.2)', () => {
     await bill('2026-01-21T00:00:01Z');
     const after = await world.read(id);
     expect(after).toMatchObject({
-      ...{ subscription_status: 'cancelled', cancelled_at: '2026-01-21T00:00:00.001Z' },
-      ...{ end_date: '2026-01-21T00:00:00.001Z' },
+      subscription_status: 'cancelled',
+      cancelled_at: '2026-01-21T00:00:00.001Z',
+      end_date: '2026-01-21T00:00:00.001Z',
       metadata: {
         cancellation_type: 'immediate',
         cancellation_reason: expect.stringContaining(opening.invoice_number),

@@ -33,8 +33,11 @@ type World = {
 };
 
 const TARGET = {
-  ...{ billing_cadence: 'RECURRING', billing_cycle: 'anniversary', billing_period: 'MONTHLY' },
-  ...{ billing_period_count: 1, proration_behavior: 'create_prorations' },
+  billing_cadence: 'RECURRING',
+  billing_cycle: 'anniversary',
+  billing_period: 'MONTHLY',
+  billing_period_count: 1,
+  proration_behavior: 'create_prorations',
 };
 
 const test = billedTest.extend<{ world: World }>({
@@ -61,8 +64,12 @@ const test = billedTest.extend<{ world: World }>({
       subscribe: async (name, members = {}) => {
         await api.make('/v1/customers', { external_id: name });
         const made = await api.make('/v1/subscriptions', {
-          ...{ external_customer_id: name, plan_id: own, currency: 'usd' },
-          ...{ billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z', ...members },
+          external_customer_id: name,
+          plan_id: own,
+          currency: 'usd',
+          billing_period: 'MONTHLY',
+          start_date: '2026-01-01T00:00:00Z',
+          ...members,
         });
         return made.id;
       },
@@ -106,8 +113,11 @@ const test = billedTest.extend<{ world: World }>({
             .sort(),
           invoices.items
             .map((one: Answer) => [
-              ...[one.period_start, one.period_end, one.billing_reason],
-              ...[one.invoice_status, one.total],
+              one.period_start,
+              one.period_end,
+              one.billing_reason,
+              one.invoice_status,
+              one.total,
             ])
             .sort(),
           wallets.items.map((one: Answer) => one.credit_balance),
@@ -120,8 +130,12 @@ const test = billedTest.extend<{ world: World }>({
 
 /** All orders of three. */
 const ORDERS = [
-  ...[[0, 1, 2] as const, [0, 2, 1] as const, [1, 0, 2] as const],
-  ...[[1, 2, 0] as const, [2, 0, 1] as const, [2, 1, 0] as const],
+  [0, 1, 2] as const,
+  [0, 2, 1] as const,
+  [1, 0, 2] as const,
+  [1, 2, 0] as const,
+  [2, 0, 1] as const,
+  [2, 1, 0] as const,
 ];
 
 describe('what comes at once', () => {
@@ -174,8 +188,11 @@ describe('what comes at once', () => {
     const { items: plans } = await api.make('/v1/plans/search', {});
     const plan = plans.find((one: Answer) => one.name === 'Pro');
     const body = {
-      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', lookup_key: 'main' },
+      external_customer_id: 'acme',
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      lookup_key: 'main',
     };
     const made = await Promise.all(Array.from({ length: 5 }, () => world.post('', { body })));
     expect(made.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409]);
@@ -193,7 +210,7 @@ describe('what comes at once', () => {
     await bill('2026-01-16T00:00:00Z');
     const change = () =>
       world.post(`/${id}/change/execute`, {
-        ...{ body: { ...TARGET, target_plan_id: world.target } },
+        body: { ...TARGET, target_plan_id: world.target },
         headers: { 'Idempotency-Key': 'upgrade' },
       });
     const first = await Promise.all([change(), change(), change()]);
@@ -207,7 +224,9 @@ describe('what comes at once', () => {
     expect(found.items).toHaveLength(1);
     const invoices = await api.make('/v1/invoices/search', {});
     expect(invoices.items.map((one: Answer) => one.billing_reason).toSorted()).toEqual([
-      ...['SUBSCRIPTION_CREATE', 'SUBSCRIPTION_CYCLE', 'SUBSCRIPTION_UPDATE'],
+      'SUBSCRIPTION_CREATE',
+      'SUBSCRIPTION_CYCLE',
+      'SUBSCRIPTION_UPDATE',
     ]);
   });
 
@@ -238,12 +257,16 @@ describe('what comes at once', () => {
       const config = { allowed_price_types: ['ALL'] };
       await api.make('/v1/wallets', { customer_id: customerId, currency: 'usd', config });
       const made = await api.make('/v1/subscriptions', {
-        ...{ customer_id: customerId, plan_id: plan.id, currency: 'usd' },
+        customer_id: customerId,
+        plan_id: plan.id,
+        currency: 'usd',
         billing_period: 'MONTHLY',
       });
       const subscription_id = made.id;
       const added = await api.make('/v1/subscriptions/addon', {
-        ...{ subscription_id, addon_id: addon.id, proration_behavior },
+        subscription_id,
+        addon_id: addon.id,
+        proration_behavior,
       });
       const invoices = [];
       for (const { id } of [made.latest_invoice, added.invoice]) {
@@ -253,7 +276,7 @@ describe('what comes at once', () => {
       }
       const [fees, ofAddon] = invoices;
       const path = `/v1/subscriptions/${subscription_id}`;
-      const ended = { ...{ proration_behavior, cancellation_type: 'immediate' } };
+      const ended = { proration_behavior, cancellation_type: 'immediate' };
       return {
         which: sql.fragment`wallets WHERE customer_id = ${customerId}`,
         note: send('POST', '/v1/creditnotes', noteOn(fees, '29.99')),
@@ -261,7 +284,9 @@ describe('what comes at once', () => {
         void: send('POST', `/v1/invoices/${fees.id}/void`, {}),
         cancel: send('POST', `${path}/cancel`, ended),
         defer: send('POST', `${path}/cancel`, {
-          ...{ proration_behavior, cancellation_type: 'scheduled_date', cancel_at: SECOND },
+          proration_behavior,
+          cancellation_type: 'scheduled_date',
+          cancel_at: SECOND,
         }),
         end: async () => {
           await bill(SECOND);
@@ -272,7 +297,8 @@ describe('what comes at once', () => {
           quantity_change_params: { line_items: [{ id: made.line_items[0].id, quantity: '0' }] },
         }),
         remove: send('DELETE', '/v1/subscriptions/addon', {
-          ...{ addon_association_id: added.id, proration_behavior },
+          addon_association_id: added.id,
+          proration_behavior,
           effective_date: '2026-01-01T00:00:00Z',
         }),
         held: async () => {
@@ -296,7 +322,8 @@ describe('what comes at once', () => {
         await setTestClock(database.database, api.environment, Date.parse(SECOND));
       }
       const answers = await inTurnWhileHeld<Answer>(database.database, one.which, [
-        ...[one[first], one[second]],
+        one[first],
+        one[second],
       ]);
       found.push([first, second, ...answers.map(({ status }) => status), ...(await one.held())]);
     }
@@ -327,8 +354,12 @@ describe('what comes at once', () => {
     const subscribe = async (name: string, members: object) => {
       await api.make('/v1/customers', { external_id: name });
       return api.make('/v1/subscriptions', {
-        ...{ external_customer_id: name, plan_id: plan.id, currency: 'usd' },
-        ...{ billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z', ...members },
+        external_customer_id: name,
+        plan_id: plan.id,
+        currency: 'usd',
+        billing_period: 'MONTHLY',
+        start_date: '2026-01-01T00:00:00Z',
+        ...members,
       });
     };
     const override = (price: string) => [{ price_id: price, quantity: '10' }];
@@ -336,7 +367,8 @@ describe('what comes at once', () => {
     const seats = await subscribe('seats', { override_line_items: override(prices[0].id) });
     const helped = await subscribe('helped', {});
     const added = await api.make('/v1/subscriptions/addon', {
-      ...{ subscription_id: helped.id, addon_id: addon.id },
+      subscription_id: helped.id,
+      addon_id: addon.id,
     });
     await bill('2026-02-01T00:00:00Z');
     await world.turn('2026-02-01T02:00:00Z');
@@ -344,7 +376,8 @@ describe('what comes at once', () => {
       const target = { id: seats.line_items[0].id };
       await changeLine(needs, occasion, { target, body: { quantity: '15' } });
       await removeAddon(needs, occasion, {
-        ...{ addon_association_id: added.id, effective_date: '2026-02-01T02:00:00Z' },
+        addon_association_id: added.id,
+        effective_date: '2026-02-01T02:00:00Z',
         proration_behavior: 'create_prorations',
       });
     });

@@ -44,15 +44,20 @@ const test = billedTest.extend<{ world: World }>({
     await bill('2026-10-01T00:00:00Z');
     const plan = await api.make('/v1/plans', { name: 'Pro' });
     const meter = await api.make('/v1/meters', {
-      ...{ name: 'Units', event_name: 'call', aggregation: SUM },
+      name: 'Units',
+      event_name: 'call',
+      aggregation: SUM,
     });
     const ofPlan = { entity_id: plan.id, currency: 'usd' };
     await api.make('/v1/prices', { ...ofPlan, meter_id: meter.id, ...TIERED });
     await api.make('/v1/prices', { ...ofPlan, amount: '20', invoice_cadence: 'ARREAR' });
     await api.make('/v1/customers', { external_id: 'acme' });
     const subscription = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00Z' },
+      external_customer_id: 'acme',
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: '2026-10-01T00:00:00Z',
       auto_invoice_threshold: '50',
     });
     await completeBackfills(database.database);
@@ -66,7 +71,9 @@ const test = billedTest.extend<{ world: World }>({
       use: (at, units) =>
         storeEvents({ database, clickhouse }, environment, [
           {
-            ...{ at, eventName: 'call', properties: { units: String(units) } },
+            at,
+            eventName: 'call',
+            properties: { units: String(units) },
             countsOn: [{ ...target, aggregation }],
           },
         ]),
@@ -101,7 +108,8 @@ test('segments of a period add up to the invoice that it would have had (OR-04, 
   const { id } = world.subscription;
   const { body } = await api.call('GET', `/v1/subscriptions/${id}`);
   expect([body.current_period_start, body.current_period_end]).toEqual([
-    ...['2026-10-12T00:00:00.000Z', '2026-11-01T00:00:00.000Z'],
+    '2026-10-12T00:00:00.000Z',
+    '2026-11-01T00:00:00.000Z',
   ]);
   await world.use('2026-10-20T00:00:00Z', 90_000);
   await bill('2026-10-21T00:00:00Z');
@@ -124,16 +132,27 @@ test('one that cannot be invoiced is set aside, and does not hold up the others'
 }) => {
   const { id, plan_id, customer_id } = world.subscription;
   const other = await api.make('/v1/subscriptions', {
-    ...{ external_customer_id: 'acme', plan_id, currency: 'usd', auto_invoice_threshold: '50' },
-    ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00Z' },
+    external_customer_id: 'acme',
+    plan_id,
+    currency: 'usd',
+    auto_invoice_threshold: '50',
+    billing_period: 'MONTHLY',
+    start_date: '2026-10-01T00:00:00Z',
   });
   await world.use('2026-10-10T12:00:00Z', 60_000);
   await bill('2026-10-12T00:00:00Z');
   // What the threshold invoice of one of them would be is there already.
   const taken = await api.make('/v1/invoices', {
-    ...{ customer_id, subscription_id: id, currency: 'usd', invoice_type: 'SUBSCRIPTION' },
-    ...{ billing_period: 'MONTHLY', period_start: '2026-10-01T00:00:00.000Z' },
-    ...{ period_end: '2026-10-12T00:00:00.000Z', subtotal: '0', total: '0', amount_due: '0' },
+    customer_id,
+    subscription_id: id,
+    currency: 'usd',
+    invoice_type: 'SUBSCRIPTION',
+    billing_period: 'MONTHLY',
+    period_start: '2026-10-01T00:00:00.000Z',
+    period_end: '2026-10-12T00:00:00.000Z',
+    subtotal: '0',
+    total: '0',
+    amount_due: '0',
     line_items: [{ display_name: 'In the way', amount: '0' }],
   });
   await ownerOf(database.database).query(sql.type(z.unknown())`
@@ -174,12 +193,16 @@ test('usage of a segment that arrives after it is on the next invoice, explained
   const invoice = (await api.call('GET', `/v1/invoices/${cycle.id}`)).body;
   const line = invoice.line_items.find((one: Answer) => one.price_type === 'USAGE');
   expect([line.quantity, line.amount, line.period_start]).toEqual([
-    ...['150000', '57.00', '2026-10-01T00:00:00.000Z'],
+    '150000',
+    '57.00',
+    '2026-10-01T00:00:00.000Z',
   ]);
   const path = `/v1/invoices/${cycle.id}/line_items/${line.id}/explain`;
   const explained = (await api.call('GET', path)).body;
   expect([explained.rounding.rounded, explained.charged_before, explained.amount]).toEqual([
-    ...['107', '50.00', '57.00'],
+    '107',
+    '50.00',
+    '57.00',
   ]);
   for (const one of found.items) {
     const { body } = await api.call('GET', `/v1/invoices/${one.id}/verify`);
@@ -195,8 +218,12 @@ test('two are reached at once, and a wallet pays of one of them alone', async ({
 }) => {
   const { customer_id, plan_id } = world.subscription;
   await api.make('/v1/subscriptions', {
-    ...{ customer_id, plan_id, currency: 'usd', billing_period: 'MONTHLY' },
-    ...{ start_date: '2026-10-01T00:00:00Z', auto_invoice_threshold: '50' },
+    customer_id,
+    plan_id,
+    currency: 'usd',
+    billing_period: 'MONTHLY',
+    start_date: '2026-10-01T00:00:00Z',
+    auto_invoice_threshold: '50',
   });
   await api.make('/v1/wallets', { customer_id, currency: 'usd', initial_credits_to_load: '10' });
   await world.use('2026-10-10T12:00:00Z', 60_000);
@@ -219,7 +246,8 @@ test('a voided segment is charged by the next invoice', async ({ api, bill, worl
   expect((await world.invoices())[1]).toBe('2026-11-01 SUBSCRIPTION_CYCLE 127.00');
   const again = await api.call('POST', `/v1/invoices/${segment.id}/recalculate`, { body: {} });
   expect([again.status, again.body.message]).toEqual([
-    ...[400, expect.stringContaining('a later invoice of the same period')],
+    400,
+    expect.stringContaining('a later invoice of the same period'),
   ]);
 });
 
@@ -267,7 +295,9 @@ test('a threshold is one of usage of the plan, without a commitment', async ({ a
   const fixed = await api.make('/v1/plans', { name: 'Fixed' });
   await api.make('/v1/prices', { entity_id: fixed.id, currency: 'usd', amount: '1' });
   const body = {
-    ...{ external_customer_id: 'acme', plan_id: plan, currency: 'usd' },
+    external_customer_id: 'acme',
+    plan_id: plan,
+    currency: 'usd',
     billing_period: 'MONTHLY',
   };
   const committed = { commitment_amount: '10', overage_factor: '2' };
@@ -280,7 +310,9 @@ test('a threshold is one of usage of the plan, without a commitment', async ({ a
     const sent = { ...body, ...wrong, auto_invoice_threshold: value };
     const answer = await api.call('POST', '/v1/subscriptions', { body: sent });
     expect([wrong, answer.status, Object.keys(answer.body.details)]).toEqual([
-      ...[wrong, 400, ['auto_invoice_threshold']],
+      wrong,
+      400,
+      ['auto_invoice_threshold'],
     ]);
   }
   const other = await api.make('/v1/subscriptions', { ...body, ...committed });
@@ -300,18 +332,26 @@ test('usage that becomes cheaper than what was charged is taken off, and the res
   const plan = await api.make('/v1/plans', { name: 'Volume' });
   const price = { entity_id: plan.id, currency: 'usd', billing_model: 'TIERED' };
   await api.make('/v1/prices', {
-    ...{ ...price, meter_id: line.meter_id, tier_mode: 'VOLUME' },
+    ...price,
+    meter_id: line.meter_id,
+    tier_mode: 'VOLUME',
     tiers: [
       { up_to: 10_000, unit_amount: '0.01' },
       { up_to: null, unit_amount: '0.001' },
     ],
   });
   await api.make('/v1/prices', {
-    ...{ entity_id: plan.id, currency: 'usd', amount: '20', invoice_cadence: 'ARREAR' },
+    entity_id: plan.id,
+    currency: 'usd',
+    amount: '20',
+    invoice_cadence: 'ARREAR',
   });
   const subscription = await api.make('/v1/subscriptions', {
-    ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-    ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00Z' },
+    external_customer_id: 'acme',
+    plan_id: plan.id,
+    currency: 'usd',
+    billing_period: 'MONTHLY',
+    start_date: '2026-10-01T00:00:00Z',
     auto_invoice_threshold: '80',
   });
   await world.use('2026-10-11T12:00:00Z', 9_000);

@@ -24,7 +24,10 @@ export async function activateIncomplete(
   if (row === null) return notFound(SUBSCRIPTIONS.name, id);
   if (row.subscription_status !== 'incomplete') return row;
   const active = await moveRecord(unit, SUBSCRIPTIONS, {
-    ...{ target: { id }, lifecycle: SUBSCRIPTION, move: 'activate', to: 'active' },
+    target: { id },
+    lifecycle: SUBSCRIPTION,
+    move: 'activate',
+    to: 'active',
     told: (after) => toldOfSubscription(unit, after),
   });
   if (isRefusal(active)) return active;

@@ -59,7 +59,9 @@ describe('GET /subscriptions/{id}/entitlements', () => {
     await entitle(plan.id, features[0]);
     await entitle(other.id, features[1]);
     await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'acme', plan_id: other.id, currency: 'usd' },
+      external_customer_id: 'acme',
+      plan_id: other.id,
+      currency: 'usd',
       billing_period: 'MONTHLY',
     });
     const path = `/v1/subscriptions/${subscription.id}/entitlements`;

@@ -48,7 +48,10 @@ async function follow(unit: Unit, all: readonly Following[]): Promise<Refusal | 
       move === null || first === undefined
         ? await updateRecords(unit, SUBSCRIPTIONS, changes)
         : await moveRecords(unit, SUBSCRIPTIONS, {
-            ...{ lifecycle: SUBSCRIPTION, move, to: first.parent.subscription_status, changes },
+            lifecycle: SUBSCRIPTION,
+            move,
+            to: first.parent.subscription_status,
+            changes,
             told: (after) => toldOfSubscription(unit, after),
           });
     if (isRefusal(done)) return done;

@@ -36,11 +36,17 @@ export async function pendingRefusal(
 /** Notes that a schedule was done. */
 export async function markExecuted(unit: Unit, id: string): Promise<Refusal | null> {
   const begun = await moveRecord(unit, SCHEDULES, {
-    ...{ target: { id }, lifecycle: SCHEDULE, move: 'execute', to: 'executing' },
+    target: { id },
+    lifecycle: SCHEDULE,
+    move: 'execute',
+    to: 'executing',
   });
   if (isRefusal(begun)) return begun;
   const done = await moveRecord(unit, SCHEDULES, {
-    ...{ target: { id }, lifecycle: SCHEDULE, move: 'succeed', to: 'executed' },
+    target: { id },
+    lifecycle: SCHEDULE,
+    move: 'succeed',
+    to: 'executed',
     patch: () => ({ executed_at: unit.now, error: null }),
   });
   return isRefusal(done) ? done : null;
@@ -67,11 +73,17 @@ export async function noteAttempt(
 /** Notes why a schedule could not be done. */
 export async function markFailed(unit: Unit, id: string, error: string): Promise<Refusal | null> {
   const begun = await moveRecord(unit, SCHEDULES, {
-    ...{ target: { id }, lifecycle: SCHEDULE, move: 'execute', to: 'executing' },
+    target: { id },
+    lifecycle: SCHEDULE,
+    move: 'execute',
+    to: 'executing',
   });
   if (isRefusal(begun)) return begun;
   const failed = await moveRecord(unit, SCHEDULES, {
-    ...{ target: { id }, lifecycle: SCHEDULE, move: 'fail', to: 'failed' },
+    target: { id },
+    lifecycle: SCHEDULE,
+    move: 'fail',
+    to: 'failed',
     patch: () => ({ executed_at: unit.now, error: error.slice(0, 1000) }),
   });
   return isRefusal(failed) ? failed : null;
@@ -80,7 +92,10 @@ export async function markFailed(unit: Unit, id: string, error: string): Promise
 /** Notes that a schedule is never done. */
 export function markCancelled(unit: Unit, id: string): Promise<ScheduleRow | Refusal> {
   return moveRecord(unit, SCHEDULES, {
-    ...{ target: { id }, lifecycle: SCHEDULE, move: 'cancel', to: 'cancelled' },
+    target: { id },
+    lifecycle: SCHEDULE,
+    move: 'cancel',
+    to: 'cancelled',
     patch: () => ({ cancelled_at: unit.now }),
   });
 }

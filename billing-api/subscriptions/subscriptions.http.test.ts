@@ -274,9 +274,7 @@ test('a plan without a matching price is refused with the prices that it has', a
 });
 
 /** Members that a list has as a single answer has them. */
-const BELONGINGS = [
-  ...['pauses', 'phases', 'coupon_associations', 'credit_grants', 'latest_invoice'],
-];
+const BELONGINGS = ['pauses', 'phases', 'coupon_associations', 'credit_grants', 'latest_invoice'];
 
 describe('POST /subscriptions/search', () => {
   test('finds by every member of its own', async ({ api, database, clock }) => {
@@ -392,8 +390,11 @@ describe('a price on a subscription that begins in the past', () => {
     await api.call('PUT', `/v1/prices/${changed.id}`, { body: { amount: '4' } });
     await api.make('/v1/customers', { external_id: 'acme' });
     const subscription = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00Z' },
+      external_customer_id: 'acme',
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: '2026-10-01T00:00:00Z',
       override_line_items: [],
     });
     const starts = subscription.line_items.map((item: Record<string, string>) => [

@@ -20,7 +20,9 @@ export type AdvanceWorld = {
 /** Two plans, each of seats and a fee, and taxes on what one of the customers is charged. */
 export async function makeAdvancePlans(api: BillingUnderTest, customerId: string) {
   await api.make('/v1/taxes/associations', {
-    ...{ tax_rate_code: 'VAT', entity_type: 'customer', entity_id: customerId },
+    tax_rate_code: 'VAT',
+    entity_type: 'customer',
+    entity_id: customerId,
     auto_apply: true,
   });
   const plans: string[] = [];
@@ -58,8 +60,11 @@ async function subscribe(world: AdvanceWorld): Promise<void> {
   const begun = Date.now() - (1 + world.random.below(25)) * DAY_MS - world.random.below(DAY_MS);
   const { body, status } = await world.api.call('POST', '/v1/subscriptions', {
     body: {
-      ...{ customer_id: drawn(world, world.customers), plan_id: drawn(world, world.plans) },
-      ...{ currency: 'usd', billing_period: 'MONTHLY', start_date: new Date(begun).toISOString() },
+      customer_id: drawn(world, world.customers),
+      plan_id: drawn(world, world.plans),
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: new Date(begun).toISOString(),
       ...(world.random.below(3) === 0 ? { coupons: ['TEN'] } : {}),
     },
   });
@@ -105,8 +110,11 @@ const changePlan = (world: AdvanceWorld) =>
       `/v1/subscriptions/${id}/change/execute`,
       {
         body: {
-          ...{ target_plan_id: drawn(world, world.plans), billing_cadence: 'RECURRING' },
-          ...{ billing_period: 'MONTHLY', billing_period_count: 1, billing_cycle: 'anniversary' },
+          target_plan_id: drawn(world, world.plans),
+          billing_cadence: 'RECURRING',
+          billing_period: 'MONTHLY',
+          billing_period_count: 1,
+          billing_cycle: 'anniversary',
           proration_behavior: 'create_prorations',
         },
       },
@@ -162,6 +170,17 @@ async function beside(world: AdvanceWorld): Promise<void> {
 
 /** Random operations on charges in advance, by their weight. */
 export const ADVANCE_OPERATIONS: readonly ((world: AdvanceWorld) => Promise<void>)[] = [
-  ...[subscribe, subscribe, subscribe, changeSeats, changeSeats, changeSeats],
-  ...[cancel, changePlan, replace, replace, beside, beside, beside],
+  subscribe,
+  subscribe,
+  subscribe,
+  changeSeats,
+  changeSeats,
+  changeSeats,
+  cancel,
+  changePlan,
+  replace,
+  replace,
+  beside,
+  beside,
+  beside,
 ];

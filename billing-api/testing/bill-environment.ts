@@ -41,7 +41,9 @@ function asUsageReader(clickHouse: ClickHouse): ClickHouse {
   const withOptions: ClickHouse['withOptions'] = (options) =>
     options.settings?.log_comment === undefined ? refuse() : clickHouse.withOptions(options);
   const replaced: Readonly<Record<PropertyKey, unknown>> = {
-    ...{ query: refuse, visitRows: refuse, withOptions },
+    query: refuse,
+    visitRows: refuse,
+    withOptions,
   };
   return new Proxy(clickHouse, {
     get: (target, key) => {
@@ -56,8 +58,13 @@ export function billingNeeds({ database, clickHouse }: BilledWorld): JobNeeds {
   const dataUntil = createPostgresDataUntil(database, 0);
   const reader = asUsageReader(clickHouse);
   return createJobNeeds({
-    ...{ database, clickHouse, reader, log: createLog('test', 'silent'), dataUntil },
-    ...{ secretsKey: TOKEN_SECRET, arePrivateTargetsAllowed: true },
+    database,
+    clickHouse,
+    reader,
+    log: createLog('test', 'silent'),
+    dataUntil,
+    secretsKey: TOKEN_SECRET,
+    arePrivateTargetsAllowed: true,
   });
 }
 

@@ -48,7 +48,9 @@ export const test = clockedTest.extend<{ world: World; moreJobs: readonly Job<Jo
     await api.make(CLOCKS, { now: START });
     const stripe = await startStripeSimulator();
     const meter = await api.make('/v1/meters', {
-      ...{ name: 'Units', event_name: 'call', aggregation: SUM },
+      name: 'Units',
+      event_name: 'call',
+      aggregation: SUM,
     });
     const meterId = meter.id as string;
     const planId = await planOf(api, 'Pro', meterId);
@@ -60,18 +62,27 @@ export const test = clockedTest.extend<{ world: World; moreJobs: readonly Job<Jo
     const { environment } = api;
     const target = { environment, meterId, generation, aggregation: { ...COUNT_EVENTS, ...SUM } };
     await use({
-      ...{ planId, targetId, stripe },
+      planId,
+      targetId,
+      stripe,
       use: (externalId, at, units) =>
         storeEvents({ database, clickhouse }, environment, [
           {
-            ...{ at, eventName: 'call', customerKey: `e:${externalId}` },
-            ...{ properties: { units: String(units) }, countsOn: [target] },
+            at,
+            eventName: 'call',
+            customerKey: `e:${externalId}`,
+            properties: { units: String(units) },
+            countsOn: [target],
           },
         ]),
       subscribe: (externalId, members = {}) =>
         api.make('/v1/subscriptions', {
-          ...{ external_customer_id: externalId, plan_id: planId, currency: 'usd' },
-          ...{ billing_period: 'MONTHLY', start_date: START, ...members },
+          external_customer_id: externalId,
+          plan_id: planId,
+          currency: 'usd',
+          billing_period: 'MONTHLY',
+          start_date: START,
+          ...members,
         }),
     });
     await stripe.close();
@@ -98,12 +109,19 @@ async function beginFamilies({ subscribe, use }: World): Promise<void> {
 async function beginLives(api: BillingUnderTest, world: World): Promise<void> {
   const { subscribe, targetId, use } = world;
   await api.make('/v1/coupons', {
-    ...{ name: 'Tenth', coupon_code: 'TENTH', type: 'percentage', percentage_off: '10' },
-    ...{ cadence: 'repeated', duration_in_periods: 5 },
+    name: 'Tenth',
+    coupon_code: 'TENTH',
+    type: 'percentage',
+    percentage_off: '10',
+    cadence: 'repeated',
+    duration_in_periods: 5,
   });
   const addon = await api.make('/v1/addons', { name: 'Support', lookup_key: 'support' });
   await api.make('/v1/prices', {
-    ...{ entity_type: 'ADDON', entity_id: addon.id, currency: 'usd', amount: '30' },
+    entity_type: 'ADDON',
+    entity_id: addon.id,
+    currency: 'usd',
+    amount: '30',
     invoice_cadence: 'ADVANCE',
   });
   await beginFamilies(world);
@@ -122,7 +140,8 @@ async function beginLives(api: BillingUnderTest, world: World): Promise<void> {
     period_count: 1,
   };
   await subscribe('busy', {
-    ...{ addons: [{ addon_id: addon.id }], payment_terms: '15 NET' },
+    addons: [{ addon_id: addon.id }],
+    payment_terms: '15 NET',
     credit_grants: [
       {
         ...credits,
@@ -142,15 +161,20 @@ async function beginLives(api: BillingUnderTest, world: World): Promise<void> {
     billing_cycle: 'calendar',
   };
   await api.make(`/v1/subscriptions/${trial.id}/change/execute`, {
-    ...{ ...change, billing_period: 'MONTHLY', billing_period_count: 1 },
-    ...{ proration_behavior: 'create_prorations', change_at: 'end_of_period' },
+    ...change,
+    billing_period: 'MONTHLY',
+    billing_period_count: 1,
+    proration_behavior: 'create_prorations',
+    change_at: 'end_of_period',
   });
 }
 
 /** Connects the gateway that charges cards. */
 async function connectCards(api: BillingUnderTest, { stripe }: World): Promise<void> {
   await api.make('/v1/connections', {
-    ...{ name: 'Cards', provider_type: 'stripe', endpoint_url: stripe.url },
+    name: 'Cards',
+    provider_type: 'stripe',
+    endpoint_url: stripe.url,
     secrets: { secret_key: KEY, webhook_secret: stripe.webhookSecret },
   });
 }
@@ -161,10 +185,14 @@ const BY_GOOD_CARD = { ...BY_CARD, gateway_payment_method_id: 'pm_card_visa' } a
 /** Lives that cards and wallets pay, and lives that pause and end. */
 async function beginPaid(api: BillingUnderTest, { subscribe, use }: World): Promise<void> {
   const made = await subscribe('card', {
-    ...{ ...BY_GOOD_CARD, billing_cycle: 'calendar', customer_timezone: 'Europe/Berlin' },
+    ...BY_GOOD_CARD,
+    billing_cycle: 'calendar',
+    customer_timezone: 'Europe/Berlin',
   });
   await api.make(`/v1/subscriptions/${made.id}/pause`, {
-    ...{ pause_mode: 'scheduled', pause_start: '2027-02-20T10:00:00Z', pause_days: 17 },
+    pause_mode: 'scheduled',
+    pause_start: '2027-02-20T10:00:00Z',
+    pause_days: 17,
   });
   await api.call('PUT', '/v1/settings/subscription_auto_cancel', {
     body: { value: { enabled: true, grace_period_days: 40 } },
@@ -172,15 +200,21 @@ async function beginPaid(api: BillingUnderTest, { subscribe, use }: World): Prom
   const declined = { ...BY_CARD, gateway_payment_method_id: 'pm_card_chargeDeclined' };
   await subscribe('declined', declined);
   await api.make('/v1/wallets', {
-    ...{ external_customer_id: 'prepaid', currency: 'usd', initial_credits_to_load: '250' },
-    ...{ config: { allowed_price_types: ['ALL'] } },
+    external_customer_id: 'prepaid',
+    currency: 'usd',
+    initial_credits_to_load: '250',
+    config: { allowed_price_types: ['ALL'] },
     initial_credits_expiry_date_utc: '2027-02-14T00:00:00Z',
     auto_topup: { enabled: true, threshold: '20', amount: '90' },
   });
   await api.make('/v1/wallets', {
-    ...{ external_customer_id: 'leaving', currency: 'usd', initial_credits_to_load: '5' },
+    external_customer_id: 'leaving',
+    currency: 'usd',
+    initial_credits_to_load: '5',
     auto_topup: {
-      ...{ enabled: true, threshold: '20', amount: '4' },
+      enabled: true,
+      threshold: '20',
+      amount: '4',
       cooldown: { value: 5, unit: 'day' },
     },
   });
@@ -188,11 +222,13 @@ async function beginPaid(api: BillingUnderTest, { subscribe, use }: World): Prom
   await use('prepaid', '2027-01-09T00:00:00Z', 11);
   const leaving = await subscribe('leaving', { billing_period: 'WEEKLY' });
   await api.make(`/v1/subscriptions/${leaving.id}/cancel`, {
-    ...{ cancellation_type: 'scheduled_date', cancel_at: '2027-02-10T11:00:00Z' },
+    cancellation_type: 'scheduled_date',
+    cancel_at: '2027-02-10T11:00:00Z',
   });
   const dated = await subscribe('dated', { end_date: '2027-03-05T12:34:56.789Z' });
   await api.make(`/v1/subscriptions/${dated.id}/pause`, {
-    ...{ pause_mode: 'period_end', pause_days: 9 },
+    pause_mode: 'period_end',
+    pause_days: 9,
   });
   await subscribe('island', { billing_period: 'WEEKLY', customer_timezone: 'Australia/Lord_Howe' });
 }

@@ -41,7 +41,8 @@ export async function makeExportWorld(
   };
   await at(store.now);
   const connection = await api.make('/v1/connections', {
-    ...{ name: 'Lake', provider_type: 's3' },
+    name: 'Lake',
+    provider_type: 's3',
     secrets: { access_key_id: 'example', secret_access_key: 'example secret' },
   });
   const counted: ExportWorld['counted'] = {};
@@ -55,13 +56,22 @@ export async function makeExportWorld(
     await queueDueWindows(needs, occasion);
   };
   return {
-    ...{ connection, counted, at, queue },
+    connection,
+    counted,
+    at,
+    queue,
     schedule: (entity_type, members = {}, config = {}) =>
       api.make('/v1/tasks/scheduled', {
-        ...{ connection_id: connection.id, entity_type, interval: 'hourly', enabled: true },
+        connection_id: connection.id,
+        entity_type,
+        interval: 'hourly',
+        enabled: true,
         job_config: {
-          ...{ bucket: EXPORT_BUCKET, region: 'eu-central-1', endpoint_url: store.url },
-          ...{ use_path_style: true, ...config },
+          bucket: EXPORT_BUCKET,
+          region: 'eu-central-1',
+          endpoint_url: store.url,
+          use_path_style: true,
+          ...config,
         },
         ...members,
       }),

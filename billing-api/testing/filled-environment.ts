@@ -282,8 +282,16 @@ export async function fillEnvironment(
   };
   const sold = { ...catalog, ...addons, ...grants, ...units, ...entitlements, ...adjustments };
   const ids = {
-    ...{ ...sold, ...customer, ...alerts, ...made },
-    ...{ ...usage, ...letters, ...drafts, ...money, ...outward, ...platform },
+    ...sold,
+    ...customer,
+    ...alerts,
+    ...made,
+    ...usage,
+    ...letters,
+    ...drafts,
+    ...money,
+    ...outward,
+    ...platform,
   };
   return { environment, apiKey, ids: ids as FilledEnvironment['ids'], call };
 }

@@ -48,8 +48,12 @@ export async function makeDrafts(
   const subscriptions: string[] = [];
   for (const name of DRAFTS) {
     const made = await make('/v1/subscriptions', {
-      ...{ customer_id: customerId, plan_id: plan.id, currency: 'eur', metadata: { name } },
-      ...{ billing_period: 'MONTHLY', start_date: start.toISOString() },
+      customer_id: customerId,
+      plan_id: plan.id,
+      currency: 'eur',
+      metadata: { name },
+      billing_period: 'MONTHLY',
+      start_date: start.toISOString(),
     });
     subscriptions.push(made.id as string);
   }

@@ -54,7 +54,10 @@ async function makeMoving(
 ) {
   const subscribe = (members: object) =>
     make('/v1/subscriptions', {
-      ...{ customer_id: customerId, plan_id: planId, currency: 'usd', billing_period: 'MONTHLY' },
+      customer_id: customerId,
+      plan_id: planId,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
       ...members,
     });
   const ending = await subscribe({});
@@ -66,13 +69,20 @@ async function makeMoving(
   await call('POST', `/v1/subscriptions/${paused.id}/pause`, { body: { pause_mode: 'immediate' } });
   const target = await make('/v1/plans', { name: 'Scale' });
   await make('/v1/prices', {
-    ...{ entity_id: target.id, currency: 'usd', amount: '200', invoice_cadence: 'ADVANCE' },
+    entity_id: target.id,
+    currency: 'usd',
+    amount: '200',
+    invoice_cadence: 'ADVANCE',
   });
   const scheduled = await subscribe({});
   const change = await call('POST', `/v1/subscriptions/${scheduled.id}/change/execute`, {
     body: {
-      ...{ target_plan_id: target.id, billing_cadence: 'RECURRING', billing_cycle: 'anniversary' },
-      ...{ billing_period: 'MONTHLY', billing_period_count: 1, change_at: 'end_of_period' },
+      target_plan_id: target.id,
+      billing_cadence: 'RECURRING',
+      billing_cycle: 'anniversary',
+      billing_period: 'MONTHLY',
+      billing_period_count: 1,
+      change_at: 'end_of_period',
       proration_behavior: 'none',
     },
   });
@@ -84,11 +94,15 @@ async function makeMoving(
   const line = await lineOf();
   const addon = await make('/v1/addons', { name: 'Support', lookup_key: `support ${lined.id}` });
   await make('/v1/prices', {
-    ...{ entity_type: 'ADDON', entity_id: addon.id, currency: 'usd', amount: '7' },
+    entity_type: 'ADDON',
+    entity_id: addon.id,
+    currency: 'usd',
+    amount: '7',
     invoice_cadence: 'ADVANCE',
   });
   const joined = await make('/v1/subscriptions/addon', {
-    ...{ subscription_id: lined.id, addon_id: addon.id },
+    subscription_id: lined.id,
+    addon_id: addon.id,
   });
   const spare = await lineOf();
   // What it costs less is given to a wallet.
@@ -97,13 +111,21 @@ async function makeMoving(
   });
   const modified = await subscribe(ofTarget);
   return {
-    ...{ ending_subscription: ending.id, draft_subscription: draft.id },
-    ...{ changing_subscription: changing.id, target_plan: target.id },
-    ...{ pausing_subscription: pausing.id, paused_subscription: paused.id },
+    ending_subscription: ending.id,
+    draft_subscription: draft.id,
+    changing_subscription: changing.id,
+    target_plan: target.id,
+    pausing_subscription: pausing.id,
+    paused_subscription: paused.id,
     phase: phased.phases[0].id as string,
-    ...{ scheduled_subscription: scheduled.id, schedule: change.body.schedule_id as string },
-    ...{ line_addon: addon.id, addon_association: joined.id, addon_subscription: lined.id },
-    ...{ line_price: extra.id, fixed_line: line.id, spare_line_item: spare.id },
+    scheduled_subscription: scheduled.id,
+    schedule: change.body.schedule_id as string,
+    line_addon: addon.id,
+    addon_association: joined.id,
+    addon_subscription: lined.id,
+    line_price: extra.id,
+    fixed_line: line.id,
+    spare_line_item: spare.id,
     modified_subscription: modified.id,
     modified_line_item: await firstLineOf(call, modified.id),
   };
@@ -117,8 +139,12 @@ export async function makeMoney(
 ): Promise<MoneyIds> {
   const invoice = async (amount: string) => {
     const body = {
-      ...{ customer_id: customerId, currency: 'usd', subtotal: amount, total: amount },
-      ...{ amount_due: amount, line_items: [{ display_name: 'Training', amount }] },
+      customer_id: customerId,
+      currency: 'usd',
+      subtotal: amount,
+      total: amount,
+      amount_due: amount,
+      line_items: [{ display_name: 'Training', amount }],
     };
     return (await call('POST', '/v1/invoices', { body })).body;
   };
@@ -126,8 +152,11 @@ export async function makeMoney(
   const attempted = await invoice('80');
   const paymentOf = (amount: string, method: string) =>
     make('/v1/payments', {
-      ...{ destination_type: 'INVOICE', destination_id: payable.id, currency: 'usd' },
-      ...{ payment_method_type: method, amount },
+      destination_type: 'INVOICE',
+      destination_id: payable.id,
+      currency: 'usd',
+      payment_method_type: method,
+      amount,
     });
   const payment = await paymentOf('20', 'OFFLINE');
   const spare = await paymentOf('30', 'CARD');
@@ -135,7 +164,9 @@ export async function makeMoney(
   const line = payable.line_items[0].id as string;
   const noteOf = (amount: string, isFinal: boolean) =>
     make('/v1/creditnotes', {
-      ...{ invoice_id: payable.id, process_credit_note: isFinal, reason: 'SERVICE_ISSUE' },
+      invoice_id: payable.id,
+      process_credit_note: isFinal,
+      reason: 'SERVICE_ISSUE',
       line_items: [{ invoice_line_item_id: line, amount }],
     });
   const note = await noteOf('5', true);
@@ -145,16 +176,26 @@ export async function makeMoney(
     make('/v1/wallets', { customer_id: customerId, currency: 'usd', ...members });
   // Grants of the subscription have opened one of rate 1.
   const wallet = await walletOf({
-    ...{ name: 'Prepaid', conversion_rate: '0.5', initial_credits_to_load: '50' },
+    name: 'Prepaid',
+    conversion_rate: '0.5',
+    initial_credits_to_load: '50',
   });
   const closing = await walletOf({ conversion_rate: '2', initial_credits_to_load: '5' });
   const modified = await walletOf({ conversion_rate: '3', initial_credits_to_load: '5' });
   const moving = await makeMoving(call, make, { customerId, planId });
   return {
     ...moving,
-    ...{ payable: payable.id, payable_line: line, attempted: attempted.id },
-    ...{ payment: payment.id, spare_payment: spare.id, processed_payment: processed.id },
-    ...{ credit_note: note.id, draft_note: draftNote.id, spare_note: spareNote.id },
-    ...{ wallet: wallet.id, closing_wallet: closing.id, modified_wallet: modified.id },
+    payable: payable.id,
+    payable_line: line,
+    attempted: attempted.id,
+    payment: payment.id,
+    spare_payment: spare.id,
+    processed_payment: processed.id,
+    credit_note: note.id,
+    draft_note: draftNote.id,
+    spare_note: spareNote.id,
+    wallet: wallet.id,
+    closing_wallet: closing.id,
+    modified_wallet: modified.id,
   };
 }

@@ -46,8 +46,10 @@ async function makeWebhooks({ database, environment }: Stores, make: Make) {
     WHERE event.tenant_id = ${tenantId} AND event.environment_id = ${environmentId}
     ORDER BY event.sequence LIMIT 1 RETURNING event_id AS event`);
   return {
-    ...{ webhook_endpoint: endpoint.id, spare_webhook_endpoint: spare.id },
-    ...{ webhook_delivery: id, webhook_event: event },
+    webhook_endpoint: endpoint.id,
+    spare_webhook_endpoint: spare.id,
+    webhook_delivery: id,
+    webhook_event: event,
   };
 }
 
@@ -55,14 +57,18 @@ async function makeWebhooks({ database, environment }: Stores, make: Make) {
 async function makeExports({ database }: Stores, call: Call, make: Make) {
   const connectionOf = (name: string) =>
     make('/v1/connections', {
-      ...{ name, provider_type: 's3' },
+      name,
+      provider_type: 's3',
       secrets: { access_key_id: 'example', secret_access_key: 'example' },
     });
   const connection = await connectionOf('Data lake');
   const spareConnection = await connectionOf('Old lake');
   const exportOf = (interval: string) =>
     make('/v1/tasks/scheduled', {
-      ...{ connection_id: connection.id, entity_type: 'invoice', interval, enabled: true },
+      connection_id: connection.id,
+      entity_type: 'invoice',
+      interval,
+      enabled: true,
       job_config: { bucket: 'example-exports', region: 'eu-central-1' },
     });
   const scheduled = await exportOf('hourly');
@@ -77,9 +83,12 @@ async function makeExports({ database }: Stores, call: Call, make: Make) {
       file_url = 's3://example-exports/invoice/invoice-250101000000-250201000000.csv'
     WHERE id = ${done.body.workflow_id}`);
   return {
-    ...{ connection: connection.id, spare_connection: spareConnection.id },
-    ...{ scheduled_task: scheduled.id, spare_scheduled_task: spareScheduled.id },
-    ...{ task: run.body.workflow_id as string, done_task: done.body.workflow_id as string },
+    connection: connection.id,
+    spare_connection: spareConnection.id,
+    scheduled_task: scheduled.id,
+    spare_scheduled_task: spareScheduled.id,
+    task: run.body.workflow_id as string,
+    done_task: done.body.workflow_id as string,
   };
 }
 
@@ -93,7 +102,8 @@ async function findStripe(call: Call): Promise<{ readonly id: string } | null> {
 
 function makeStripe(make: Make, members: object): Promise<{ readonly id: string }> {
   return make('/v1/connections', {
-    ...{ name: 'Stripe', provider_type: 'stripe' },
+    name: 'Stripe',
+    provider_type: 'stripe',
     secrets: { secret_key: 'example', webhook_secret: 'example' },
     ...members,
   });
@@ -132,8 +142,10 @@ async function makeTold({ database, environment }: Stores, call: Call, make: Mak
 /** A provider that has invoices of its own, and one of them. */
 async function makeSynced(call: Call, make: Make, invoiceId: string): Promise<string> {
   await make('/v1/integrations/link', {
-    ...{ entity_type: 'invoice', entity_id: invoiceId },
-    ...{ provider_type: 'stripe', provider_entity_id: `in_${invoiceId}` },
+    entity_type: 'invoice',
+    entity_id: invoiceId,
+    provider_type: 'stripe',
+    provider_entity_id: `in_${invoiceId}`,
   });
   const kept = await findStripe(call);
   return (kept ?? (await makeStripe(make, { sync_config: { direction: ['pull'] } }))).id;
@@ -143,8 +155,10 @@ async function makeSynced(call: Call, make: Make, invoiceId: string): Promise<st
 async function makeLinked(make: Make): Promise<string> {
   const { id } = await make('/v1/customers', { external_id: createId('cust'), name: 'Linked' });
   await make('/v1/integrations/link', {
-    ...{ entity_type: 'customer', entity_id: id },
-    ...{ provider_type: 'erp', provider_entity_id: id },
+    entity_type: 'customer',
+    entity_id: id,
+    provider_type: 'erp',
+    provider_entity_id: id,
   });
   return id;
 }
@@ -161,7 +175,7 @@ export async function makeOutward(
   };
   await makeTold(stores, call, make);
   const synced = {
-    ...{ synced_invoice: stores.invoiceId },
+    synced_invoice: stores.invoiceId,
     invoice_connection: await makeSynced(call, make, stores.invoiceId),
   };
   return { ...ids, ...synced, linked_customer: await makeLinked(make) };

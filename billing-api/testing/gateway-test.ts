@@ -51,8 +51,12 @@ export const CARD = {
 
 /** The body of a payment of an invoice by card. */
 export const cardOf = ({ id, amount_due: amount }: Answer, differing: object = {}) => ({
-  ...{ destination_type: 'INVOICE', destination_id: id, amount, currency: 'usd' },
-  ...{ ...CARD, ...differing },
+  destination_type: 'INVOICE',
+  destination_id: id,
+  amount,
+  currency: 'usd',
+  ...CARD,
+  ...differing,
 });
 
 /** `test` of money with a gateway that is connected. */
@@ -63,7 +67,9 @@ export const test = moneyTest.extend<{ gateway: Gateway }>({
     const { environment } = api;
     const engines = { database: database.database, clickHouse: clickhouse.client, environment };
     const connection = await api.make('/v1/connections', {
-      ...{ name: 'Cards', provider_type: 'stripe', endpoint_url: stripe.url },
+      name: 'Cards',
+      provider_type: 'stripe',
+      endpoint_url: stripe.url,
       secrets: { secret_key: KEY, webhook_secret: stripe.webhookSecret },
     });
     const needs: JobNeeds = billingNeeds(engines);
@@ -80,7 +86,10 @@ export const test = moneyTest.extend<{ gateway: Gateway }>({
       return [...stripe.intents.values()][0] as SimulatedIntent;
     };
     await use({
-      ...{ stripe, connection, take, charge },
+      stripe,
+      connection,
+      take,
+      charge,
       carryOut: () => Object.assign(charge(), { status: 'succeeded', captures: 1 }),
       pay: async (invoice, differing) => {
         await api.make('/v1/payments', cardOf(invoice, differing));
@@ -99,7 +108,8 @@ export const test = moneyTest.extend<{ gateway: Gateway }>({
       },
       signal: ({ body, signature }) =>
         api.call('POST', `/v1/connections/${connection.id}/signals`, {
-          ...{ raw: body, headers: { 'stripe-signature': signature, 'x-api-key': '' } },
+          raw: body,
+          headers: { 'stripe-signature': signature, 'x-api-key': '' },
         }),
       paymentsOf: async ({ id }) =>
         (await api.call('GET', `/v1/payments?destination_id=${id}`)).body.items,

@@ -13,7 +13,10 @@ export async function makeCustomer(api: BillingUnderTest, externalId = 'peer'): 
 export async function makeTax(api: BillingUnderTest, percentage: string): Promise<string> {
   const code = `tax ${percentage}`;
   await api.make('/v1/taxes/rates', {
-    ...{ name: code, code, tax_rate_type: 'percentage', percentage_value: percentage },
+    name: code,
+    code,
+    tax_rate_type: 'percentage',
+    percentage_value: percentage,
   });
   return code;
 }
@@ -37,7 +40,11 @@ export function giveInvoice(
     )
     .toFixed(minorDigitsOf(currency));
   return api.make('/v1/invoices', {
-    ...{ customer_id: customerId, currency, subtotal: total, total, amount_due: total },
+    customer_id: customerId,
+    currency,
+    subtotal: total,
+    total,
+    amount_due: total,
     line_items: amounts.map((amount) => ({ display_name: 'Line', amount })),
     ...members,
   });
@@ -47,7 +54,8 @@ export function giveInvoice(
 export const bodyOfNote = (invoice: Answer, amounts: Readonly<Record<number, string>>) => ({
   invoice_id: invoice.id,
   line_items: Object.entries(amounts).map(([place, amount]) => ({
-    ...{ invoice_line_item_id: invoice.line_items[Number(place)].id, amount },
+    invoice_line_item_id: invoice.line_items[Number(place)].id,
+    amount,
   })),
 });
 

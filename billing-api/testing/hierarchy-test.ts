@@ -28,8 +28,11 @@ const SUM = { type: 'SUM', field: 'units' } as const;
 
 export function textOf(one: Answer): string {
   return [
-    ...[one.period_start.slice(0, 10), one.period_end.slice(0, 10), one.billing_reason],
-    ...[one.invoice_status, one.total],
+    one.period_start.slice(0, 10),
+    one.period_end.slice(0, 10),
+    one.billing_reason,
+    one.invoice_status,
+    one.total,
   ].join(' ');
 }
 
@@ -39,7 +42,9 @@ export const test = billedTest.extend<{ world: Hierarchy }>({
     await bill('2026-01-01T00:00:00Z');
     const plan = await api.make('/v1/plans', { name: 'Pro' });
     const meter = await api.make('/v1/meters', {
-      ...{ name: 'Units', event_name: 'call', aggregation: SUM },
+      name: 'Units',
+      event_name: 'call',
+      aggregation: SUM,
     });
     const ofPlan = { entity_id: plan.id, currency: 'usd' };
     await api.make('/v1/prices', { ...ofPlan, amount: '100', invoice_cadence: 'ADVANCE' });
@@ -54,8 +59,12 @@ export const test = billedTest.extend<{ world: Hierarchy }>({
     const { environment } = api;
     const target = { environment, meterId, generation, aggregation: { ...COUNT_EVENTS, ...SUM } };
     const bodyOf = (externalId: string, members: object = {}) => ({
-      ...{ external_customer_id: externalId, plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z', ...members },
+      external_customer_id: externalId,
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: '2026-01-01T00:00:00Z',
+      ...members,
     });
     const find = async (query: object): Promise<readonly Answer[]> => {
       const { items } = await api.make('/v1/invoices/search', query);
@@ -65,14 +74,21 @@ export const test = billedTest.extend<{ world: Hierarchy }>({
       );
     };
     await use({
-      ...{ planId: plan.id, meterId, customers, bodyOf, find },
+      planId: plan.id,
+      meterId,
+      customers,
+      bodyOf,
+      find,
       subscribe: (externalId, members) =>
         api.make('/v1/subscriptions', bodyOf(externalId, members)),
       use: (externalId, at, units) =>
         storeEvents({ database, clickhouse }, environment, [
           {
-            ...{ at, eventName: 'call', customerKey: `e:${externalId}` },
-            ...{ properties: { units: String(units) }, countsOn: [target] },
+            at,
+            eventName: 'call',
+            customerKey: `e:${externalId}`,
+            properties: { units: String(units) },
+            countsOn: [target],
           },
         ]),
       read: async (id) => (await api.call('GET', `/v1/subscriptions/${id}`)).body,

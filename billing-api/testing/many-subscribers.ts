@@ -48,9 +48,7 @@ async function makeMeter(
   database: Database,
   aggregation: (typeof METERS)[number],
 ): Promise<UsageTarget> {
-  const { id } = await api.make('/v1/meters', {
-    ...{ name: 'Calls', event_name: 'call', aggregation },
-  });
+  const { id } = await api.make('/v1/meters', { name: 'Calls', event_name: 'call', aggregation });
   const { type } = aggregation;
   const field = 'field' in aggregation ? aggregation.field : null;
   const groupBy = 'group_by' in aggregation ? aggregation.group_by : null;
@@ -83,10 +81,16 @@ async function makePlan(
     if (place !== 1) continue;
     const lookupKey = `calls-${planId}`;
     const feature = await api.make('/v1/features', {
-      ...{ name: 'Calls', lookup_key: lookupKey, type: 'metered', meter_id: meterId },
+      name: 'Calls',
+      lookup_key: lookupKey,
+      type: 'metered',
+      meter_id: meterId,
     });
     await api.make('/v1/entitlements', {
-      ...{ feature_id: feature.id, plan_id: planId, usage_limit: 3, usage_reset_period: 'MONTHLY' },
+      feature_id: feature.id,
+      plan_id: planId,
+      usage_limit: 3,
+      usage_reset_period: 'MONTHLY',
     });
   }
   return planId as string;
@@ -114,7 +118,10 @@ async function subscribe(
     ...(random.chance(0.3) ? { tax_rate_overrides: [fee] } : {}),
   });
   const { id } = await api.make('/v1/subscriptions', {
-    ...{ customer_id: customer.id, plan_id: planId, currency: 'usd', billing_period: 'MONTHLY' },
+    customer_id: customer.id,
+    plan_id: planId,
+    currency: 'usd',
+    billing_period: 'MONTHLY',
     start_date: random.pick(STARTS),
     customer_timezone: random.pick(ZONES),
     coupons: ['tenth', 'two'].filter(() => random.chance(0.4)),

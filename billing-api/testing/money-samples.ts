@@ -2,8 +2,11 @@ import type { Sample } from './sample-requests.js';
 
 /** A change of plan, to whole months from now on. */
 const changeTo = (planId: string) => ({
-  ...{ target_plan_id: planId, billing_cadence: 'RECURRING', billing_cycle: 'anniversary' },
-  ...{ billing_period: 'MONTHLY', billing_period_count: 1 },
+  target_plan_id: planId,
+  billing_cadence: 'RECURRING',
+  billing_cycle: 'anniversary',
+  billing_period: 'MONTHLY',
+  billing_period_count: 1,
   proration_behavior: 'create_prorations',
 });
 
@@ -76,7 +79,8 @@ export const MONEY: Readonly<Record<string, Sample>> = {
   }),
   CreateConnection: () => ({
     body: {
-      ...{ name: 'Data lake', provider_type: 's3' },
+      name: 'Data lake',
+      provider_type: 's3',
       secrets: { access_key_id: 'AKIAIOSFODNN7EXAMPLE', secret_access_key: 'an example' },
     },
   }),
@@ -86,7 +90,9 @@ export const MONEY: Readonly<Record<string, Sample>> = {
   RemoveConnection: (ids) => ({ path: { id: ids.spare_connection } }),
   CreateScheduledTask: (ids) => ({
     body: {
-      ...{ connection_id: ids.connection, entity_type: 'events', interval: '15MIN' },
+      connection_id: ids.connection,
+      entity_type: 'events',
+      interval: '15MIN',
       job_config: { bucket: 'example-exports', region: 'eu-central-1', compression: 'gzip' },
     },
   }),
@@ -103,20 +109,26 @@ export const MONEY: Readonly<Record<string, Sample>> = {
   DownloadTask: (ids) => ({ path: { id: ids.done_task } }),
   LinkEntity: (ids) => ({
     body: {
-      ...{ entity_type: 'subscription', entity_id: ids.subscription },
-      ...{ provider_type: 'erp', provider_entity_id: 'S-10023' },
+      entity_type: 'subscription',
+      entity_id: ids.subscription,
+      provider_type: 'erp',
+      provider_entity_id: 'S-10023',
     },
   }),
   UnlinkEntity: (ids) => ({
     body: {
-      ...{ entity_type: 'customer', entity_id: ids.linked_customer },
-      ...{ provider_type: 'erp', provider_entity_id: ids.linked_customer },
+      entity_type: 'customer',
+      entity_id: ids.linked_customer,
+      provider_type: 'erp',
+      provider_entity_id: ids.linked_customer,
     },
   }),
   ListMappings: () => ({ query: { entity_type: 'customer' } }),
   TakeSubscriptionSignal: (ids) => ({
     body: {
-      ...{ signal_id: 'evt_1', state: 'active', subscription_id: ids.subscription },
+      signal_id: 'evt_1',
+      state: 'active',
+      subscription_id: ids.subscription,
       occurred_at: '2026-01-20T10:00:00Z',
     },
   }),
@@ -149,8 +161,12 @@ export const MONEY: Readonly<Record<string, Sample>> = {
   AttemptPayment: (ids) => ({ path: { id: ids.attempted } }),
   CreatePayment: (ids) => ({
     body: {
-      ...{ destination_type: 'INVOICE', destination_id: ids.payable, amount: '12.00' },
-      ...{ payment_method_type: 'OFFLINE', currency: 'usd', process_payment: true },
+      destination_type: 'INVOICE',
+      destination_id: ids.payable,
+      amount: '12.00',
+      payment_method_type: 'OFFLINE',
+      currency: 'usd',
+      process_payment: true,
     },
   }),
   ListPayments: (ids) => ({ query: { destination_id: ids.payable, limit: '1' } }),
@@ -163,7 +179,9 @@ export const MONEY: Readonly<Record<string, Sample>> = {
   RemovePayment: (ids) => ({ path: { id: ids.spare_payment } }),
   CreateCreditNote: (ids) => ({
     body: {
-      ...{ invoice_id: ids.payable, reason: 'SERVICE_ISSUE', memo: 'Two days without service' },
+      invoice_id: ids.payable,
+      reason: 'SERVICE_ISSUE',
+      memo: 'Two days without service',
       line_items: [{ invoice_line_item_id: ids.payable_line, amount: '4.00' }],
     },
   }),
@@ -174,7 +192,9 @@ export const MONEY: Readonly<Record<string, Sample>> = {
   VoidCreditNote: (ids) => ({ path: { id: ids.spare_note } }),
   CreateWallet: (ids) => ({
     body: {
-      ...{ customer_id: ids.customer, currency: 'eur', name: 'Prepaid euros' },
+      customer_id: ids.customer,
+      currency: 'eur',
+      name: 'Prepaid euros',
       initial_credits_to_load: '100',
     },
   }),

@@ -20,7 +20,11 @@ export async function makeInvoice(api: BillingUnderTest, amount: string, currenc
   const found = await api.make('/v1/customers/search', { external_ids: [externalId] });
   const customer = found.items[0] ?? (await api.make('/v1/customers', { external_id: externalId }));
   return api.make('/v1/invoices', {
-    ...{ customer_id: customer.id, currency, subtotal: amount, total: amount, amount_due: amount },
+    customer_id: customer.id,
+    currency,
+    subtotal: amount,
+    total: amount,
+    amount_due: amount,
     line_items: [{ display_name: 'Work', amount }],
   });
 }

@@ -181,7 +181,10 @@ async function makeTarget(
     name: 'Calls',
     event_name: 'call',
     aggregation: {
-      ...{ type, field, bucket_size: bucketSize, group_by: groupBy },
+      type,
+      field,
+      bucket_size: bucketSize,
+      group_by: groupBy,
       ...(bucketSize === null ? {} : { bucket_pricing: pricesPeriod ? 'period' : 'bucket' }),
     },
     reset_usage: reset,

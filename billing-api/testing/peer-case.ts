@@ -47,23 +47,32 @@ export const instant = (text: string): string =>
 
 /** A fixed price in advance. */
 export const advance = (amount: string, members: object = {}) => ({
-  ...{ amount, currency: 'usd', invoice_cadence: 'ADVANCE', ...members },
+  amount,
+  currency: 'usd',
+  invoice_cadence: 'ADVANCE',
+  ...members,
 });
 
 /** A fixed price in arrear. */
 export const arrear = (amount: string, members: object = {}) => ({
-  ...{ amount, currency: 'usd', invoice_cadence: 'ARREAR', ...members },
+  amount,
+  currency: 'usd',
+  invoice_cadence: 'ARREAR',
+  ...members,
 });
 
 /** A price for each unit of a meter. */
 export const usage = (meter: PeerMeter, amount: string, members: object = {}) => ({
-  ...{ amount, currency: 'usd', meter_id: meter.id, ...members },
+  amount,
+  currency: 'usd',
+  meter_id: meter.id,
+  ...members,
 });
 
 const textOf = (one: Answer): string =>
-  [
-    ...[one.period_start.slice(0, 10), one.period_end.slice(0, 10), one.billing_reason, one.total],
-  ].join(' ');
+  [one.period_start.slice(0, 10), one.period_end.slice(0, 10), one.billing_reason, one.total].join(
+    ' ',
+  );
 
 async function successOf(call: Promise<Answer>, path: string): Promise<Answer> {
   const { status, body } = await call;
@@ -99,20 +108,23 @@ export const test = billedTest.extend<{ peer: PeerCase }>({
       plan: (...prices) => makePlan(api, prices),
       subscribe: (plan, members = {}) =>
         api.make('/v1/subscriptions', {
-          ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-          ...{ billing_period: 'MONTHLY', ...members },
+          external_customer_id: 'acme',
+          plan_id: plan.id,
+          currency: 'usd',
+          billing_period: 'MONTHLY',
+          ...members,
         }),
       post,
       read: async ({ id }) => (await api.call('GET', `/v1/subscriptions/${id}`)).body,
       change: (subscription, plan, members = {}) =>
         post(subscription, 'change/execute', {
-          ...{
-            target_plan_id: plan.id,
-            billing_cadence: 'RECURRING',
-            billing_cycle: 'anniversary',
-          },
-          ...{ billing_period: 'MONTHLY', billing_period_count: 1 },
-          ...{ proration_behavior: 'create_prorations', ...members },
+          target_plan_id: plan.id,
+          billing_cadence: 'RECURRING',
+          billing_cycle: 'anniversary',
+          billing_period: 'MONTHLY',
+          billing_period_count: 1,
+          proration_behavior: 'create_prorations',
+          ...members,
         }),
       find: (subscription) => findInvoices(api, subscription),
       invoices: async (subscription) => (await findInvoices(api, subscription)).map(textOf),
@@ -132,7 +144,9 @@ export const test = billedTest.extend<{ peer: PeerCase }>({
           use: (at, units) =>
             storeEvents({ database, clickhouse }, environment, [
               {
-                ...{ at: instant(at), eventName: name, properties: { units: String(units) } },
+                at: instant(at),
+                eventName: name,
+                properties: { units: String(units) },
                 countsOn: [target],
               },
             ]),

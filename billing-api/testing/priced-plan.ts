@@ -30,7 +30,10 @@ async function makeMeter(
     name: 'Calls',
     event_name: 'call',
     aggregation: {
-      ...{ type, field, group_by: groupBy, bucket_size: bucketSize },
+      type,
+      field,
+      group_by: groupBy,
+      bucket_size: bucketSize,
       // Tests of buckets are about their prices.
       bucket_pricing: bucketSize === undefined ? undefined : 'bucket',
     },

@@ -25,7 +25,8 @@ type Answer = { readonly status: number; readonly body: object };
 
 const ok = (body: object): Answer => ({ status: 200, body });
 const refuse = (message: string, status = 400): Answer => ({
-  ...{ status, body: { error: { type: 'invalid_request_error', message } } },
+  status,
+  body: { error: { type: 'invalid_request_error', message } },
 });
 
 /** Stripe's own limit. */
@@ -49,8 +50,15 @@ function answerOf(invoice: SimulatedInvoice): object {
   const { amountPaid, paidElsewhere } = invoice;
   const total = totalOf(invoice);
   return {
-    ...{ id, currency, customer, metadata, status, object: 'invoice', total },
-    ...{ amount_paid: amountPaid, amount_paid_off_stripe: paidElsewhere },
+    id,
+    currency,
+    customer,
+    metadata,
+    status,
+    object: 'invoice',
+    total,
+    amount_paid: amountPaid,
+    amount_paid_off_stripe: paidElsewhere,
     amount_remaining: Math.max(0, total - credited - amountPaid),
     pre_payment_credit_notes_amount: credited,
     invoice_pdf: invoice.status === 'draft' ? null : `https://pay.example/${invoice.id}.pdf`,
@@ -70,7 +78,11 @@ export class SimulatedInvoices {
       customer: form.get('customer') ?? '',
       metadata,
       daysUntilDue: Number(form.get('days_until_due')),
-      ...{ lines: [], status: 'draft', amountPaid: 0, paidElsewhere: 0, credited: 0 },
+      lines: [],
+      status: 'draft',
+      amountPaid: 0,
+      paidElsewhere: 0,
+      credited: 0,
       isPaidOutOfBand: false,
     };
     this.all.set(invoice.id, invoice);
@@ -147,7 +159,9 @@ export class SimulatedInvoices {
 
   #add(invoice: SimulatedInvoice, form: URLSearchParams): string | null {
     const added = linesOf(form).map(({ amount, description = '' }) => ({
-      ...{ id: `il_${(this.#lines += 1)}`, amount: Number(amount), description },
+      id: `il_${(this.#lines += 1)}`,
+      amount: Number(amount),
+      description,
     }));
     if (added.some(({ amount }) => !Number.isInteger(amount))) return 'Invalid integer';
     if (invoice.lines.length + added.length > LINES_MAX) return 'too many invoice items';

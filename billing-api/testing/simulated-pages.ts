@@ -15,15 +15,22 @@ export type SimulatedPage = {
 type Answer = { readonly status: number; readonly body: object };
 
 const refuse = (message: string, status = 400): Answer => ({
-  ...{ status, body: { error: { type: 'invalid_request_error', message } } },
+  status,
+  body: { error: { type: 'invalid_request_error', message } },
 });
 
 /** A page as Stripe answers it. */
 export function answerOfPage(page: SimulatedPage): object {
   const { id, amount, currency, customer, metadata, status, isPaid } = page;
   return {
-    ...{ id, currency, customer, metadata, status, object: 'checkout.session' },
-    ...{ amount_total: amount, payment_status: isPaid ? 'paid' : 'unpaid' },
+    id,
+    currency,
+    customer,
+    metadata,
+    status,
+    object: 'checkout.session',
+    amount_total: amount,
+    payment_status: isPaid ? 'paid' : 'unpaid',
     payment_intent: status === 'complete' ? `pi of ${id}` : null,
     url: status === 'open' ? `https://pay.example/${id}` : null,
   };
@@ -42,7 +49,8 @@ export class SimulatedPages {
       successUrl: form.get('success_url') ?? '',
       cancelUrl: form.get('cancel_url'),
       metadata,
-      ...{ status: 'open', isPaid: false },
+      status: 'open',
+      isPaid: false,
     };
     this.all.set(page.id, page);
     return { status: 200, body: answerOfPage(page) };

@@ -180,7 +180,8 @@ class Account {
       paymentMethod: form.get('payment_method') ?? '',
       metadata: metadataOf(form),
       isReserved: form.get('capture_method') === 'manual',
-      ...{ status: 'requires_confirmation', captures: 0 },
+      status: 'requires_confirmation',
+      captures: 0,
     };
     this.intents.set(intent.id, intent);
     return { status: 200, body: answerOf(intent) };
@@ -264,8 +265,13 @@ export async function startStripeSimulator(): Promise<StripeSimulator> {
     return { body, signature: sign(body) };
   };
   return Object.assign(state, {
-    ...{ url: `http://127.0.0.1:${port}`, webhookSecret: SECRET, keys, event },
-    ...{ intents: account.intents, defaults: account.defaults, invoices: account.invoices },
+    url: `http://127.0.0.1:${port}`,
+    webhookSecret: SECRET,
+    keys,
+    event,
+    intents: account.intents,
+    defaults: account.defaults,
+    invoices: account.invoices,
     pages: account.pages,
     intentEvent: (intent: SimulatedIntent, type: string, id?: string) =>
       event(type, answerOf(intent), id),

@@ -18,8 +18,12 @@ export async function subscribeMonthly(
   await api.make('/v1/prices', { ...price, amount: '30', invoice_cadence: 'ADVANCE' });
   const customer = await api.make('/v1/customers', { external_id: 'acme', name: 'Acme' });
   const subscription = await api.make('/v1/subscriptions', {
-    ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-    ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00.000Z', ...members },
+    external_customer_id: 'acme',
+    plan_id: plan.id,
+    currency: 'usd',
+    billing_period: 'MONTHLY',
+    start_date: '2026-10-01T00:00:00.000Z',
+    ...members,
   });
   return { customer, plan, arrear, subscription };
 }

@@ -24,7 +24,11 @@ export const transactionsOf = async (api: BillingUnderTest, wallet: Answer) =>
 export async function invoiceOf(api: BillingUnderTest, amount: string) {
   const { items } = await api.make('/v1/customers/search', { external_ids: ['acme'] });
   return api.make('/v1/invoices', {
-    ...{ customer_id: items[0].id, currency: 'usd', subtotal: amount, total: amount },
-    ...{ amount_due: amount, line_items: [{ display_name: 'Work', amount }] },
+    customer_id: items[0].id,
+    currency: 'usd',
+    subtotal: amount,
+    total: amount,
+    amount_due: amount,
+    line_items: [{ display_name: 'Work', amount }],
   });
 }

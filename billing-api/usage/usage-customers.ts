@@ -38,7 +38,8 @@ export function usageOfCustomers(
 /** The usage that an invoice counts. */
 export function usageOfOwners(owners: readonly UsageOwner[]): NamedCustomers {
   const keyed = owners.map(({ customerId: id, externalId, spans }) => ({
-    ...{ keys: customerKeysOf({ id, externalId }), spans },
+    keys: customerKeysOf({ id, externalId }),
+    spans,
   }));
   const limited = keyed.flatMap(({ keys, spans }) =>
     spans === undefined ? [] : [{ keys, spans }],

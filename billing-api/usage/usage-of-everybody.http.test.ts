@@ -25,8 +25,10 @@ const QUESTIONS = [
     window_size: 'DAY',
   },
   {
-    ...{ start_time: '2026-10-19T22:00:00Z', end_time: '2026-10-29T23:00:00Z' },
-    ...{ window_size: 'DAY', timezone: 'Europe/Berlin' },
+    start_time: '2026-10-19T22:00:00Z',
+    end_time: '2026-10-29T23:00:00Z',
+    window_size: 'DAY',
+    timezone: 'Europe/Berlin',
   },
 ];
 
@@ -172,7 +174,10 @@ test('usage of everybody is one statement where its rows can tell the customers'
     customers: { kind: 'all-but', keys: [] } as const,
     subject: { eventName: 'call', filters: [], aggregation: COUNT_EVENTS, minutes, ends: null },
     window: { startMs: 0, endMs: 60_000 },
-    ...{ narrowedBy: [], sources: null, slots: null, isFirstSlotOnly: false },
+    narrowedBy: [],
+    sources: null,
+    slots: null,
+    isFirstSlotOnly: false,
     split: { source: false, group: false, properties: [] },
   };
   const environment = { tenantId: 't', environmentId: 'e' };

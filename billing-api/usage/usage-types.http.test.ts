@@ -125,8 +125,10 @@ describe('usage of every aggregation', () => {
       events.map((event) => ({ ...event, countsOn: [target] })),
     );
     const query = {
-      ...{ start_time: '2026-10-01T00:00:00Z', end_time: '2026-10-05T00:00:00Z' },
-      ...{ external_customer_id: 'acme', window_size: 'DAY' },
+      start_time: '2026-10-01T00:00:00Z',
+      end_time: '2026-10-05T00:00:00Z',
+      external_customer_id: 'acme',
+      window_size: 'DAY',
     };
     const ofMeter = { ...query, meter_id: target.meterId };
     const adHoc = { ...query, event_name: 'call', aggregation_type: 'MIN', property_name: 'v' };

@@ -35,7 +35,9 @@ class Product {
     const url = path === '/v1/events/bulk' ? ingest?.url : billingApi?.url;
     const headers = { 'x-api-key': this.apiKey, 'content-type': 'application/json' };
     const answer = await fetch(`${url}${path}`, {
-      ...{ method: 'POST', headers, body: JSON.stringify(body) },
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
     });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
@@ -67,7 +69,9 @@ async function usageOf(product: Product, meterIds: readonly string[]): Promise<r
   const range = { start_time: '2026-10-01T00:00:00Z', end_time: '2026-11-01T00:00:00Z' };
   const asked = meterIds.map((meter_id) =>
     product.post<object>('/v1/events/usage/meter', {
-      ...{ meter_id, external_customer_id: 'acme', ...range },
+      meter_id,
+      external_customer_id: 'acme',
+      ...range,
     }),
   );
   return (await Promise.all(asked)).map((answer) =>
@@ -97,7 +101,8 @@ describe('minutebook backup and restore', () => {
         await product.post('/v1/customers', { external_id: 'acme', name: 'Acme' });
         for (const meter of METERS) {
           const made = await product.post<{ id: string }>('/v1/meters', {
-            ...{ event_name: 'call', ...meter },
+            event_name: 'call',
+            ...meter,
           });
           meterIds.push(made.id);
         }

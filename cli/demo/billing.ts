@@ -33,8 +33,12 @@ export async function subscribeCustomers(
   const { start, end } = monthOf(facts.firstEventAt);
   await forEachCustomer(facts.customers, facts.onProgress, async (customer) => {
     await api.post('/subscriptions', {
-      ...{ external_customer_id: customer, plan_id: planId, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: start, end_date: end },
+      external_customer_id: customer,
+      plan_id: planId,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: start,
+      end_date: end,
     });
   });
 }
@@ -65,7 +69,9 @@ export async function readFinalized(api: ApiClient): Promise<readonly InvoiceDto
   const found: InvoiceDto[] = [];
   for (;;) {
     const { items } = await api.post<InvoiceListDto>('/invoices/search', {
-      ...{ ...FINALIZED, limit: PAGE, offset: found.length },
+      ...FINALIZED,
+      limit: PAGE,
+      offset: found.length,
       sort: [{ field: 'created_at', direction: 'asc' }],
     });
     found.push(...items);

@@ -52,10 +52,7 @@ export async function waitUntilIncluded(
   asked: { readonly customer: string; readonly instantMs: number },
 ): Promise<void> {
   const deadline = Date.now() + INCLUDED_TIMEOUT_MS;
-  const body = {
-    ...{ meter_id: requestsMeterId, external_customer_id: asked.customer },
-    ...ALL_TIME,
-  };
+  const body = { meter_id: requestsMeterId, external_customer_id: asked.customer, ...ALL_TIME };
   while (Date.now() < deadline) {
     const answer = await api.post<{ readonly data_until: string }>('/events/usage/meter', body);
     if (Date.parse(answer.data_until) >= asked.instantMs) return;

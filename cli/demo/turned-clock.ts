@@ -22,7 +22,8 @@ export async function openEnvironment(baseUrl: string): Promise<ApiClient> {
   const json = { 'content-type': 'application/json' };
   const send = <Answer>(path: string, body: object, headers: Record<string, string> = {}) =>
     answerOf<Answer>(`${baseUrl}${path}`, {
-      ...{ method: 'POST', headers: { ...json, ...headers } },
+      method: 'POST',
+      headers: { ...json, ...headers },
       body: JSON.stringify(body),
     });
   const suffix = randomBytes(6).toString('hex');
@@ -31,7 +32,9 @@ export async function openEnvironment(baseUrl: string): Promise<ApiClient> {
     password: randomBytes(12).toString('hex'),
   };
   const signedUp = await send<{ token: string }>('/auth/signup', {
-    ...{ ...person, tenant_name: 'Turned clock', name: 'Demo' },
+    ...person,
+    tenant_name: 'Turned clock',
+    name: 'Demo',
   });
   const { items } = await answerOf<{ items: readonly { id: string; type: string }[] }>(
     `${baseUrl}/environments`,

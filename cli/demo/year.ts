@@ -29,18 +29,25 @@ async function makePlan(api: ApiClient, name: string, amount: string): Promise<s
 /** A price for calls on a plan, and 500 calls in April that are counted when this resolves. */
 async function useTeam(api: ApiClient, planId: string): Promise<void> {
   const { id: meterId } = await api.post<{ id: string }>('/meters', {
-    ...{ name: 'Calls', event_name: 'call', aggregation: { type: 'COUNT' } },
+    name: 'Calls',
+    event_name: 'call',
+    aggregation: { type: 'COUNT' },
   });
   const price = { entity_id: planId, currency: 'usd', amount: '0.01', display_name: 'Calls' };
   await api.post('/prices', { ...price, meter_id: meterId });
   const events = Array.from({ length: CALLS }, (_, index) => ({
-    ...{ event_id: `call-${index}`, event_name: 'call', external_customer_id: 'acme' },
+    event_id: `call-${index}`,
+    event_name: 'call',
+    external_customer_id: 'acme',
     timestamp: '2026-04-10T00:00:00.000Z',
   }));
   await api.post('/events/bulk', { events });
   const question = {
-    ...{ event_name: 'call', aggregation_type: 'COUNT', external_customer_id: 'acme' },
-    ...{ start_time: START, end_time: '2026-12-31T00:00:00.000Z' },
+    event_name: 'call',
+    aggregation_type: 'COUNT',
+    external_customer_id: 'acme',
+    start_time: START,
+    end_time: '2026-12-31T00:00:00.000Z',
   };
   for (let poll = 0; poll < POLLS_MAX; poll += 1) {
     const { value } = await api.post<{ value: string }>('/events/usage', question);
@@ -57,16 +64,23 @@ async function live(api: ApiClient, clockId: string): Promise<string> {
   await api.post('/customers', { external_id: 'acme', name: 'Acme Ltd' });
   await useTeam(api, team);
   const { id: first } = await api.post<{ id: string }>('/subscriptions', {
-    ...{ external_customer_id: 'acme', plan_id: starter, currency: 'usd' },
-    ...{ billing_period: 'MONTHLY', trial_period_days: 14, start_date: START },
+    external_customer_id: 'acme',
+    plan_id: starter,
+    currency: 'usd',
+    billing_period: 'MONTHLY',
+    trial_period_days: 14,
+    start_date: START,
   });
   await turnTo(api, clockId, '2026-03-25T00:00:00.000Z');
   const changed = await api.post<{ new_subscription: { id: string } }>(
     `/subscriptions/${first}/change/execute`,
     {
-      ...{ target_plan_id: team, proration_behavior: 'create_prorations' },
-      ...{ billing_cadence: 'RECURRING', billing_cycle: 'anniversary' },
-      ...{ billing_period: 'MONTHLY', billing_period_count: 1 },
+      target_plan_id: team,
+      proration_behavior: 'create_prorations',
+      billing_cadence: 'RECURRING',
+      billing_cycle: 'anniversary',
+      billing_period: 'MONTHLY',
+      billing_period_count: 1,
     },
   );
   const { id: second } = changed.new_subscription;
@@ -118,7 +132,8 @@ export async function liveYear(baseUrl: string): Promise<Year> {
   });
   const last = await live(api, clockId);
   const { items: invoices } = await api.post<{ items: readonly Invoice[] }>('/invoices/search', {
-    ...{ limit: 100, skip_line_items: true },
+    limit: 100,
+    skip_line_items: true,
     sort: [{ field: 'created_at', direction: 'asc' }],
   });
   const areSame: boolean[] = [];

@@ -34,7 +34,9 @@ async function countInvoices(
 ): Promise<BillingState['invoices'][number]> {
   const direction = status === 'DRAFT' ? 'asc' : 'desc';
   const { items, pagination } = await api.post<InvoiceListDto>('/invoices/search', {
-    ...{ invoice_status: [status], limit: 1, skip_line_items: true },
+    invoice_status: [status],
+    limit: 1,
+    skip_line_items: true,
     sort: [{ field: 'created_at', direction }],
   });
   return { status, count: pagination.total, shown: items[0] ?? null };

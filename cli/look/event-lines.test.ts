@@ -10,10 +10,14 @@ const plainLine = (event: Parameters<typeof eventLine>[0]): string =>
 function looked(differing: Partial<EventLookupDto>): readonly string[] {
   const answer: EventLookupDto = {
     event: sampleEvent({ source: 'docs' }),
-    ...{ status: 'counted', reason: null, conflicts: 0, duplicates: 0 },
+    status: 'counted',
+    reason: null,
+    conflicts: 0,
+    duplicates: 0,
     minute: '2026-01-01T12:00:00.000Z',
     log: { log_id: 'log_1', partition: 2, offset: 17, index: 0 },
-    ...{ meters: [], lines: [] },
+    meters: [],
+    lines: [],
     ...differing,
   };
   return lookupLines(answer).map((line) => stripVTControlCharacters(line).trimEnd());
@@ -46,7 +50,8 @@ describe('what became of an event', () => {
     const place = { price_id: 'price_1', invoice_id: null, invoice_line_item_id: null };
     expect(
       looked({
-        ...{ duplicates: 2, conflicts: 1 },
+        duplicates: 2,
+        conflicts: 1,
         meters: [{ ...meter, is_unreadable: false, is_applied: true }],
         lines: [{ ...line, ...place, window_start: '2026-01-01T00:00:00.000Z' }],
       }),

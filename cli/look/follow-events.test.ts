@@ -28,7 +28,11 @@ function product(rounds: readonly (readonly EventDto[])[]): Pick<ApiClient, 'get
     const hasMore = from + events.length < visible.length;
     if (!hasMore && start !== '') round += 1;
     const answer: EventListDto = {
-      ...{ events, has_more: hasMore, iter_first_key: null, total_count: null, offset: 0 },
+      events,
+      has_more: hasMore,
+      iter_first_key: null,
+      total_count: null,
+      offset: 0,
       iter_last_key: hasMore ? (events.at(-1)?.id ?? null) : null,
     };
     return Promise.resolve(answer);
@@ -46,7 +50,9 @@ async function shown(
   const stop = new AbortController();
   const request = {
     choice: { customer: 'acme', name: null },
-    ...{ eventsMax, signal: stop.signal, pollMs: 1 },
+    eventsMax,
+    signal: stop.signal,
+    pollMs: 1,
   };
   await followEvents(api, request, ({ id }) => {
     if (ids.push(id) >= count) stop.abort();

@@ -103,7 +103,9 @@ async function verifyAll(api: ApiClient): Promise<{ different: number; count: nu
   let [different, count] = [0, 0];
   for (let offset = 0; ; offset += PAGE) {
     const { items } = await api.post<InvoiceListDto>('/invoices/search', {
-      ...{ limit: PAGE, offset, skip_line_items: true },
+      limit: PAGE,
+      offset,
+      skip_line_items: true,
       sort: [{ field: 'created_at', direction: 'asc' }],
     });
     for (const { id } of items) {

@@ -15,8 +15,13 @@ const flatFee: Pricing = {
 
 function line(differing: Partial<Line>, pricing: Pricing | null = flatFee): Line {
   return {
-    ...{ display_name: 'API calls', quantity: '3', amount: '0.75', line_item_discount: '0.00' },
-    ...{ usage_analytics: [], usage_breakdown: [], meter_id: 'meter_1' },
+    display_name: 'API calls',
+    quantity: '3',
+    amount: '0.75',
+    line_item_discount: '0.00',
+    usage_analytics: [],
+    usage_breakdown: [],
+    meter_id: 'meter_1',
     explanation: { pricing, commitment: null },
     ...differing,
   };
@@ -25,10 +30,16 @@ function line(differing: Partial<Line>, pricing: Pricing | null = flatFee): Line
 /** All that is said of an invoice with these lines. */
 function shown(lines: readonly Line[], differing: Partial<ShownInvoice> = {}): readonly string[] {
   return previewLines({
-    ...{ customer_id: 'cust_1', customer: { name: 'Acme Inc.', external_id: 'acme' } },
-    ...{ period_start: '2026-01-01T00:00:00.000Z', period_end: '2026-02-01T00:00:00.000Z' },
-    ...{ data_until: '2026-01-15T08:00:00.000Z', currency: 'usd' },
-    ...{ subtotal: '0.75', total_discount: '0.00', total_tax: '0.00', total: '0.75' },
+    customer_id: 'cust_1',
+    customer: { name: 'Acme Inc.', external_id: 'acme' },
+    period_start: '2026-01-01T00:00:00.000Z',
+    period_end: '2026-02-01T00:00:00.000Z',
+    data_until: '2026-01-15T08:00:00.000Z',
+    currency: 'usd',
+    subtotal: '0.75',
+    total_discount: '0.00',
+    total_tax: '0.00',
+    total: '0.75',
     line_items: lines,
     ...differing,
   }).map((text) => stripVTControlCharacters(text));
@@ -99,9 +110,16 @@ describe('the table of a preview', () => {
 
   test('shows commitments, splits, discounts and taxes that are not zero', () => {
     const commitment = {
-      ...{ level: 'line' as const, type: 'amount' as const, amount: '100', used_before: '0' },
-      ...{ in_commitment: '0.5', overage_base: '0.25', overage_factor: '2', overage: '0.5' },
-      ...{ true_up: '0', split_of: null },
+      level: 'line' as const,
+      type: 'amount' as const,
+      amount: '100',
+      used_before: '0',
+      in_commitment: '0.5',
+      overage_base: '0.25',
+      overage_factor: '2',
+      overage: '0.5',
+      true_up: '0',
+      split_of: null,
     };
     const split = { usage: '2', cost: '0.50', percentage: '66.67', event_count: 2 };
     const full = line({

@@ -61,7 +61,8 @@ async function expectCounted(world: World, events: number): Promise<void> {
   await vi.waitFor(async () => {
     const stored = await totals(world.clickhouse);
     expect({ ...stored, read: await readUsage(world) }).toMatchObject({
-      ...{ events, ids: events },
+      events,
+      ids: events,
       read: events,
     });
   }, WAIT);

@@ -107,8 +107,11 @@ describe.skipIf(kafka === null)(title, () => {
   }) => {
     await createMeter(world.database, '[]');
     const settingsOf = (topic: string) => ({
-      ...{ DATABASE_URL, CLICKHOUSE_URL, MINUTEBOOK_LOG_LEVEL: 'error' },
-      ...{ KAFKA_BROKERS: kafka?.brokers ?? '', KAFKA_TOPIC: topic },
+      DATABASE_URL,
+      CLICKHOUSE_URL,
+      MINUTEBOOK_LOG_LEVEL: 'error',
+      KAFKA_BROKERS: kafka?.brokers ?? '',
+      KAFKA_TOPIC: topic,
     });
     /** Sends to a topic, and counts until so many events are visible. */
     const count = async (topic: string, ids: readonly string[], events: number) => {

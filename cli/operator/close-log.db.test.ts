@@ -119,10 +119,7 @@ describe('minutebook log close', () => {
         /2 partitions, [12] begun batches were completed\)\.\nThe log is closed/,
       );
       const { events, ids } = await totals(world.clickhouse);
-      expect({ events, ids, read: await readUsage(world) }).toEqual({
-        ...{ events: 5, ids: 5 },
-        read: 5,
-      });
+      expect({ events, ids, read: await readUsage(world) }).toEqual({ events: 5, ids: 5, read: 5 });
       expect(await wrongMarkers(world.clickhouse)).toEqual([]);
     },
   );
@@ -197,7 +194,8 @@ describe('minutebook log renew', () => {
     await vi.waitFor(async () => {
       const { ids, duplicates } = await totals(world.clickhouse);
       expect({ ids, duplicates, read: await readUsage(world) }).toEqual({
-        ...{ ids: 6, duplicates: 5 },
+        ids: 6,
+        duplicates: 5,
         read: 6,
       });
     }, WAIT);

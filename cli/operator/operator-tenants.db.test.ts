@@ -80,7 +80,9 @@ describe('minutebook tenants', () => {
     const limits = async (...options: string[]): Promise<string> => {
       const ran = await runVerb(
         { DATABASE_URL: url },
-        ...['tenants', 'limits', environment.tenantId],
+        'tenants',
+        'limits',
+        environment.tenantId,
         ...options,
       );
       expect(ran.status).toBe(0);

@@ -43,7 +43,8 @@ describe('minutebook secrets reseal', () => {
     const settings = { DATABASE_URL: database.url, MINUTEBOOK_SECRETS_KEY: NEXT };
     const missing = await runVerb(settings, 'secrets', 'reseal');
     expect(missing).toMatchObject({
-      ...{ status: 1, said: expect.stringMatching(/^set MINUTEBOOK_PREVIOUS_SECRETS_KEY/) },
+      status: 1,
+      said: expect.stringMatching(/^set MINUTEBOOK_PREVIOUS_SECRETS_KEY/),
     });
     const both = { ...settings, MINUTEBOOK_PREVIOUS_SECRETS_KEY: TOKEN_SECRET };
     const done = await runVerb(both, 'secrets', 'reseal');

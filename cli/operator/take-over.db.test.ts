@@ -38,7 +38,9 @@ async function count(world: World, sent: readonly string[], stored: number): Pro
   await vi.waitFor(async () => {
     const { events, ids: found } = await totals(world.clickhouse);
     expect({ events, found, read: await readUsage(world) }).toEqual({
-      ...{ events: stored, found: stored, read: stored },
+      events: stored,
+      found: stored,
+      read: stored,
     });
   }, WAIT);
   expect([...aggregator.halted]).toEqual([]);
@@ -96,7 +98,8 @@ describe('minutebook log take-over', () => {
     // Further events, and one again that was counted in what was lost.
     await count(world, [...zero.slice(4, 7), ...one.slice(2, 4)], 11);
     expect(await takeOver()).toEqual({
-      ...{ status: 0, said: 'Nothing is written beyond any checkpoint.\n' },
+      status: 0,
+      said: 'Nothing is written beyond any checkpoint.\n',
     });
   });
 

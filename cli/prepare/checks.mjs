@@ -3,8 +3,11 @@ import { binaries, runTool, stamps } from './tools.mjs';
 import { join } from 'node:path';
 
 const cached = (name) => [
-  ...['--cache', '--cache-strategy', 'content'],
-  ...['--cache-location', join(stamps, name)],
+  '--cache',
+  '--cache-strategy',
+  'content',
+  '--cache-location',
+  join(stamps, name),
 ];
 /** Checks beside that of types, which is part of the build: name, tool, parameters. */
 const CHECKS = [
@@ -17,7 +20,11 @@ const CHECKS = [
     'format',
     'prettier',
     [
-      ...['--config', '.config/prettier.json', '--check', '--log-level', 'warn'],
+      '--config',
+      '.config/prettier.json',
+      '--check',
+      '--log-level',
+      'warn',
       ...cached('prettier'),
       '**/*.{ts,mjs,js,cjs}',
     ],

@@ -26,7 +26,8 @@ export function stamp(name, value) {
 export function runTool(command, parameters, options = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, parameters, {
-      ...{ cwd: root, stdio: ['ignore', 'pipe', 'pipe'] },
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
       ...options,
     });
     const stop = () => child.kill();

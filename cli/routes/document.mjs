@@ -230,14 +230,20 @@ export function payloadsOf(schemas) {
  */
 function webhooksOf(schemas) {
   const parameters = Object.entries(HEADERS_OF_MESSAGES).map(([name, description]) => ({
-    ...{ in: 'header', name, description, required: name !== 'webhook-sequence' },
+    in: 'header',
+    name,
+    description,
+    required: name !== 'webhook-sequence',
     schema: { type: 'string' },
   }));
   const webhooks = payloadsOf(schemas).flatMap((name) =>
     eventsOf(schemas[name]).map((event) => {
       const content = { 'application/json': { schema: { $ref: `${SCHEMA}${name}` } } };
       const post = {
-        ...{ operationId: event, summary: event, tags: ['Webhooks'], parameters },
+        operationId: event,
+        summary: event,
+        tags: ['Webhooks'],
+        parameters,
         requestBody: { required: true, content },
         // The signature in the headers shows where it comes from.
         security: [],

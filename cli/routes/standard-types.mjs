@@ -36,8 +36,11 @@ function answerMember([name, column]) {
 
 function createMember([name, { wire, notes, atCreation }]) {
   return member({
-    ...{ name, isOptional: atCreation === 'optional' },
-    ...{ type: wire.type.name, text: notes.create, tags: tagsOf(wire.limits) },
+    name,
+    isOptional: atCreation === 'optional',
+    type: wire.type.name,
+    text: notes.create,
+    tags: tagsOf(wire.limits),
   });
 }
 
@@ -55,7 +58,9 @@ function searchMember([name, { type, note, maxItems }]) {
 
 const METADATA = ['  metadata?: MetadataDto;'];
 const CHANGED_METADATA = member({
-  ...{ name: 'metadata', isOptional: true, type: 'MetadataDto | null' },
+  name: 'metadata',
+  isOptional: true,
+  type: 'MetadataDto | null',
   text: 'Replaced as a whole; null takes all away.',
 });
 
@@ -75,7 +80,9 @@ function interfacesOf(declared) {
   return [
     hasOwnDto(declared) &&
       interfaceOf({
-        ...{ name: `${Type}Dto`, parent: 'RecordDto', text: routes.record },
+        name: `${Type}Dto`,
+        parent: 'RecordDto',
+        text: routes.record,
         members: columns.flatMap(answerMember),
       }),
     answers.types === undefined &&
@@ -85,17 +92,22 @@ function interfacesOf(declared) {
       }),
     routes.create &&
       interfaceOf({
-        ...{ name: `Create${Type}Body`, text: routes.create.body, example: routes.create.example },
+        name: `Create${Type}Body`,
+        text: routes.create.body,
+        example: routes.create.example,
         members: [...given.flatMap(createMember), ...METADATA],
       }),
     routes.change &&
       interfaceOf({
-        ...{ name: `Change${Type}Body`, text: routes.change.body, example: routes.change.example },
+        name: `Change${Type}Body`,
+        text: routes.change.body,
+        example: routes.change.example,
         members: [...changed.flatMap(changeMember), ...CHANGED_METADATA],
       }),
     routes.search &&
       interfaceOf({
-        ...{ name: `Search${Types}Body`, parent: 'SearchBody' },
+        name: `Search${Types}Body`,
+        parent: 'SearchBody',
         members: Object.entries(routes.search.by).flatMap(searchMember),
       }),
   ].filter(Boolean);

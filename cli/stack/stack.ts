@@ -111,7 +111,8 @@ async function startPrograms({ config, engines, logger, lifecycle }: Opening): P
   const withoutOwner = { MINUTEBOOK_OWNER_DATABASE_URL: '', MINUTEBOOK_READER_CLICKHOUSE_URL: '' };
   // Only billing-api signs tokens and keeps secrets.
   const withoutSecret = {
-    ...{ MINUTEBOOK_TOKEN_SECRET: '', MINUTEBOOK_SECRETS_KEY: '' },
+    MINUTEBOOK_TOKEN_SECRET: '',
+    MINUTEBOOK_SECRETS_KEY: '',
     MINUTEBOOK_PREVIOUS_SECRETS_KEY: '',
   };
   // They end after this process has served its last request.

@@ -8,7 +8,8 @@ type Fetched = { readonly offset: number; readonly bytes: Buffer };
 
 const fetched = (offset: number): Fetched => ({ offset, bytes: Buffer.from(`record ${offset}`) });
 const recordOf = ({ offset, bytes }: Fetched): LogRecord => ({
-  ...{ offset, appendedAtMs: 0 },
+  offset,
+  appendedAtMs: 0,
   value: bytes.toString(),
 });
 

@@ -121,7 +121,8 @@ describe.skipIf(kafka === null)(title, () => {
     test('tells what the topic removes by itself', async ({ log }) => {
       await withAdmin(brokers, (admin, done) => {
         const config = {
-          ...{ 'message.timestamp.type': 'LogAppendTime', 'retention.ms': '3600000' },
+          'message.timestamp.type': 'LogAppendTime',
+          'retention.ms': '3600000',
           'retention.bytes': '1000000',
         };
         const topic = { topic: log.topic, num_partitions: 4, replication_factor: 1, config };

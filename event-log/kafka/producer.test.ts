@@ -58,7 +58,10 @@ function open(replaced: Partial<ProducerOptions> = {}) {
   const asProducer = (fake: FakeDriver): RdKafkaProducer => fake as unknown as RdKafkaProducer;
   const checkLog = vi.fn(() => Promise.resolve());
   const producer = new Producer(asProducer(driver), {
-    ...{ topic: 't', produceTimeoutMs: TIMEOUT_MS, turnMs: TURN_MS, checkLog },
+    topic: 't',
+    produceTimeoutMs: TIMEOUT_MS,
+    turnMs: TURN_MS,
+    checkLog,
     connect: () => Promise.resolve(asProducer(successor)),
     ...replaced,
   });
@@ -118,7 +121,8 @@ describe('a delivery', () => {
     await failed;
     driver.refusal = errorOf(-184, 'Local: Queue full');
     await expect(producer.deliver([record('b')])).rejects.toMatchObject({
-      ...{ name: 'DependencyError', isRetryable: true },
+      name: 'DependencyError',
+      isRetryable: true,
       message: expect.stringContaining('Queue full'),
     });
   });
@@ -127,7 +131,8 @@ describe('a delivery', () => {
     const { producer, driver } = open();
     const delivered = producer.deliver([record('a')]);
     const failed = expect(delivered).rejects.toMatchObject({
-      ...{ isRetryable: false, message: expect.stringContaining('max.message.bytes') },
+      isRetryable: false,
+      message: expect.stringContaining('max.message.bytes'),
     });
     driver.report(errorOf(10, 'too large'), { opaque: driver.produced[0]?.opaque });
     await failed;
@@ -135,7 +140,8 @@ describe('a delivery', () => {
 
   test('tells what keeps brokers from being used instead of a time-out', async () => {
     const refused = new DependencyError('KAFKA_SASL_PASSWORD', {
-      ...{ dependency: 'event-log', isRetryable: false },
+      dependency: 'event-log',
+      isRetryable: false,
     });
     const { producer } = open({ checkLog: () => Promise.reject(refused) });
     const failed = expect(producer.deliver([record('a')])).rejects.toThrow('KAFKA_SASL_PASSWORD');
@@ -182,7 +188,8 @@ describe('a topic that was made anew', () => {
     driver.acknowledge(7);
     await first;
     const doubted = expect(producer.deliver([record('b')])).rejects.toMatchObject({
-      ...{ isRetryable: true, message: expect.stringContaining('an offset that it had before') },
+      isRetryable: true,
+      message: expect.stringContaining('an offset that it had before'),
     });
     driver.acknowledge(7);
     await doubted;
@@ -238,11 +245,15 @@ describe('the settings of the driver', () => {
   test('acknowledge what all replicas in sync have, once and in order, within the time of an append', () => {
     const access = { brokers: 'b:9092', security: {} };
     expect(producerSettings(access, 10_000)).toMatchObject({
-      ...{ 'enable.idempotence': true, dr_cb: true, 'linger.ms': 0 },
+      'enable.idempotence': true,
+      dr_cb: true,
+      'linger.ms': 0,
       'socket.timeout.ms': 3_500,
     });
     expect(producerTopicSettings(10_000)).toEqual({
-      ...{ acks: 'all', 'request.timeout.ms': 2_500, 'message.timeout.ms': 8_500 },
+      acks: 'all',
+      'request.timeout.ms': 2_500,
+      'message.timeout.ms': 8_500,
     });
     expect(producerTopicSettings(1_000)).toMatchObject({ 'message.timeout.ms': 1_000 });
   });

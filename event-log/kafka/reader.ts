@@ -84,7 +84,8 @@ type AskedEnds = {
  */
 export function partitionEnds({ consumer, topic, partitionCount }: AskedEnds) {
   const asked = Array.from({ length: partitionCount }, (_, partition) => ({
-    ...{ topic, partition },
+    topic,
+    partition,
     offset: LATEST,
   }));
   return new Promise<readonly number[]>((resolve, reject) => {
@@ -148,7 +149,8 @@ class KafkaLogReader implements EventLogReader {
   /** A property and not a method, since the PostgreSQL log has none. */
   readonly ends = (): Promise<readonly number[]> =>
     partitionEnds({
-      ...{ consumer: this.consumer, topic: this.at.topic },
+      consumer: this.consumer,
+      topic: this.at.topic,
       partitionCount: this.identity.partitionCount,
     });
 

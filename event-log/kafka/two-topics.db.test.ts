@@ -37,8 +37,11 @@ describe.skipIf(kafka === null)(title, () => {
     const read = await Promise.all(
       logs.map(({ reader }) =>
         reader.read({
-          ...{ partition: 0, fromOffset: 0, recordsMax: 10 },
-          ...{ bytesMax: 1_000, waitMs: 5_000 },
+          partition: 0,
+          fromOffset: 0,
+          recordsMax: 10,
+          bytesMax: 1_000,
+          waitMs: 5_000,
         }),
       ),
     );

@@ -47,8 +47,14 @@ function createSlowWriter() {
 describe('the writer of the log in Kafka', () => {
   test('merges no more events into a record than a bulk request may have', () => {
     const shortest: UsageEvent = {
-      ...{ eventId: 'a', eventName: 'b', externalCustomerId: 'c', customerId: null, source: '' },
-      ...{ timestampMs: 0, isTimestampGiven: true, properties: {} },
+      eventId: 'a',
+      eventName: 'b',
+      externalCustomerId: 'c',
+      customerId: null,
+      source: '',
+      timestampMs: 0,
+      isTimestampGiven: true,
+      properties: {},
     };
     const environment = { tenantId: 't', environmentId: 'e' };
     const bytesOf = (events: readonly UsageEvent[]): number =>

@@ -83,8 +83,20 @@ describe('headers of a request', () => {
 test('headers of an answer are sent on without those of the connection behind', async () => {
   const behind = await startBehind((_request, response) => {
     response.writeHead(201, 'Made', [
-      ...['Set-Cookie', 'a=1', 'Set-Cookie', 'b=2', 'ETag', '"7"', 'Date', 'then'],
-      ...['Connection', 'close, X-Hop', 'X-Hop', '1', 'Keep-Alive', 'timeout=1'],
+      'Set-Cookie',
+      'a=1',
+      'Set-Cookie',
+      'b=2',
+      'ETag',
+      '"7"',
+      'Date',
+      'then',
+      'Connection',
+      'close, X-Hop',
+      'X-Hop',
+      '1',
+      'Keep-Alive',
+      'timeout=1',
     ]);
     response.end('x');
   });

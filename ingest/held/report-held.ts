@@ -68,7 +68,10 @@ export async function startReports(
     say(() => log.warn({ error: messageOf(error) }, failure));
   };
   const stop = startRepeated({
-    ...{ failure, log, everyMs: REPORT_EVERY_MS, firstDelayMs: REPORT_EVERY_MS },
+    failure,
+    log,
+    everyMs: REPORT_EVERY_MS,
+    firstDelayMs: REPORT_EVERY_MS,
     work: () => reportHeld(held, register).catch(failed),
   });
   return async () => {

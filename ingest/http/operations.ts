@@ -49,10 +49,14 @@ function refusal({ refusal: { message, retryAfterSeconds } }: PublicRate): Reply
 
 function send(response: ServerResponse, reply: Reply, requestId: string): void {
   response.writeHead(reply.status, [
-    ...['Content-Type', reply.type],
-    ...['Content-Length', String(Buffer.byteLength(reply.body))],
-    ...['Cache-Control', 'no-store'],
-    ...['X-Request-ID', requestId],
+    'Content-Type',
+    reply.type,
+    'Content-Length',
+    String(Buffer.byteLength(reply.body)),
+    'Cache-Control',
+    'no-store',
+    'X-Request-ID',
+    requestId,
     ...reply.headers,
   ]);
   response.end(reply.body);

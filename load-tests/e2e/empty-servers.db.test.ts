@@ -83,7 +83,8 @@ describe('servers of one’s own', () => {
       await Promise.all(programs.map(expectOperations));
       const headers = { 'x-api-key': apiKey };
       const answer = await fetch(`${billingApi?.url}/v1/customers/search`, {
-        ...{ method: 'POST', headers: { ...headers, 'content-type': 'application/json' } },
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
         body: '{}',
       });
       expect(answer.status).toBe(200);

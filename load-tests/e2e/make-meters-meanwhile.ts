@@ -242,7 +242,10 @@ async function observe(world: AggregatorWorld, plan: MetersMeanwhile): Promise<O
       maker: await until('the meters made', () => countsOf(world, MAKER), COUNT_POLL_MS),
     };
     return {
-      ...{ partitions, offered, lags, counted },
+      partitions,
+      offered,
+      lags,
+      counted,
       events: flow.busy + flow.maker,
       metersMade: offered.meters.planned,
       expected: {

@@ -115,12 +115,14 @@ testOnEngines(
     const engines = { DATABASE_URL: database.url, CLICKHOUSE_URL: clickhouse.url };
     const quiet = { MINUTEBOOK_LOG_LEVEL: 'fatal' };
     const behind = await startProgram('billing-api', {
-      ...{ ...engines, ...quiet },
+      ...engines,
+      ...quiet,
       MINUTEBOOK_PROXY_COUNT: '1',
       MINUTEBOOK_FAILED_AUTH_RATE: '3',
     });
     const front = await startProgram('ingest', {
-      ...{ ...engines, ...quiet },
+      ...engines,
+      ...quiet,
       MINUTEBOOK_BILLING_API_URL: behind.url,
       MINUTEBOOK_PROXY_COUNT: '1',
     });

@@ -41,9 +41,11 @@ export class Terminal {
     const child = spawn('sh', ['-c', runnable(script)], {
       env: {
         ...this.variables,
-        ...{ MINUTEBOOK_LOG_LEVEL: 'error', MINUTEBOOK_STOP_DELAY_MS: '0' },
+        MINUTEBOOK_LOG_LEVEL: 'error',
+        MINUTEBOOK_STOP_DELAY_MS: '0',
         // Another product may run on this machine.
-        ...{ MINUTEBOOK_PORT: String(ports.own), MINUTEBOOK_METRICS_PORT: String(ports.metrics) },
+        MINUTEBOOK_PORT: String(ports.own),
+        MINUTEBOOK_METRICS_PORT: String(ports.metrics),
       },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
@@ -97,7 +99,9 @@ export class Product {
 
   async send(apiKey: string, numbers: readonly number[]): Promise<void> {
     const events = numbers.map((number) => ({
-      ...{ event_name: 'call', external_customer_id: 'acme', event_id: `call ${number}` },
+      event_name: 'call',
+      external_customer_id: 'acme',
+      event_id: `call ${number}`,
       timestamp: '2026-10-05T10:00:00.000Z',
     }));
     await this.post(apiKey, '/events/bulk', { events });

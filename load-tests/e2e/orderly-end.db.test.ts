@@ -63,7 +63,8 @@ test.for([
   '%s goes on serving for a while after SIGTERM, when /readyz says 503 already; nothing is refused or cut',
   async ([name, path, success], { database, clickhouse }) => {
     const program = await startProgram(name, {
-      ...{ DATABASE_URL: database.url, CLICKHOUSE_URL: clickhouse.url },
+      DATABASE_URL: database.url,
+      CLICKHOUSE_URL: clickhouse.url,
       MINUTEBOOK_LOG_LEVEL: 'error',
       MINUTEBOOK_STOP_DELAY_MS: String(STOP_DELAY_MS),
     });

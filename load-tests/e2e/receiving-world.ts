@@ -32,7 +32,8 @@ export class ReceivingWorld {
     log: Readonly<Record<string, string>> = {},
   ): Promise<ReceivingWorld> {
     const settings = {
-      ...{ DATABASE_URL: engines.database.url, CLICKHOUSE_URL: engines.clickhouse.url },
+      DATABASE_URL: engines.database.url,
+      CLICKHOUSE_URL: engines.clickhouse.url,
       MINUTEBOOK_PRODUCE_TIMEOUT_MS: String(PRODUCE_TIMEOUT_MS),
       MINUTEBOOK_LOG_PARTITIONS: String(PARTITIONS),
       MINUTEBOOK_LOG_LEVEL: 'error',

@@ -17,7 +17,11 @@ function lastWords({ status, lines }: ProgramEnd): unknown {
 
 /** One sentence for the operator, and no stack, which only helps with a bug. */
 const stopped = (program: string, error: RegExp) => ({
-  ...{ level: 60, msg: 'stopped', program, time: expect.any(String), pid: expect.any(Number) },
+  level: 60,
+  msg: 'stopped',
+  program,
+  time: expect.any(String),
+  pid: expect.any(Number),
   error: expect.stringMatching(error),
 });
 
@@ -53,11 +57,14 @@ test('a program whose settings of Kafka do not fit together names them, before a
   clickhouse,
 }) => {
   const settings = {
-    ...{ DATABASE_URL: database.url, CLICKHOUSE_URL: clickhouse.url },
+    DATABASE_URL: database.url,
+    CLICKHOUSE_URL: clickhouse.url,
     MINUTEBOOK_TOKEN_SECRET: 'x'.repeat(32),
     MINUTEBOOK_LOG_LEVEL: 'fatal',
-    ...{ KAFKA_BROKERS: '127.0.0.1:1', KAFKA_SECURITY_PROTOCOL: 'sasl_ssl' },
-    ...{ KAFKA_SASL_MECHANISM: 'PLAIN', KAFKA_SASL_PASSWORD: 'top-secret' },
+    KAFKA_BROKERS: '127.0.0.1:1',
+    KAFKA_SECURITY_PROTOCOL: 'sasl_ssl',
+    KAFKA_SASL_MECHANISM: 'PLAIN',
+    KAFKA_SASL_PASSWORD: 'top-secret',
   };
   const names = ['ingest', 'aggregator', 'billing-api'] as const;
   const ends = await Promise.all(names.map((name) => endOfProgram(name, settings)));
@@ -75,7 +82,8 @@ test('a program that was started on another log than the one in use names both',
 }) => {
   await useLog(database.database, 'k-in-use');
   const settings = {
-    ...{ DATABASE_URL: database.url, CLICKHOUSE_URL: clickhouse.url },
+    DATABASE_URL: database.url,
+    CLICKHOUSE_URL: clickhouse.url,
     MINUTEBOOK_TOKEN_SECRET: 'x'.repeat(32),
     MINUTEBOOK_LOG_LEVEL: 'fatal',
   };
@@ -95,7 +103,8 @@ test('a program that runs on when another log has taken the place of its own is 
   clickhouse,
 }) => {
   const settings = {
-    ...{ DATABASE_URL: database.url, CLICKHOUSE_URL: clickhouse.url },
+    DATABASE_URL: database.url,
+    CLICKHOUSE_URL: clickhouse.url,
     MINUTEBOOK_LOG_LEVEL: 'silent',
   };
   const names = ['ingest', 'aggregator', 'billing-api'] as const;
@@ -128,7 +137,8 @@ test('a program whose port is in use names it and the setting', async ({
 }) => {
   const { port, giveBack } = await takePort(0);
   const settings = {
-    ...{ DATABASE_URL: database.url, CLICKHOUSE_URL: clickhouse.url },
+    DATABASE_URL: database.url,
+    CLICKHOUSE_URL: clickhouse.url,
     MINUTEBOOK_TOKEN_SECRET: 'x'.repeat(32),
     MINUTEBOOK_LOG_LEVEL: 'fatal',
   };

@@ -105,7 +105,8 @@ describe(`release ${BEFORE} and this one on one set of stores`, () => {
 
       const { accepted, distinct, refused, wrong } = customers;
       expect({ refused, wrong, halted: programs.halted }).toEqual({
-        ...{ refused: [], wrong: [] },
+        refused: [],
+        wrong: [],
         halted: [],
       });
       await expect

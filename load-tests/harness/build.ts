@@ -10,7 +10,11 @@ const STAMP = join(projectRoot, BUILD_STAMP);
 
 const ENGINE_FOLDERS = ['contract', 'runtime', 'sql', 'clickhouse'] as const;
 const PROGRAM_FOLDERS = [
-  ...['event-log', 'ingest', 'aggregator', 'billing-api', 'cli'],
+  'event-log',
+  'ingest',
+  'aggregator',
+  'billing-api',
+  'cli',
   // Programs of the fault suite.
   'load-tests',
 ];

@@ -16,8 +16,11 @@ export async function endOfProgram(
 ): Promise<ProgramEnd> {
   const child = spawn(process.execPath, [builtModule(`${name}/main`)], {
     env: {
-      ...{ PATH: process.env['PATH'], MINUTEBOOK_PORT: '0', MINUTEBOOK_METRICS_PORT: '0' },
-      ...{ CLICKHOUSE_URL: 'http://127.0.0.1:1', ...settings },
+      PATH: process.env['PATH'],
+      MINUTEBOOK_PORT: '0',
+      MINUTEBOOK_METRICS_PORT: '0',
+      CLICKHOUSE_URL: 'http://127.0.0.1:1',
+      ...settings,
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

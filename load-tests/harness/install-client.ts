@@ -10,10 +10,17 @@ const TSC = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 
 /** Everything that a careful program asks of its types, those of the package included. */
 const SETTINGS = {
-  ...{ strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
-  ...{ noPropertyAccessFromIndexSignature: true, noImplicitOverride: true },
-  ...{ verbatimModuleSyntax: true, skipLibCheck: false },
-  ...{ module: 'NodeNext', moduleResolution: 'NodeNext', target: 'ES2022', types: ['node'] },
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  noPropertyAccessFromIndexSignature: true,
+  noImplicitOverride: true,
+  verbatimModuleSyntax: true,
+  skipLibCheck: false,
+  module: 'NodeNext',
+  moduleResolution: 'NodeNext',
+  target: 'ES2022',
+  types: ['node'],
 };
 
 /** A folder in which the packed client is installed, as whoever uses it has it. */

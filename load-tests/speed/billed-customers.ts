@@ -42,8 +42,10 @@ export async function makePlan(api: ApiClient): Promise<string> {
 /** An event at this time, of one of so many customers. */
 export function randomEvent(random: SeededRandom, customers: number, atMs: number) {
   return {
-    ...{ event_name: 'call', external_customer_id: customerOf(random.below(customers)) },
-    ...{ timestamp: new Date(atMs).toISOString(), properties: { n: random.below(1_000) } },
+    event_name: 'call',
+    external_customer_id: customerOf(random.below(customers)),
+    timestamp: new Date(atMs).toISOString(),
+    properties: { n: random.below(1_000) },
   };
 }
 
@@ -75,8 +77,10 @@ export async function subscribeAll(
   await forEachAtOnce(numbers, async (number) => {
     await api.post('/customers', { external_id: customerOf(number) });
     await api.post('/subscriptions', {
-      ...{ external_customer_id: customerOf(number), currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', ...members },
+      external_customer_id: customerOf(number),
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      ...members,
     });
   });
 }

@@ -22,7 +22,9 @@ async function watch(session: Session, rate: Rate, seconds: number): Promise<Wat
   const { eventsPerSecond, eventsPerRequest, connections } = rate;
   const load: PacedLoad = {
     path: eventsPerRequest === 1 ? '/v1/events' : '/v1/events/bulk',
-    ...{ eventsPerRequest, connections, seconds },
+    eventsPerRequest,
+    connections,
+    seconds,
     requestsPerSecond: eventsPerSecond / eventsPerRequest,
     ...session.counting,
   };

@@ -135,7 +135,8 @@ describe('workers beside each other', () => {
     };
     const keyed = { input, key: ({ key }: z.output<typeof input>) => key };
     const inside = defineJob({
-      ...{ name: 'inside', ...keyed },
+      name: 'inside',
+      ...keyed,
       inTransaction: async (tx, { input: { key, text }, run }) => {
         await busy(`inside ${key}`);
         await note(tx, run, text);
@@ -143,7 +144,8 @@ describe('workers beside each other', () => {
       },
     });
     const beside = defineJob({
-      ...{ name: 'beside', ...keyed },
+      name: 'beside',
+      ...keyed,
       withLease: async ({ input: { key, text }, run }) => {
         await busy(`beside ${key}`);
         await note(database.database.slonik, run, text);
@@ -234,7 +236,12 @@ describe('an item that fails', () => {
       states.push((await world.items()).map(({ status, attempts }) => `${status} ${attempts}`));
     }
     expect(states.flat()).toEqual([
-      ...['waiting 1', 'waiting 1', 'waiting 2', 'waiting 2', 'parked 3', 'parked 3'],
+      'waiting 1',
+      'waiting 1',
+      'waiting 2',
+      'waiting 2',
+      'parked 3',
+      'parked 3',
     ]);
     expect((await world.effects()).map(({ text }) => text)).toEqual(['goes on']);
     expect((await world.items())[0]).toMatchObject({ error: 'the price is gone' });
@@ -252,7 +259,10 @@ describe('an item that fails', () => {
   }) => {
     const seen: unknown[] = [];
     const long = defineJob({
-      ...{ name: 'long', input: z.object({}), retry: { tries: 2 }, leaseSeconds: 10 },
+      name: 'long',
+      input: z.object({}),
+      retry: { tries: 2 },
+      leaseSeconds: 10,
       withLease: async ({ run }) => {
         seen.push(...(await world.items()).map(({ attempts }) => attempts));
         await run.progressed();
@@ -270,7 +280,10 @@ describe('an item that fails', () => {
 
   test('by ending each process that begins it is parked too', async ({ world }) => {
     const deadly = defineJob({
-      ...{ name: 'deadly', input: z.object({}), retry: { tries: 2 }, leaseSeconds: 0.01 },
+      name: 'deadly',
+      input: z.object({}),
+      retry: { tries: 2 },
+      leaseSeconds: 0.01,
       withLease: () => Promise.reject(new Error('must not be begun')),
     });
     await world.enqueue(deadly, {}, { now: NOW });
@@ -287,7 +300,9 @@ describe('a job that holds a lease', () => {
   test('keeps it for as long as it runs, and loses it to nobody', async ({ world }) => {
     let runs = 0;
     const long = defineJob({
-      ...{ name: 'long', input: z.object({}), leaseSeconds: 0.2 },
+      name: 'long',
+      input: z.object({}),
+      leaseSeconds: 0.2,
       withLease: async () => {
         runs += 1;
         await delay(600);
@@ -311,7 +326,9 @@ describe('a job that holds a lease', () => {
     const reasons: unknown[] = [];
     let begun = 0;
     const stuck = defineJob({
-      ...{ name: 'stuck', input: z.object({}), leaseSeconds: 0.2 },
+      name: 'stuck',
+      input: z.object({}),
+      leaseSeconds: 0.2,
       withLease: async ({ run }) => {
         begun += 1;
         if (begun === 1) {
@@ -338,7 +355,9 @@ describe('a job that holds a lease', () => {
     let begun = 0;
     const first = new AbortController();
     const stuck = defineJob({
-      ...{ name: 'stuck', input: z.object({}), leaseSeconds: 0.2 },
+      name: 'stuck',
+      input: z.object({}),
+      leaseSeconds: 0.2,
       withLease: async ({ run }) => {
         begun += 1;
         const until = begun === 1 ? run.signal : first.signal;
@@ -365,7 +384,8 @@ describe('a job that holds a lease', () => {
   }) => {
     const stop = new AbortController();
     const endless = defineJob({
-      ...{ name: 'endless', input: z.object({}) },
+      name: 'endless',
+      input: z.object({}),
       withLease: async ({ run }) => {
         await delay(60_000, undefined, { signal: run.signal });
         return {};

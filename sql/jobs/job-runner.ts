@@ -149,7 +149,10 @@ export class JobRunner<Needs> {
     if (run.signal.aborted) {
       const attempts = claim.attempts - 1;
       await putBack(database.slonik, claim, {
-        ...{ attempts, reason: null, againAt: claim.runAt, at: now },
+        attempts,
+        reason: null,
+        againAt: claim.runAt,
+        at: now,
       });
       return;
     }

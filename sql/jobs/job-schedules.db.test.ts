@@ -31,7 +31,10 @@ const write = defineJob({
 /** A scheduled job that notes the instants of its runs, and counts them in what it keeps. */
 const counting = (name: string, everyMs: number) =>
   defineJob({
-    ...{ name, input: z.object({}), schedule: { everyMs }, state: z.number() },
+    name,
+    input: z.object({}),
+    schedule: { everyMs },
+    state: z.number(),
     inTransaction: async (tx, { state, run }) => {
       const count = (state ?? 0) + 1;
       await note(tx, run, `${name} ${count}`);
@@ -60,7 +63,9 @@ describe('a job with a schedule', () => {
   }) => {
     let failures = 0;
     const failing = defineJob({
-      ...{ name: 'failing', input: z.object({}), schedule: { everyMs: MINUTE_MS } },
+      name: 'failing',
+      input: z.object({}),
+      schedule: { everyMs: MINUTE_MS },
       retry: { tries: 1, firstPauseMs: 20 * SECOND_MS },
       inTransaction: () => {
         failures += 1;
@@ -94,7 +99,9 @@ describe('a job with a schedule', () => {
   test('that has more to do is due again at once, and lets others go first', async ({ world }) => {
     let left = 3;
     const batches = defineJob({
-      ...{ name: 'batches', input: z.object({}), schedule: { everyMs: MINUTE_MS } },
+      name: 'batches',
+      input: z.object({}),
+      schedule: { everyMs: MINUTE_MS },
       inTransaction: async (tx, { run }) => {
         left -= 1;
         await note(tx, run, 'batch');
@@ -116,7 +123,8 @@ describe('a clock that is turned by hand', () => {
     const fifteen = counting('every-fifteen', 15 * MINUTE_MS);
     let failures = 0;
     const follow = defineJob({
-      ...{ name: 'follow', input: z.object({ text: z.string() }) },
+      name: 'follow',
+      input: z.object({ text: z.string() }),
       retry: { firstPauseMs: MINUTE_MS },
       inTransaction: async (tx, { input, run }) => {
         if (input.text === 'first' && failures === 0) {

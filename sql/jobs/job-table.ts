@@ -69,10 +69,17 @@ const instantOrNull = (instant: InstantMs | null): string | null =>
 function claimFromRow(row: z.output<typeof claimRow>): Claim {
   const { tenant_id: tenantId, environment_id: environmentId } = row;
   return {
-    ...{ id: row.id, name: row.name, input: row.input, state: row.state, turn: row.turn },
+    id: row.id,
+    name: row.name,
+    input: row.input,
+    state: row.state,
+    turn: row.turn,
     environment: tenantId === null || environmentId === null ? null : { tenantId, environmentId },
     testClock: row.test_clock,
-    ...{ dueAt: row.due_at, runAt: row.run_at, attempts: row.attempts, claims: row.claims },
+    dueAt: row.due_at,
+    runAt: row.run_at,
+    attempts: row.attempts,
+    claims: row.claims,
   };
 }
 
@@ -167,8 +174,11 @@ export async function declareSchedules(
     const firstDueAt = 'everyMs' in schedule ? now : nextDue(schedule, now);
     await tx.query(
       declareSchedule({
-        ...{ id: newId('job'), name, schedule: scheduleText(schedule) },
-        ...{ firstDueAt: formatInstant(firstDueAt), at: formatInstant(now) },
+        id: newId('job'),
+        name,
+        schedule: scheduleText(schedule),
+        firstDueAt: formatInstant(firstDueAt),
+        at: formatInstant(now),
       }),
     );
   }

@@ -21,12 +21,16 @@ test('every process shows what is due, failing and parked, and what a scheduled 
 }) => {
   const world = await createJobWorld(database);
   const failing = defineJob({
-    ...{ name: 'failing', input: z.object({ n: z.number() }), key: ({ n }) => `${n}` },
+    name: 'failing',
+    input: z.object({ n: z.number() }),
+    key: ({ n }) => `${n}`,
     retry: { tries: 2, firstPauseMs: 10_000 },
     inTransaction: () => Promise.reject(new Error('no')),
   });
   const finding = defineJob({
-    ...{ name: 'finding', input: z.object({}), schedule: { everyMs: MINUTE_MS } },
+    name: 'finding',
+    input: z.object({}),
+    schedule: { everyMs: MINUTE_MS },
     state: z.object({ found: z.number() }),
     inTransaction: () => Promise.resolve({ state: { found: 7 } }),
     show: ({ found }, metrics) => metrics.usageDrift.set(found),

@@ -4,8 +4,12 @@ import { readBacklog, type Backlog } from './job-table.js';
 
 /** Of a job that has no item. */
 const NOTHING: Omit<Backlog, 'name'> = {
-  ...{ due_count: 0, oldest_due_at: null, parked_count: 0, failures: 0 },
-  ...{ finished_at: null, state: null },
+  due_count: 0,
+  oldest_due_at: null,
+  parked_count: 0,
+  failures: 0,
+  finished_at: null,
+  state: null,
 };
 
 /**

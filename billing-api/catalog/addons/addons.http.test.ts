@@ -63,10 +63,14 @@ describe('an addon', () => {
   }) => {
     const { id } = await api.make(PATH, STORAGE);
     const meter = await api.make('/v1/meters', {
-      ...{ name: 'Calls', event_name: 'call', aggregation: { type: 'COUNT' } },
+      name: 'Calls',
+      event_name: 'call',
+      aggregation: { type: 'COUNT' },
     });
     const feature = await api.make('/v1/features', {
-      ...{ name: 'Calls', type: 'metered', meter_id: meter.id },
+      name: 'Calls',
+      type: 'metered',
+      meter_id: meter.id,
     });
     const usage = { currency: 'usd', meter_id: meter.id, amount: '0.5' };
     const named = await api.make('/v1/prices', { ...usage, addon_id: id });
@@ -80,7 +84,9 @@ describe('an addon', () => {
     });
     expect(bulk.items.map((price: { sequence: number }) => price.sequence)).toEqual([2, 3]);
     const entitlement = await api.make('/v1/entitlements', {
-      ...{ entity_id: id, feature_id: feature.id, usage_limit: 5 },
+      entity_id: id,
+      feature_id: feature.id,
+      usage_limit: 5,
     });
     expect(entitlement).toMatchObject({ entity_type: 'ADDON', plan_id: null, plan: null });
     expect(entitlement.addon).toEqual(named.addon);
@@ -89,7 +95,9 @@ describe('an addon', () => {
     expect(addon.prices.map((price: { id: string }) => price.id)).toEqual(ids);
     expect(addon.entitlements).toMatchObject([{ id: entitlement.id, usage_limit: 5 }]);
     const found = await api.make(`${PATH}/search`, {
-      ...{ addon_ids: [id], lookup_keys: ['extra-storage'], expand: 'prices,entitlements' },
+      addon_ids: [id],
+      lookup_keys: ['extra-storage'],
+      expand: 'prices,entitlements',
     });
     expect(found).toEqual({ items: [addon], pagination: { limit: 50, offset: 0, total: 1 } });
     const plain = await api.make(`${PATH}/search`, {});

@@ -40,12 +40,20 @@ describe('PUT /features/{id}', () => {
       updated_at: changed.body.updated_at,
     });
     const cleared = await put({
-      ...{ description: null, unit_singular: null, unit_plural: null },
-      ...{ alert_settings: null, reporting_unit: null, metadata: null },
+      description: null,
+      unit_singular: null,
+      unit_plural: null,
+      alert_settings: null,
+      reporting_unit: null,
+      metadata: null,
     });
     expect(cleared.body).toMatchObject({
-      ...{ description: null, unit_singular: null, unit_plural: null },
-      ...{ alert_settings: null, reporting_unit: null, metadata: {} },
+      description: null,
+      unit_singular: null,
+      unit_plural: null,
+      alert_settings: null,
+      reporting_unit: null,
+      metadata: {},
     });
     expect((await api.call('GET', `/v1/features/${feature.id}`)).body).toEqual(cleared.body);
   });

@@ -92,7 +92,10 @@ export function changedFeature(body: ChangeFeatureBody) {
   const filters = body.filters === undefined ? null : readMeterFilters(reader, body.filters);
   const { description, unit_singular, unit_plural } = body;
   const patch = givenOf({
-    ...{ description, unit_singular, unit_plural, reporting_unit: unit },
+    description,
+    unit_singular,
+    unit_plural,
+    reporting_unit: unit,
     name: reader.changedName('name', body.name),
     alert_settings: alerts === undefined ? undefined : alertSettingsOf(reader, alerts),
     group_id: group === undefined ? undefined : groupOf(group),

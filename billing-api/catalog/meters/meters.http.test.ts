@@ -59,8 +59,12 @@ describe('POST /meters', () => {
       const meter = await api.make('/v1/meters', { ...METER, aggregation });
       const multiplier = aggregation.multiplier?.replace(/0$/, '') ?? null;
       const answered = {
-        ...{ ...absent, group_by: null, bucket_size: null, bucket_pricing: null },
-        ...{ ...aggregation, multiplier },
+        ...absent,
+        group_by: null,
+        bucket_size: null,
+        bucket_pricing: null,
+        ...aggregation,
+        multiplier,
       };
       expect(meter.aggregation).toEqual(answered);
       expect((await api.call('GET', `/v1/meters/${meter.id}`)).body).toEqual(meter);

@@ -21,7 +21,9 @@ function newPlan(source: PlanRow, body: ClonePlanBody) {
   const { description = source.description, display_order = source.display_order } = body;
   const plan = {
     name: body.name === undefined ? `${source.name} (copy)` : reader.name('name', body.name),
-    ...{ description, display_order, lookup_key: body.lookup_key ?? null },
+    description,
+    display_order,
+    lookup_key: body.lookup_key ?? null,
     metadata: reader.metadata({
       ...source.metadata,
       ...reader.metadata(body.metadata),

@@ -13,7 +13,8 @@ export async function copyCreditGrants(
   const grants = await findCreditGrantsOf(unit.tx, 'plan_id', [from]);
   const items = grants.map((grant) => ({
     ...ownColumnsOf(CREDIT_GRANTS, grant),
-    ...{ plan_id: to, metadata: grant.metadata },
+    plan_id: to,
+    metadata: grant.metadata,
   }));
   const stored = await createRecords(unit, CREDIT_GRANTS, { items, isBulk: false });
   return isRefusal(stored) ? stored : null;

@@ -13,7 +13,8 @@ export async function copyEntitlements(
   const entitlements = await findEntitlementsOf(unit.tx, [from]);
   const items = entitlements.map((entitlement) => ({
     ...ownColumnsOf(ENTITLEMENTS, entitlement),
-    ...{ entity_id: to, metadata: entitlement.metadata },
+    entity_id: to,
+    metadata: entitlement.metadata,
   }));
   const stored = await createRecords(unit, ENTITLEMENTS, { items, isBulk: false });
   return isRefusal(stored) ? stored : null;

@@ -77,7 +77,9 @@ describe('POST /plans/{id}/clone', () => {
     const flag = await api.make('/v1/features', { name: 'Flag', type: 'boolean' });
     const kept = await api.make('/v1/entitlements', { plan_id: planId, feature_id: flag.id });
     const gone = await api.make('/v1/entitlements', {
-      ...{ plan_id: planId, feature_id: flag.id, is_additional: true },
+      plan_id: planId,
+      feature_id: flag.id,
+      is_additional: true,
     });
     await api.call('DELETE', `/v1/entitlements/${gone.id}`);
     clock.set('2026-02-01T00:00:00Z');
@@ -91,7 +93,10 @@ describe('POST /plans/{id}/clone', () => {
     });
     expect([status, headers.get('etag')]).toEqual([201, '"1"']);
     expect(body).toMatchObject({
-      ...{ name: 'Pro (copy)', lookup_key: null, description: 'All of it', display_order: 4 },
+      name: 'Pro (copy)',
+      lookup_key: null,
+      description: 'All of it',
+      display_order: 4,
       metadata: { tier: 'gold', team: 'b', source_plan_id: planId },
     });
     expect(body.prices).toHaveLength(2);

@@ -181,7 +181,8 @@ describe('POST /plans/search with prices', () => {
     await api.make('/v1/prices', {
       entity_id: other.id,
       currency: 'usd',
-      ...{ meter_id: meterId, amount: '1' },
+      meter_id: meterId,
+      amount: '1',
     });
     const clock = { now: () => Date.now() };
     const occasion = testOccasion(api);

@@ -4,7 +4,11 @@ import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { makePricedPlan } from '../../testing/priced-plan.js';
 
 const TOKENS = {
-  ...{ name: 'Tokens', code: 'TOK', symbol: 'T', base_currency: 'usd', conversion_rate: '0.01' },
+  name: 'Tokens',
+  code: 'TOK',
+  symbol: 'T',
+  base_currency: 'usd',
+  conversion_rate: '0.01',
 };
 const custom = (config: object) => ({
   price_unit_type: 'CUSTOM',
@@ -28,8 +32,13 @@ describe('a price in a price unit', () => {
     const price = await api.make('/v1/prices', { ...owned, ...custom({ amount: '309.50' }) });
     const shown = { price_unit_amount: '309.5', display_price_unit_amount: 'T309.5' };
     expect(price).toMatchObject({
-      ...{ price_unit_type: 'CUSTOM', price_unit: 'TOK', price_unit_id: unit.id, ...shown },
-      ...{ amount: '3.095', display_amount: '$3.095', conversion_rate: '0.01' },
+      price_unit_type: 'CUSTOM',
+      price_unit: 'TOK',
+      price_unit_id: unit.id,
+      ...shown,
+      amount: '3.095',
+      display_amount: '$3.095',
+      conversion_rate: '0.01',
       pricing_unit: unit,
     });
     const tiers = [
@@ -41,7 +50,9 @@ describe('a price in a price unit', () => {
       ...custom({ price_unit_tiers: tiers }),
     });
     expect(tiered).toMatchObject({
-      ...{ billing_model: 'TIERED', amount: null, display_price_unit_amount: null },
+      billing_model: 'TIERED',
+      amount: null,
+      display_price_unit_amount: null,
       tiers: [
         { up_to: 10, unit_amount: '0.07', flat_amount: '1' },
         { up_to: null, unit_amount: '0.005', flat_amount: null },
@@ -136,8 +147,11 @@ describe('a price in a price unit', () => {
     }
     const { body: next } = await put({ price_unit_config: { price_unit: 'TOK', amount: '150' } });
     expect(next).toMatchObject({
-      ...{ amount: '1.5', price_unit_amount: '150', conversion_rate: '0.01' },
-      ...{ price_unit_id: unit.id, parent_price_id: price.id },
+      amount: '1.5',
+      price_unit_amount: '150',
+      conversion_rate: '0.01',
+      price_unit_id: unit.id,
+      parent_price_id: price.id,
     });
   });
 

@@ -24,7 +24,9 @@ export async function findPriceUnitsForUse(
       AND ${isOfEnvironment}
     ORDER BY id FOR KEY SHARE`);
   const terms = rows.map(({ id, code, base_currency: baseCurrency, conversion_rate: rate }) => ({
-    ...{ id, code, baseCurrency },
+    id,
+    code,
+    baseCurrency,
     conversionRate: decimalOf(rate),
   }));
   return new Map(terms.map((unit) => [unit.code, unit]));

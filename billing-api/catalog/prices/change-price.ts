@@ -26,7 +26,9 @@ function readChange(body: ChangePriceBody): PriceChange | Refusal {
     );
   }
   const members = givenOf({
-    ...{ lookup_key, display_name, description },
+    lookup_key,
+    display_name,
+    description,
     group_id: group_id === '' ? null : group_id,
     metadata: reader.changedMetadata(metadata),
   });

@@ -15,7 +15,10 @@ export async function copyPrices(
   const prices = await withoutArchivedGroups(unit, live);
   const items = prices.map((price, index) => ({
     ...ownColumnsOf(PRICES, price),
-    ...{ entity_id: to, lookup_key: null, parent_price_id: null, sequence: index + 1 },
+    entity_id: to,
+    lookup_key: null,
+    parent_price_id: null,
+    sequence: index + 1,
     metadata: price.metadata,
   }));
   const stored = await createRecords(unit, PRICES, { items, isBulk: false });

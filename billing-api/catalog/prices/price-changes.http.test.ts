@@ -15,8 +15,13 @@ async function makeFee(api: BillingUnderTest, members: object = {}) {
   const { id: customerId } = await api.make('/v1/customers', { external_id: 'acme' });
   const subscribe = (others: object = {}) =>
     api.make('/v1/subscriptions', {
-      ...{ customer_id: customerId, plan_id: plan.id, currency: 'usd', billing_period: 'MONTHLY' },
-      ...{ billing_cycle: 'calendar', start_date: START, ...others },
+      customer_id: customerId,
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      billing_cycle: 'calendar',
+      start_date: START,
+      ...others,
     });
   const put = (body: object, id = price.id) => api.call('PUT', `/v1/prices/${id}`, { body });
   return { planId: plan.id as string, price, put, subscribe };
@@ -33,8 +38,11 @@ describe('PUT /prices/{id}', () => {
     const grouped = { name: 'Fees', entity_type: 'price', lookup_key: 'fees' };
     const group = await api.make('/v1/groups', grouped);
     const members = {
-      ...{ lookup_key: 'base', display_name: 'Base', description: 'Monthly' },
-      ...{ group_id: group.id, metadata: { team: 'a' } },
+      lookup_key: 'base',
+      display_name: 'Base',
+      description: 'Monthly',
+      group_id: group.id,
+      metadata: { team: 'a' },
     };
     const changed = await put(members);
     const own = { ...price, ...members, group: expect.objectContaining({ id: group.id }) };
@@ -64,11 +72,21 @@ describe('PUT /prices/{id}', () => {
     expect(status).toBe(200);
     const at = '2026-01-10T00:00:00.000Z';
     expect(second).toMatchObject({
-      ...{ amount: '250', start_date: at, end_date: null, parent_price_id: price.id, sequence: 3 },
-      ...{ lookup_key: 'fee', metadata: { reason: 'costs' }, invoice_cadence: 'ARREAR' },
+      amount: '250',
+      start_date: at,
+      end_date: null,
+      parent_price_id: price.id,
+      sequence: 3,
+      lookup_key: 'fee',
+      metadata: { reason: 'costs' },
+      invoice_cadence: 'ARREAR',
     });
     expect((await api.call('GET', `/v1/prices/${price.id}`)).body).toMatchObject({
-      ...{ amount: '100', end_date: at, lookup_key: null, sequence: 2, metadata: {} },
+      amount: '100',
+      end_date: at,
+      lookup_key: null,
+      sequence: 2,
+      metadata: {},
     });
     const { body: third } = await put({ amount: '300' }, second.id);
     expect(third).toMatchObject({ parent_price_id: price.id, sequence: 5 });
@@ -222,12 +240,16 @@ describe('DELETE /prices/{id}', () => {
     expect((await end()).status).toBe(200);
     const ended = (await api.call('GET', `/v1/prices/${price.id}`)).body;
     expect(ended).toMatchObject({
-      ...{ status: 'published', end_date: '2026-02-01T00:00:00.000Z', sequence: 3 },
+      status: 'published',
+      end_date: '2026-02-01T00:00:00.000Z',
+      sequence: 3,
     });
     expect((await end()).body.details.end_date).toContain('has ended');
     expect((await api.call('GET', `/v1/plans/${planId}`)).body.prices).toEqual([]);
     const preview = await api.make('/v1/invoices/preview', {
-      ...{ subscription_id: id, period_start: START, period_end: '2026-02-01T00:00:00Z' },
+      subscription_id: id,
+      period_start: START,
+      period_end: '2026-02-01T00:00:00Z',
     });
     expect(amountsOf(preview)).toEqual(['100.00']);
     expect((await api.call('DELETE', '/v1/prices/price_x')).status).toBe(404);

@@ -105,6 +105,9 @@ export function couponAssociationToDto({
     end_date,
     metadata,
     status,
-    ...{ created_at, created_by, updated_at, updated_by },
+    created_at,
+    created_by,
+    updated_at,
+    updated_by,
   };
 }

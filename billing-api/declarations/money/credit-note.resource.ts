@@ -149,8 +149,14 @@ function lineToDto(row: CreditNoteLineRow): CreditNoteLineDto {
     status,
   } = recordToDto(CREDIT_NOTE_LINES, row);
   return {
-    ...{ id, credit_note_id, invoice_line_item_id, display_name, amount, currency },
-    ...{ metadata, status },
+    id,
+    credit_note_id,
+    invoice_line_item_id,
+    display_name,
+    amount,
+    currency,
+    metadata,
+    status,
   };
 }
 

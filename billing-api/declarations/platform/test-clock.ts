@@ -67,14 +67,18 @@ export type Happened = {
 /** A clock with what its last advance has done. */
 export function testClockToDto(row: TestClockRow, happened: Happened): TestClockDto {
   return {
-    ...{ id: row.id, name: row.name, now: formatInstant(row.now), status: row.clock_status },
+    id: row.id,
+    name: row.name,
+    now: formatInstant(row.now),
+    status: row.clock_status,
     advance_to: instantToDto(row.advance_to),
     failure_reason: row.failure_reason,
     happened: happened.rows.map((event) => ({
       ...event,
       created_at: formatInstant(event.created_at),
     })),
-    ...{ next_after: happened.nextAfter, has_more: happened.hasMore },
+    next_after: happened.nextAfter,
+    has_more: happened.hasMore,
     created_at: formatInstant(row.created_at),
   };
 }

@@ -148,8 +148,11 @@ export function withWallets(
   const paidText = withOtherWallets(text, wallets);
   return {
     computation: {
-      ...{ invoiceId, rulesVersion, inputs: paidText },
-      ...{ inputsSha256: sha256(paidText), resultSha256: digestOfResult(invoice) },
+      invoiceId,
+      rulesVersion,
+      inputs: paidText,
+      inputsSha256: sha256(paidText),
+      resultSha256: digestOfResult(invoice),
     },
     totals: invoice.totals,
     applied: invoice.lines.map(({ prepaidCreditsApplied }) => prepaidCreditsApplied),

@@ -97,7 +97,9 @@ export async function absorbCredits(
   for (const { credit, amount } of shares) addAt(sums, credit, amount);
   const rows = JSON.stringify(
     [...sums].map(([{ id, lineItemId }, amount]) => ({
-      ...{ id, line_item_id: lineItemId, amount: plain(amount) },
+      id,
+      line_item_id: lineItemId,
+      amount: plain(amount),
     })),
   );
   await tx.query(sql.type(noRows)`

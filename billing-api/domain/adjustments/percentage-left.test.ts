@@ -7,10 +7,15 @@ const coupon = (
   percentage: string,
   members: Omit<Partial<CouponAssociation>, 'coupon'> = {},
 ): CouponAssociation => ({
-  ...{ id: 'association', lineItemId: null, applicationCount: 0 },
+  id: 'association',
+  lineItemId: null,
+  applicationCount: 0,
   validity: { startMs: 0, endMs: Infinity },
   coupon: {
-    ...{ id: 'coupon', cadence: 'forever', durationInPeriods: null, type: 'percentage' },
+    id: 'coupon',
+    cadence: 'forever',
+    durationInPeriods: null,
+    type: 'percentage',
     percentageOff: new Decimal(percentage),
   } as const,
   ...members,

@@ -233,8 +233,12 @@ describe('anchor (12.1)', () => {
     'is the midnight after which the next month begins in %s, whatever hour it begins in',
     (timezone) => {
       const format = new Intl.DateTimeFormat('en-GB', {
-        ...{ timeZone: timezone, hourCycle: 'h23', day: 'numeric', month: 'numeric' },
-        ...{ hour: 'numeric', minute: 'numeric' },
+        timeZone: timezone,
+        hourCycle: 'h23',
+        day: 'numeric',
+        month: 'numeric',
+        hour: 'numeric',
+        minute: 'numeric',
       });
       const local = (atMs: number): string => format.format(atMs);
       const monthOf = (atMs: number): number => Number(local(atMs).slice(3, 5));

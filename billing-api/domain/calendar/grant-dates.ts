@@ -17,8 +17,11 @@ function instantOf({ anchorMs, every, timezone }: GrantDates, k: number): Instan
   if (every === null) return anchorMs;
   return boundaryAt(
     {
-      ...{ billingCycle: 'anniversary', billingPeriod: every.period },
-      ...{ billingPeriodCount: every.count, billingAnchorMs: anchorMs, timezone },
+      billingCycle: 'anniversary',
+      billingPeriod: every.period,
+      billingPeriodCount: every.count,
+      billingAnchorMs: anchorMs,
+      timezone,
     },
     k,
   );

@@ -219,7 +219,8 @@ describe('lines that share an allowance (10.2)', () => {
       const shorter = { ...three, window: daysOf('2026-01-10', 3) };
       const other: UsedLine = {
         ...line('20', '10', [{ window: JANUARY, until: [JANUARY, '10'] }]),
-        ...{ stream: 'other', window: daysOf('2026-01-20', 12) },
+        stream: 'other',
+        window: daysOf('2026-01-20', 12),
       };
       expect(billed(plan('20'), shorter, other)).toEqual(['0', '0', '2']);
     });

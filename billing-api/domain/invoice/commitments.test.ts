@@ -122,11 +122,13 @@ describe('commitment of a subscription (11.1)', () => {
     ]);
     const subscription = committed('100', '1', { ...TRUE_UP, isMinimum: true });
     expect(lines({ ...change, subscription })).toEqual([
-      ...['calls charge 60 60.00', 'Pro True Up true_up 1 40.00'],
+      'calls charge 60 60.00',
+      'Pro True Up true_up 1 40.00',
     ]);
     const more = { ...change, usage: usages({ calls: '130' }) };
     expect(lines({ ...more, subscription })).toEqual([
-      ...['calls charge 100 100.00', 'calls overage 30 30.00'],
+      'calls charge 100 100.00',
+      'calls overage 30 30.00',
     ]);
   });
 

@@ -44,7 +44,8 @@ describe('what notes may take of a line', () => {
           const total = nets.reduce((sum, net) => sum + net, 0);
           const tax = total === 0 ? money(0) : money(taxUnits);
           let lines: readonly CreditedLine[] = nets.map((net) => ({
-            ...{ net: money(net), taken: money(0) },
+            net: money(net),
+            taken: money(0),
           }));
           const take = (index: number, most: Decimal): void => {
             const before = lines[index] as CreditedLine;

@@ -10,12 +10,16 @@ import {
 
 const money = (text: string) => new Decimal(text);
 const here = (paid: string, pulled: readonly string[] = [], adjusted = '0'): AmountsHere => ({
-  ...{ total: money('122'), adjusted: money(adjusted), paid: money(paid) },
+  total: money('122'),
+  adjusted: money(adjusted),
+  paid: money(paid),
   pulled: pulled.map((amount) => ({ amount: money(amount), isVoided: false })),
 });
 const there = (paid: string, rest: Partial<Record<keyof AmountsThere, string>> = {}) => ({
-  ...{ total: money(rest.total ?? '122'), credited: money(rest.credited ?? '0') },
-  ...{ paid: money(paid), paidElsewhere: money(rest.paidElsewhere ?? '0') },
+  total: money(rest.total ?? '122'),
+  credited: money(rest.credited ?? '0'),
+  paid: money(paid),
+  paidElsewhere: money(rest.paidElsewhere ?? '0'),
 });
 
 describe('what a pull records', () => {

@@ -10,8 +10,11 @@ function invoiceOf(cents: readonly number[], beside: readonly number[]) {
   const lines = cents.map((one, index) => ({ description: `Line ${index}`, amount: amount(one) }));
   const sum = cents.reduce((left, right) => left + right, 0) - discount - credits + tax;
   return {
-    ...{ lines, totalDiscount: amount(discount), creditsApplied: amount(credits) },
-    ...{ totalTax: amount(tax), total: amount(Math.max(0, sum)) },
+    lines,
+    totalDiscount: amount(discount),
+    creditsApplied: amount(credits),
+    totalTax: amount(tax),
+    total: amount(Math.max(0, sum)),
     paidAlready: amount(paid),
   } satisfies LinesToSend;
 }
@@ -23,7 +26,11 @@ describe('the lines of an invoice for a provider', () => {
   it('are its own, and one each for discounts, credits, tax and payments', () => {
     const invoice = invoiceOf([10_000, 5_000], [1_500, 4_000, 2_700]);
     expect(texts(invoice, 250)).toEqual([
-      ...['Line 0 100', 'Line 1 50', 'Discounts -15', 'Prepaid credits -40', 'Tax 27'],
+      'Line 0 100',
+      'Line 1 50',
+      'Discounts -15',
+      'Prepaid credits -40',
+      'Tax 27',
     ]);
     expect(texts(invoiceOf([100], [0, 0, 0]), 250)).toEqual(['Line 0 1']);
     const paid = invoiceOf([12_200], [0, 0, 0, 4_000]);
@@ -32,7 +39,9 @@ describe('the lines of an invoice for a provider', () => {
 
   it('say in one line what is not given back of a negative sum', () => {
     expect(texts(invoiceOf([1_000, -3_000], [0, 0, 0]), 250)).toEqual([
-      ...['Line 0 10', 'Line 1 -30', 'Not given back 20'],
+      'Line 0 10',
+      'Line 1 -30',
+      'Not given back 20',
     ]);
   });
 

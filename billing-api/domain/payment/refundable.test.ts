@@ -3,7 +3,8 @@ import { Decimal, plain, ZERO } from '../../../contract/number/decimal.js';
 import { refundableOf, shareOfCredits, splitRefund, undoneRefund } from './refundable.js';
 
 const sumsOf = (due: string, paid: string, others: Record<string, string> = {}) => ({
-  ...{ amountDue: new Decimal(due), amountPaid: new Decimal(paid) },
+  amountDue: new Decimal(due),
+  amountPaid: new Decimal(paid),
   prepaid: new Decimal(others['prepaid'] ?? 0),
   refunded: new Decimal(others['refunded'] ?? 0),
   credited: new Decimal(others['credited'] ?? 0),

@@ -6,8 +6,12 @@ import type { PeriodTerms } from './period-ledger.js';
 const at = (text: string): number => Date.parse(`${text}T00:00:00Z`);
 
 const MONTHLY: PeriodTerms = {
-  ...{ billingCycle: 'anniversary', billingPeriod: 'MONTHLY', billingPeriodCount: 1 },
-  ...{ billingCadence: 'RECURRING', timezone: 'UTC', endMs: null },
+  billingCycle: 'anniversary',
+  billingPeriod: 'MONTHLY',
+  billingPeriodCount: 1,
+  billingCadence: 'RECURRING',
+  timezone: 'UTC',
+  endMs: null,
 };
 
 function ledger(start: string, terms: Partial<PeriodTerms> = {}, trialEnd: string | null = null) {
@@ -18,7 +22,9 @@ function ledger(start: string, terms: Partial<PeriodTerms> = {}, trialEnd: strin
 
 test('periods that end together are aligned, wherever they began (29.2)', () => {
   const parent = openLedger(MONTHLY, {
-    ...{ startMs: at('2026-01-16'), billingAnchorMs: at('2026-02-01'), trialEndMs: null },
+    startMs: at('2026-01-16'),
+    billingAnchorMs: at('2026-02-01'),
+    trialEndMs: null,
   });
   expect(alignmentProblem(parent, ledger('2026-01-01'))).toBe(null);
   expect(alignmentProblem(ledger('2026-01-01'), ledger('2026-01-02'))).toMatch(/do not end/);

@@ -9,7 +9,9 @@ const START = Date.parse('2026-01-01T00:00:00Z');
 const END = Date.parse('2027-01-01T00:00:00Z');
 const FROM = Date.parse('2026-02-01T00:00:00Z');
 const TOKENS = {
-  ...{ id: 'price_unit_1', code: 'TOK', baseCurrency: 'usd' },
+  id: 'price_unit_1',
+  code: 'TOK',
+  baseCurrency: 'usd',
   conversionRate: decimalOf('0.01'),
 };
 
@@ -37,7 +39,8 @@ describe('the successor of a price', () => {
   it('starts when its predecessor ends, and keeps everything that the change leaves out', () => {
     expect(changed(FLAT, { amount: '0.75' })).toEqual({
       ...FLAT,
-      ...{ startMs: FROM, amount: decimalOf('0.75') },
+      startMs: FROM,
+      amount: decimalOf('0.75'),
     });
   });
 
@@ -47,7 +50,8 @@ describe('the successor of a price', () => {
       { up_to: null, unit_amount: '0.5' },
     ];
     expect(changed(FLAT, { tiers, tier_mode: 'SLAB' })).toMatchObject({
-      ...{ billingModel: 'TIERED', tierMode: 'SLAB' },
+      billingModel: 'TIERED',
+      tierMode: 'SLAB',
       tiers: [{ upTo: 10 }, { upTo: null, flatAmount: null }],
     });
     const packages = changed(FLAT, { transform_quantity: { divide_by: 10 } });

@@ -64,12 +64,15 @@ const FLAT = {
 const HALF = at('2026-01-16T12:00Z');
 
 const january = (net: string, noted = '0'): AdvanceCharge => ({
-  ...{ period: JANUARY, net: decimalOf(net), noted: decimalOf(noted) },
+  period: JANUARY,
+  net: decimalOf(net),
+  noted: decimalOf(noted),
 });
 /** Of 120.00, with a fixed discount. */
 const lowered = (net: string): AdvanceCharge => ({ ...january(net), gross: decimalOf('120') });
 const fromHalf = (net: string): AdvanceCharge => ({
-  ...{ period: { startMs: HALF, endMs: JANUARY.endMs }, net: decimalOf(net) },
+  period: { startMs: HALF, endMs: JANUARY.endMs },
+  net: decimalOf(net),
 });
 
 type Case = {
@@ -149,10 +152,7 @@ describe('another quantity inside a period that is paid (27)', () => {
     [
       // 50.00 off 120.00, then 10 %: 63.00, of which 31.50 are for the rest.
       'which has its percentage already',
-      {
-        ...{ amount: '12', to: '10', left: '0.9' },
-        charges: [lowered('63'), fromHalf('-31.5')],
-      },
+      { amount: '12', to: '10', left: '0.9', charges: [lowered('63'), fromHalf('-31.5')] },
       '31.50',
     ],
     [

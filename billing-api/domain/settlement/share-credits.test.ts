@@ -4,7 +4,8 @@ import { shareCredits } from './share-credits.js';
 
 const day = (month: number, date: number): number => Date.UTC(2026, month - 1, date);
 const part = (ownerId: string, [start, end]: readonly [number, number], amount: string) => ({
-  ...{ ownerId, period: { startMs: start, endMs: end } },
+  ownerId,
+  period: { startMs: start, endMs: end },
   amount: decimalOf(amount),
 });
 const JANUARY = [day(1, 1), day(2, 1)] as const;

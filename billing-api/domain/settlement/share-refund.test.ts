@@ -12,7 +12,9 @@ describe('a refund that names no line', () => {
     ['of no line that takes off', ['100', '0'], ['-50', '0'], '50', '50', '0'],
   ] as const)('is of lines %s', ([, first, second, refunded, ...parts]) => {
     const lines = [first, second].map(([net, givenBack], place) => ({
-      ...{ lineId: String(place), net: decimalOf(net), givenBack: decimalOf(givenBack) },
+      lineId: String(place),
+      net: decimalOf(net),
+      givenBack: decimalOf(givenBack),
     }));
     const found = shareRefund(lines, decimalOf(refunded), 'usd');
     expect([...found.values()].map(plain)).toEqual(parts.map((part) => plain(decimalOf(part))));

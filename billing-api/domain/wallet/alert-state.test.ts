@@ -4,7 +4,10 @@ import { alertState, isRecovery, type AlertLevels } from './alert-state.js';
 
 const below = (threshold: number) => ({ condition: 'below', threshold }) as const;
 const LEVELS: AlertLevels = {
-  ...{ alert_enabled: true, critical: below(10), warning: below(20), info: below(50.5) },
+  alert_enabled: true,
+  critical: below(10),
+  warning: below(20),
+  info: below(50.5),
 };
 const stateAt = (balance: string, levels: AlertLevels | null = LEVELS): string =>
   alertState(levels, new Decimal(balance));

@@ -7,7 +7,11 @@ const credit = (
   available: string,
   members: Partial<WalletCredit> = {},
 ): WalletCredit => ({
-  ...{ id, available: new Decimal(available), createdMs: 0, priority: null, expiryMs: null },
+  id,
+  available: new Decimal(available),
+  createdMs: 0,
+  priority: null,
+  expiryMs: null,
   ...members,
 });
 

@@ -20,12 +20,16 @@ describe('what paid an invoice', () => {
 
 describe('credits that a debit used', () => {
   const used = (credits: string, priority: number | null, expiryMs: number | null) => ({
-    ...{ credits: decimalOf(credits), priority, expiryMs },
+    credits: decimalOf(credits),
+    priority,
+    expiryMs,
   });
   const all = [used('10', 1, 5), used('20', null, 9), used('5', null, null)];
   const told = (wanted: string, of = all) =>
     returnedCredits(of, decimalOf(wanted)).map((one) => [
-      ...[plain(one.credits), one.priority, one.expiryMs],
+      plain(one.credits),
+      one.priority,
+      one.expiryMs,
     ]);
 
   test('go back with their own terms, those that were used last first', () => {

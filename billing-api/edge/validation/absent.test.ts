@@ -3,8 +3,17 @@ import { isAbsent } from './absent.js';
 
 describe('a member of a request', () => {
   it.each([
-    ...['type', 'status', 'billing_period', 'window_size', 'order'],
-    ...['cadence', 'period', 'expiration_type', 'expiration_duration_unit', 'action', 'sort'],
+    'type',
+    'status',
+    'billing_period',
+    'window_size',
+    'order',
+    'cadence',
+    'period',
+    'expiration_type',
+    'expiration_duration_unit',
+    'action',
+    'sort',
   ])('is absent with the empty text of the optional enumeration %s', (name) => {
     expect(isAbsent(name, '')).toBe(true);
   });

@@ -137,7 +137,9 @@ describe('an error names the member and what to send', () => {
     for (const [what, [method, path], body, message] of WRONG) {
       const answer = await api.call(method, path, { body });
       expect([what, answer.status, answer.body.message]).toEqual([
-        ...[what, 400, expect.stringMatching(message)],
+        what,
+        400,
+        expect.stringMatching(message),
       ]);
     }
     const headers = { 'content-type': 'application/json' };
@@ -152,7 +154,9 @@ describe('an error names the member and what to send', () => {
     await api.make('/v1/customers', { external_id: 'acme' });
     await api.make('/v1/prices', { entity_id: plan.id, currency: 'usd', amount: '1' });
     await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
+      external_customer_id: 'acme',
+      plan_id: plan.id,
+      currency: 'usd',
       billing_period: 'MONTHLY',
     });
     const removal = await api.call('DELETE', `/v1/plans/${plan.id}`);
@@ -161,7 +165,8 @@ describe('an error names the member and what to send', () => {
     );
     const again = await api.call('POST', '/v1/plans', { body: { name: 'Pro', lookup_key: 'pro' } });
     expect([again.status, again.body.message]).toEqual([
-      ...[409, 'a plan with this lookup_key exists already; choose another'],
+      409,
+      'a plan with this lookup_key exists already; choose another',
     ]);
   });
 
@@ -170,7 +175,8 @@ describe('an error names the member and what to send', () => {
     expect([found.status, found.body.items]).toEqual([200, []]);
     const refused = await api.call('POST', '/v1/plans');
     expect([refused.status, refused.body.message]).toEqual([
-      ...[400, 'name: must be given: send a text of 1 to 255 characters'],
+      400,
+      'name: must be given: send a text of 1 to 255 characters',
     ]);
   });
 });

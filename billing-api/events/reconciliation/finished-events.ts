@@ -243,11 +243,14 @@ export function createFinishedEvents(clickHouse: ClickHouseQueries) {
       const bounds = boundParameters(query.bounds);
       const { statement, parameters } = withLongTexts(COUNT_OUTCOMES, {
         unknownKeys: JSON.stringify(by.unknownKeys),
-        ...{ ...texts, ...bounds.texts },
+        ...texts,
+        ...bounds.texts,
       });
       const all = {
-        ...{ ...rangeOf(query), ...bounds.lists },
-        ...{ ...names, ...parameters },
+        ...rangeOf(query),
+        ...bounds.lists,
+        ...names,
+        ...parameters,
         // Nothing is appended before it is received, clocks being a day apart at most.
         appendedFromMs: Math.max(query.hours.startMs - DAY_MS, by.beginMs ?? 0),
       };

@@ -212,10 +212,9 @@ describe('the recount of meters', () => {
       [NOW + 4 * HOUR_MS, [1]],
     ] as const) {
       await recountAll(engines, state, now);
-      const found = hours.slice(-events.length).map((hourMs, at) => ({
-        ...{ meterId, hourMs, group },
-        events: events[at],
-      }));
+      const found = hours
+        .slice(-events.length)
+        .map((hourMs, at) => ({ meterId, hourMs, group, events: events[at] }));
       expect(state.drifts).toEqual(found);
     }
   });

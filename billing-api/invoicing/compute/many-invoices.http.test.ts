@@ -48,7 +48,10 @@ const test = base.extend<{ make: (count: number, seed: number) => Promise<Made> 
       const usage = createUsageReader(stores.queries);
       const readDataUntil = createPostgresDataUntil(stores.database, 0);
       const dependencies = {
-        ...{ database: stores.database, usage, clock, knownCustomers: new KnownCustomers() },
+        database: stores.database,
+        usage,
+        clock,
+        knownCustomers: new KnownCustomers(),
         // Both ways ask for it, at different instants.
         dataUntil: async () => {
           await readDataUntil();

@@ -135,8 +135,10 @@ export function childQuery(
   const { grouping, hideZeroCharges, now } = parent;
   const purpose: InvoicePurpose = {
     ...prior,
-    ...{ billingReason: 'SUBSCRIPTION_CYCLE', referencePoint: 'period_end' },
-    ...{ wallets: [], dueDays: DUE_DAYS_DEFAULT },
+    billingReason: 'SUBSCRIPTION_CYCLE',
+    referencePoint: 'period_end',
+    wallets: [],
+    dueDays: DUE_DAYS_DEFAULT,
     isAdvanceHeld: isAdvanceHeld({ reason: 'SUBSCRIPTION_CYCLE', period }, loaded),
   };
   const { lineItems } = loaded.related;
@@ -208,7 +210,9 @@ export async function findInvoiceQueries(
     const parent = { grouping: NO_GROUPING, hideZeroCharges: false, now: unit.now };
     return groupedOf(task, grouped).map(({ subscriptionId: id, period }) => ({
       ...childQuery(mustGet(subscriptions, id, 'a grouped child'), {
-        ...{ period, prior: priorOf(id), parent },
+        period,
+        prior: priorOf(id),
+        parent,
       }),
       revision: revisions(id),
     }));

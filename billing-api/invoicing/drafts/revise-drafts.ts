@@ -81,9 +81,13 @@ export async function reviseDraft(
   };
   const children = childIds.map((id) => ({ subscriptionId: id, coupons: countedOf(id) }));
   const inputs = {
-    ...{ rulesVersion: currentRules().version, currency: row.currency },
-    ...{ period, lines, atMs: unit.now },
-    ...{ coupons: own.flatMap(countedOf), taxes: taxes.map(taxFrom) },
+    rulesVersion: currentRules().version,
+    currency: row.currency,
+    period,
+    lines,
+    atMs: unit.now,
+    coupons: own.flatMap(countedOf),
+    taxes: taxes.map(taxFrom),
     ...(children.length === 0 ? {} : { children }),
   };
   const { totals, ...parts } = documentOfGiven(inputs, { coupons: attached, taxes });

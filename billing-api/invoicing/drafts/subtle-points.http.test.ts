@@ -27,7 +27,9 @@ async function entitle(
   members: object,
 ): Promise<Answer> {
   const feature = await api.make('/v1/features', {
-    ...{ name: 'Calls', type: 'metered', meter_id: meterId },
+    name: 'Calls',
+    type: 'metered',
+    meter_id: meterId,
   });
   return api.make('/v1/entitlements', { feature_id: feature.id, plan_id: plan.id, ...members });
 }
@@ -55,7 +57,9 @@ describe('a period without charges', () => {
     expect([draft.id, draft.invoice_status, draft.total]).toEqual([skipped.id, 'DRAFT', '3.00']);
     const { body: final } = await api.call('POST', `${path}/finalize`);
     expect([final.invoice_status, final.invoice_number, final.total]).toEqual([
-      ...['FINALIZED', 'INV-202602-00001', '3.00'],
+      'FINALIZED',
+      'INV-202602-00001',
+      '3.00',
     ]);
   });
 
@@ -74,7 +78,9 @@ describe('a period without charges', () => {
     await peer.live('2026-02-01T02:01:00Z');
     const { recalculated_invoice_id: id } = await read(api, invoice);
     expect(await read(api, { id })).toMatchObject({
-      ...{ invoice_status: 'SKIPPED', invoice_number: null, total: '0.00' },
+      invoice_status: 'SKIPPED',
+      invoice_number: null,
+      total: '0.00',
       period_start: invoice.period_start,
     });
     const again = await api.call('POST', `${path}/recalculate`);
@@ -96,12 +102,20 @@ describe('numbers and due dates (16)', () => {
     const invoice_number = 'INV-202501-100001';
     made.push(await give({ invoice_number }), await give());
     expect(made.map((one) => one.invoice_number)).toEqual([
-      ...['INV-202501-99999', 'INV-202501-100000', 'INV-202501-100001', 'INV-202501-100002'],
+      'INV-202501-99999',
+      'INV-202501-100000',
+      'INV-202501-100001',
+      'INV-202501-100002',
     ]);
     const taken = await api.call('POST', '/v1/invoices', {
       body: {
-        ...{ customer_id: customerId, currency: 'usd', subtotal: '1', total: '1', amount_due: '1' },
-        ...{ line_items: [{ display_name: 'Line', amount: '1' }], invoice_number },
+        customer_id: customerId,
+        currency: 'usd',
+        subtotal: '1',
+        total: '1',
+        amount_due: '1',
+        line_items: [{ display_name: 'Line', amount: '1' }],
+        invoice_number,
       },
     });
     expect([taken.status, Object.keys(taken.body.details)]).toEqual([409, ['invoice_number']]);
@@ -125,7 +139,8 @@ describe('the opening invoice (22.1)', () => {
     const none = await peer.subscribe(arrear, { billing_cycle: 'calendar' });
     // A calendar start on 1 Jan 00:00 (34.13).
     expect([none.current_period_end, await peer.find(none)]).toEqual([
-      ...['2026-02-01T00:00:00.000Z', []],
+      '2026-02-01T00:00:00.000Z',
+      [],
     ]);
     const once = advance('200', { billing_cadence: 'ONETIME' });
     const later = await peer.subscribe(await peer.plan(advance('10'), once), {
@@ -135,7 +150,9 @@ describe('the opening invoice (22.1)', () => {
     const linesOf = ({ line_items: lines }: Answer) =>
       lines
         .map((one: Answer) => [
-          ...[one.amount, one.period_start.slice(0, 10), one.period_end.slice(0, 10)],
+          one.amount,
+          one.period_start.slice(0, 10),
+          one.period_end.slice(0, 10),
         ])
         .sort();
     const lines = [
@@ -143,7 +160,9 @@ describe('the opening invoice (22.1)', () => {
       ['200.00', '2026-03-01', '2026-03-01'],
     ];
     expect([opening.billing_reason, opening.invoice_status, linesOf(opening)]).toEqual([
-      ...['SUBSCRIPTION_CREATE', 'FINALIZED', lines],
+      'SUBSCRIPTION_CREATE',
+      'FINALIZED',
+      lines,
     ]);
     // Recalculated, it has the opening period again and not the next one (34.18).
     await api.call('POST', `/v1/invoices/${opening.id}/void`, { body: {} });
@@ -153,8 +172,8 @@ describe('the opening invoice (22.1)', () => {
     expect(linesOf(await read(api, { id }))).toEqual(lines);
     await peer.live('2026-04-01T02:00:00Z');
     expect(await peer.invoices(later)).toEqual([
-      ...['2026-03-01 2026-04-01 SUBSCRIPTION_CREATE 210.00'],
-      ...['2026-03-01 2026-04-01 SUBSCRIPTION_CREATE 210.00'],
+      '2026-03-01 2026-04-01 SUBSCRIPTION_CREATE 210.00',
+      '2026-03-01 2026-04-01 SUBSCRIPTION_CREATE 210.00',
       '2026-03-01 2026-04-01 SUBSCRIPTION_CYCLE 10.00',
     ]);
   });
@@ -174,15 +193,23 @@ describe('prices', () => {
     const [exact, above] = [await meterOf('exact', '1000'), await meterOf('above', '1000.001')];
     const [unused, free] = [await meterOf('unused', null), await meterOf('free', '1010')];
     const tiered = (tier_mode: string, meter: { readonly id: string }, display_name: string) => ({
-      ...{ billing_model: 'TIERED', tier_mode, meter_id: meter.id, currency: 'usd', display_name },
+      billing_model: 'TIERED',
+      tier_mode,
+      meter_id: meter.id,
+      currency: 'usd',
+      display_name,
       tiers: [
         { up_to: 1000, unit_amount: '0.10', flat_amount: '1' },
         { up_to: null, unit_amount: '0.05', flat_amount: '7' },
       ],
     });
     const packages = (meter: { readonly id: string }, display_name: string) => ({
-      ...{ billing_model: 'PACKAGE', meter_id: meter.id, currency: 'usd', display_name },
-      ...{ amount: '3', transform_quantity: { divide_by: 50 } },
+      billing_model: 'PACKAGE',
+      meter_id: meter.id,
+      currency: 'usd',
+      display_name,
+      amount: '3',
+      transform_quantity: { divide_by: 50 },
     });
     const plan = await peer.plan(
       ...(['SLAB', 'VOLUME'] as const).flatMap((mode) => [
@@ -199,17 +226,24 @@ describe('prices', () => {
     const preview = await api.make('/v1/invoices/preview', { subscription_id: id, ...JANUARY });
     const amounts = preview.line_items.map((one: Answer) => [one.display_name, one.amount]);
     expect(Object.fromEntries(amounts)).toEqual({
-      ...{ 'SLAB of 1000': '101.00', 'SLAB of 1000.001': '108.00', 'SLAB of nothing': '0.00' },
+      'SLAB of 1000': '101.00',
+      'SLAB of 1000.001': '108.00',
+      'SLAB of nothing': '0.00',
       // 1000.001 × 0.05 + 7.
-      ...{ 'VOLUME of 1000': '101.00', 'VOLUME of 1000.001': '57.00' },
-      ...{ 'VOLUME of nothing': '0.00', 'SLAB of 1010 of which 10 are free': '101.00' },
-      ...{ 'packages of 1000': '60.00', 'packages of 1000.001': '63.00' },
+      'VOLUME of 1000': '101.00',
+      'VOLUME of 1000.001': '57.00',
+      'VOLUME of nothing': '0.00',
+      'SLAB of 1010 of which 10 are free': '101.00',
+      'packages of 1000': '60.00',
+      'packages of 1000.001': '63.00',
     });
     // With a factor of 1 the commitment of a subscription is a minimum, or nothing.
     const totals = [];
     for (const enable_true_up of [true, false]) {
       const { id: committed } = await peer.subscribe(await peer.plan(usage(exact, '0.06')), {
-        ...{ commitment_amount: '100', overage_factor: '1', enable_true_up },
+        commitment_amount: '100',
+        overage_factor: '1',
+        enable_true_up,
       });
       const asked = { subscription_id: committed, ...JANUARY };
       totals.push((await api.make('/v1/invoices/preview', asked)).total);
@@ -277,12 +311,16 @@ describe('the end of a subscription', () => {
       (await namesOfEvents(api)).filter((name) => name === 'subscription.cancelled').length;
     const asked = await peer.read(subscription);
     expect([asked.subscription_status, asked.cancel_at, await cancelled()]).toEqual([
-      ...['active', '2026-02-01T00:00:00.000Z', 0],
+      'active',
+      '2026-02-01T00:00:00.000Z',
+      0,
     ]);
     await peer.live('2026-02-01T00:10:00Z');
     const ended = await peer.read(subscription);
     expect([ended.subscription_status, ended.cancelled_at, await cancelled()]).toEqual([
-      ...['cancelled', '2026-02-01T00:00:00.000Z', 1],
+      'cancelled',
+      '2026-02-01T00:00:00.000Z',
+      1,
     ]);
   });
 
@@ -294,7 +332,10 @@ describe('the end of a subscription', () => {
     const changed = await peer.change(subscription, await peer.plan(advance('100')));
     const { invoice_status, payment_status, total, invoice_number } = changed.invoice;
     expect([invoice_status, payment_status, total, invoice_number]).toEqual([
-      ...['FINALIZED', 'SUCCEEDED', '0.00', 'INV-202601-00002'],
+      'FINALIZED',
+      'SUCCEEDED',
+      '0.00',
+      'INV-202601-00002',
     ]);
     const lines = changed.invoice.line_items.map((one: Answer) => one.amount);
     expect(lines.sort()).toEqual(['-100.00', '100.00']);

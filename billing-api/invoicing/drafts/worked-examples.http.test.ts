@@ -11,7 +11,9 @@ import { makeWallet, readWallet } from '../../testing/wallet-calls.js';
 
 const linesOf = ({ line_items: items }: Answer) =>
   items.map((one: Answer) => [
-    ...[one.amount, one.period_start.slice(0, 10), one.period_end.slice(0, 10)],
+    one.amount,
+    one.period_start.slice(0, 10),
+    one.period_end.slice(0, 10),
   ]);
 
 describe('totals', () => {
@@ -22,8 +24,11 @@ describe('totals', () => {
     const tax = { name: 'VAT', code: 'vat', tax_rate_type: 'percentage', percentage_value: '20' };
     await api.make('/v1/taxes/rates', tax);
     await api.make('/v1/coupons', {
-      ...{ name: 'Ten', coupon_code: 'TEN', cadence: 'forever' },
-      ...{ type: 'percentage', percentage_off: '10' },
+      name: 'Ten',
+      coupon_code: 'TEN',
+      cadence: 'forever',
+      type: 'percentage',
+      percentage_off: '10',
     });
     await peer.live('2025-01-01');
     const wallet = await makeWallet(api, { initial_credits_to_load: '40' });
@@ -37,11 +42,17 @@ describe('totals', () => {
     await peer.live('2025-02-01T02:00:00Z');
     const [invoice] = await peer.find(subscription);
     expect(invoice).toMatchObject({
-      ...{ subtotal: '150.00', total_discount: '15.00', total_tax: '27.00' },
-      ...{ total_prepaid_credits_applied: '40.00', total: '122.00', amount_due: '122.00' },
+      subtotal: '150.00',
+      total_discount: '15.00',
+      total_tax: '27.00',
+      total_prepaid_credits_applied: '40.00',
+      total: '122.00',
+      amount_due: '122.00',
     });
     const discounts = invoice.line_items.map((one: Answer) => [
-      ...[one.amount, one.invoice_level_discount, one.prepaid_credits_applied],
+      one.amount,
+      one.invoice_level_discount,
+      one.prepaid_credits_applied,
     ]);
     expect(discounts.sort()).toEqual([
       ['100.00', '10.00', '40.00'],
@@ -70,7 +81,8 @@ describe('lines', () => {
     const { body } = await api.call('GET', `${path}/line_items/${line.id}/explain`);
     expect(body.maximum).toEqual({ maximum: '50', charged_before: '0', uncapped: '100' });
     expect((await api.call('GET', `${path}/verify`)).body).toMatchObject({
-      ...{ same_from_inputs: true, same_from_events: true },
+      same_from_inputs: true,
+      same_from_events: true,
     });
 
     const item = (await peer.read(subscription)).line_items[0];
@@ -90,7 +102,8 @@ describe('lines', () => {
     ]);
     const fixed = { entity_id: plan.id, ...advance('10', { max_amount: '5' }) };
     expect(await api.call('POST', '/v1/prices', { body: fixed })).toMatchObject({
-      ...{ status: 400, body: { details: { max_amount: expect.stringContaining('USAGE') } } },
+      status: 400,
+      body: { details: { max_amount: expect.stringContaining('USAGE') } },
     });
   });
 
@@ -121,7 +134,8 @@ describe('lines', () => {
     async ([proration_behavior, amount], { peer }) => {
       await peer.live('2026-08-15');
       const subscription = await peer.subscribe(await peer.plan(advance('100')), {
-        ...{ billing_cycle: 'calendar', proration_behavior },
+        billing_cycle: 'calendar',
+        proration_behavior,
       });
       const [invoice] = await peer.find(subscription);
       expect(linesOf(invoice)).toEqual([[amount, '2026-08-15', '2026-09-01']]);
@@ -186,7 +200,9 @@ describe('numbers, due dates and the delay of finalization (16)', () => {
     await api.call('PUT', '/v1/settings/invoice_config', { body: { value } });
     expect(await statusAt('2025-02-01T01:59:59Z')).toEqual(draft);
     expect(await statusAt('2025-02-01T02:00:00Z')).toEqual([
-      ...['SUBSCRIPTION_CYCLE', 'FINALIZED', 'INV-202502-00001'],
+      'SUBSCRIPTION_CYCLE',
+      'FINALIZED',
+      'INV-202502-00001',
     ]);
   });
 });

@@ -193,7 +193,9 @@ function groupOf({ row, computed, shares, isFunding = false }: PaidDraft): NewGr
   const sums = { subtotal, discount, tax, total };
   return {
     customerId: row.customer_id,
-    ...{ kind: 'invoice.finalized', entityType: 'invoice', entityId: row.id },
+    kind: 'invoice.finalized',
+    entityType: 'invoice',
+    entityId: row.id,
     currency: row.currency,
     postings: postingsOfInvoice({ ...sums, wallets: shares, isFunding }),
   };

@@ -39,13 +39,19 @@ export async function giveExcess(
     const wallet = await lockRefundWallet(unit, { customerId, currency });
     if (isRefusal(wallet)) return wallet;
     const moved = await addCredits(unit, wallet, {
-      ...{ credits: amount, reason: 'CREDIT_NOTE', reference: { type: 'INVOICE', id } },
+      credits: amount,
+      reason: 'CREDIT_NOTE',
+      reference: { type: 'INVOICE', id },
       description: 'Usage that became cheaper after it was invoiced',
     });
     if (isRefusal(moved)) return moved;
     await postGroups(unit, [
       {
-        ...{ customerId, currency, kind: 'invoice.credited', entityType: 'invoice', entityId: id },
+        customerId,
+        currency,
+        kind: 'invoice.credited',
+        entityType: 'invoice',
+        entityId: id,
         postings: postingsOfExcess(amount, wallet.id),
       },
     ]);

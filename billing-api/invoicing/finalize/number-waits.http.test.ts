@@ -34,8 +34,11 @@ const test = billedTest.extend<{ world: World }>({
           await api.make('/v1/customers', { external_id: name });
           subscriptions.push(
             await api.make('/v1/subscriptions', {
-              ...{ external_customer_id: name, plan_id: plan.id, currency: 'usd' },
-              ...{ billing_period: 'MONTHLY', collection_method: 'charge_automatically' },
+              external_customer_id: name,
+              plan_id: plan.id,
+              currency: 'usd',
+              billing_period: 'MONTHLY',
+              collection_method: 'charge_automatically',
             }),
           );
         }
@@ -78,8 +81,11 @@ describe('a finalization that waits', () => {
       let which = sql.fragment`subscriptions WHERE id = ${held.subscription.id}`;
       if (wallet_type !== null) {
         const wallet = await api.make('/v1/wallets', {
-          ...{ external_customer_id: 'held', currency: 'usd', wallet_type },
-          ...{ initial_credits_to_load: '30', config: { allowed_price_types: ['ALL'] } },
+          external_customer_id: 'held',
+          currency: 'usd',
+          wallet_type,
+          initial_credits_to_load: '30',
+          config: { allowed_price_types: ['ALL'] },
         });
         which = sql.fragment`wallets WHERE id = ${wallet.id}`;
       }
@@ -96,10 +102,8 @@ describe('a finalization that waits', () => {
       expect(numberOf(done)).toEqual([200, 'INV-202611-00002']);
       const { total, amount_remaining: remaining } = done.body;
       expect([total, remaining]).toEqual([
-        ...[
-          wallet_type === 'PRE_PAID' ? '70.00' : '100.00',
-          wallet_type === null ? '100.00' : '70.00',
-        ],
+        wallet_type === 'PRE_PAID' ? '70.00' : '100.00',
+        wallet_type === null ? '100.00' : '70.00',
       ]);
     },
   );

@@ -61,8 +61,12 @@ async function givenOf(
   const redeemed = await redeemForInvoice(unit, currency, codes);
   if (isRefusal(redeemed)) return redeemed;
   const adjustments = await adjustmentsOfGiven(unit, id, {
-    ...{ coupons: redeemed, taxRates, isCredit: request.type === 'CREDIT' },
-    ...{ customerId, subscriptionId: subscription?.id ?? null, discounts },
+    coupons: redeemed,
+    taxRates,
+    isCredit: request.type === 'CREDIT',
+    customerId,
+    subscriptionId: subscription?.id ?? null,
+    discounts,
   });
   if (isRefusal(adjustments)) return adjustments;
   const { coupons, taxes, parties } = adjustments;

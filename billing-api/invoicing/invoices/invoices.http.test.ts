@@ -31,7 +31,8 @@ describe('an invoice', () => {
     const path = `/v1/invoices/${draft.id}/finalize`;
     // More calls than run at once: the last ones are looked at when the first have finalized.
     const answers = await whileLocked(database.database, {
-      ...{ subscriptionId: subscription.id, waiting: 3 },
+      subscriptionId: subscription.id,
+      waiting: 3,
       begin: () =>
         Promise.all([
           ...Array.from({ length: CALLS }, () => api.call('POST', path)),
@@ -83,13 +84,15 @@ describe('an invoice', () => {
     database,
   }) => {
     const { id } = await makeSubscription(api, {
-      ...{ billing_cycle: 'calendar', start_date: '2026-10-01T00:00:00.000Z' },
+      billing_cycle: 'calendar',
+      start_date: '2026-10-01T00:00:00.000Z',
     });
     await bill('2026-11-01T00:30:00.000Z');
     const draft = await latestOf(api, id);
     const path = `/v1/invoices/${draft.id}/finalize`;
     const answers = await whileLocked(database.database, {
-      ...{ subscriptionId: id, waiting: 3 },
+      subscriptionId: id,
+      waiting: 3,
       begin: () => Promise.all(Array.from({ length: CALLS }, () => api.call('POST', path))),
     });
     expect(answers.map(({ status, body }) => [status, body.invoice_status])).toEqual(
@@ -115,8 +118,11 @@ describe('an invoice', () => {
     expect(statusOf(voids)).toEqual([200, 400, 400]);
     const { body: voided } = await api.call('GET', path);
     expect(voided).toMatchObject({
-      ...{ invoice_status: 'VOIDED', payment_status: 'VOIDED', metadata: { why: 'test' } },
-      ...{ invoice_number: invoice.invoice_number, total: '130.00' },
+      invoice_status: 'VOIDED',
+      payment_status: 'VOIDED',
+      metadata: { why: 'test' },
+      invoice_number: invoice.invoice_number,
+      total: '130.00',
     });
     const refused = await Promise.all([
       api.call('PUT', path, { body: { metadata: {} } }),
@@ -134,15 +140,23 @@ describe('an invoice', () => {
     bill,
   }) => {
     await api.make('/v1/coupons', {
-      ...{ name: 'Ten', coupon_code: 'TEN', type: 'percentage', percentage_off: '10' },
+      name: 'Ten',
+      coupon_code: 'TEN',
+      type: 'percentage',
+      percentage_off: '10',
       cadence: 'forever',
     });
     const rate = await api.make('/v1/taxes/rates', {
-      ...{ name: 'VAT', code: 'vat', tax_rate_type: 'percentage', percentage_value: '20' },
+      name: 'VAT',
+      code: 'vat',
+      tax_rate_type: 'percentage',
+      percentage_value: '20',
     });
     const { customer, subscription } = await subscribeMonthly(api, { coupons: ['TEN'] });
     await api.make('/v1/taxes/associations', {
-      ...{ tax_rate_code: rate.code, entity_type: 'customer', entity_id: customer.id },
+      tax_rate_code: rate.code,
+      entity_type: 'customer',
+      entity_id: customer.id,
     });
     await bill('2026-12-01T00:30:00.000Z');
     const draft = await latestOf(api, subscription.id);
@@ -153,8 +167,12 @@ describe('an invoice', () => {
       body: { display_name: 'Goodwill', amount: '20', quantity: '2' },
     });
     expect(added.body).toMatchObject({
-      ...{ is_manually_edited: true, subtotal: '150.00', total_discount: '15.00' },
-      ...{ total_tax: '27.00', total: '162.00', amount_due: '162.00' },
+      is_manually_edited: true,
+      subtotal: '150.00',
+      total_discount: '15.00',
+      total_tax: '27.00',
+      total: '162.00',
+      amount_due: '162.00',
     });
     const [first] = draft.line_items;
     const changed = await api.call('PUT', `${path}/line_items/${first.id}`, {
@@ -168,8 +186,12 @@ describe('an invoice', () => {
     expect(recompute.status).toBe(400);
     await bill('2026-12-01T02:00:00.000Z');
     expect((await api.call('GET', path)).body).toMatchObject({
-      ...{ invoice_status: 'FINALIZED', subtotal: '50.00', total_discount: '5.00' },
-      ...{ total_tax: '9.00', total: '54.00', is_manually_edited: true },
+      invoice_status: 'FINALIZED',
+      subtotal: '50.00',
+      total_discount: '5.00',
+      total_tax: '9.00',
+      total: '54.00',
+      is_manually_edited: true,
     });
   });
 
@@ -193,7 +215,8 @@ describe('an invoice', () => {
     const draft = await latestOf(api, subscription.id);
     expect(draft).toMatchObject({ invoice_status: 'DRAFT', total_tax: '26.00' });
     expect(await associate('invoice', draft.id, 'city')).toMatchObject({
-      ...{ status: 200, body: { entity_type: 'invoice', entity_id: draft.id } },
+      status: 200,
+      body: { entity_type: 'invoice', entity_id: draft.id },
     });
     const path = `/v1/invoices/${draft.id}`;
     const recomputed = await api.call('POST', `${path}/recompute`);
@@ -220,11 +243,19 @@ describe('an invoice', () => {
     await api.make('/v1/customers', { external_id: 'acme' });
     const customer = (await api.call('GET', '/v1/customers/external/acme')).body;
     await api.make('/v1/coupons', {
-      ...{ name: 'Five', coupon_code: 'FIVE', type: 'fixed', amount_off: '5', currency: 'usd' },
-      ...{ cadence: 'once', max_redemptions: 1 },
+      name: 'Five',
+      coupon_code: 'FIVE',
+      type: 'fixed',
+      amount_off: '5',
+      currency: 'usd',
+      cadence: 'once',
+      max_redemptions: 1,
     });
     await api.make('/v1/taxes/rates', {
-      ...{ name: 'VAT', code: 'vat', tax_rate_type: 'percentage', percentage_value: '20' },
+      name: 'VAT',
+      code: 'vat',
+      tax_rate_type: 'percentage',
+      percentage_value: '20',
     });
     const lines = [
       { display_name: 'Workshop', amount: '100' },
@@ -238,9 +269,16 @@ describe('an invoice', () => {
     expect(made.status).toBe(201);
     // 125.50 − 5 = 120.50; 20 % of it is 24.10.
     expect(made.body).toMatchObject({
-      ...{ invoice_type: 'ONE_OFF', invoice_status: 'FINALIZED', payment_status: 'PENDING' },
-      ...{ invoice_number: 'A-1', subtotal: '125.50', total_discount: '5.00' },
-      ...{ total_tax: '24.10', total: '144.60', period_start: null, billing_reason: 'MANUAL' },
+      invoice_type: 'ONE_OFF',
+      invoice_status: 'FINALIZED',
+      payment_status: 'PENDING',
+      invoice_number: 'A-1',
+      subtotal: '125.50',
+      total_discount: '5.00',
+      total_tax: '24.10',
+      total: '144.60',
+      period_start: null,
+      billing_reason: 'MANUAL',
     });
     expect(made.body.line_items.map((line: { amount: string }) => line.amount)).toEqual([
       '100.00',
@@ -271,14 +309,22 @@ describe('an invoice', () => {
     }
     const credit = await api.call('POST', '/v1/invoices', {
       body: {
-        ...{ customer_id: customer.id, currency: 'usd', invoice_type: 'CREDIT' },
-        ...{ subtotal: '-20', total: '-20', amount_due: '-20' },
+        customer_id: customer.id,
+        currency: 'usd',
+        invoice_type: 'CREDIT',
+        subtotal: '-20',
+        total: '-20',
+        amount_due: '-20',
         line_items: [{ display_name: 'Goodwill', amount: '-20' }],
       },
     });
     expect(credit.body).toMatchObject({
-      ...{ total: '-20.00', amount_due: '-20.00', amount_remaining: '0.00' },
-      ...{ payment_status: 'SUCCEEDED', invoice_status: 'FINALIZED', total_tax: '0.00' },
+      total: '-20.00',
+      amount_due: '-20.00',
+      amount_remaining: '0.00',
+      payment_status: 'SUCCEEDED',
+      invoice_status: 'FINALIZED',
+      total_tax: '0.00',
     });
   });
 
@@ -287,10 +333,16 @@ describe('an invoice', () => {
     bill,
   }) => {
     await api.make('/v1/taxes/rates', {
-      ...{ name: 'VAT', code: 'vat', tax_rate_type: 'percentage', percentage_value: '20' },
+      name: 'VAT',
+      code: 'vat',
+      tax_rate_type: 'percentage',
+      percentage_value: '20',
     });
     await api.make('/v1/taxes/rates', {
-      ...{ name: 'Reduced', code: 'low', tax_rate_type: 'percentage', percentage_value: '10' },
+      name: 'Reduced',
+      code: 'low',
+      tax_rate_type: 'percentage',
+      percentage_value: '10',
     });
     const { customer, subscription } = await subscribeMonthly(api, { payment_terms: '15 NET' });
     for (const [tax_rate_code, entity_type, entity_id] of [
@@ -301,9 +353,14 @@ describe('an invoice', () => {
     }
     const sums = { subtotal: '40', total: '40', amount_due: '40' };
     const body = {
-      ...{ customer_id: customer.id, currency: 'usd', invoice_type: 'SUBSCRIPTION', ...sums },
-      ...{ subscription_id: subscription.id, billing_period: 'MONTHLY' },
-      ...{ period_start: '2026-11-01T00:00:00Z', period_end: '2026-12-01T00:00:00Z' },
+      customer_id: customer.id,
+      currency: 'usd',
+      invoice_type: 'SUBSCRIPTION',
+      ...sums,
+      subscription_id: subscription.id,
+      billing_period: 'MONTHLY',
+      period_start: '2026-11-01T00:00:00Z',
+      period_end: '2026-12-01T00:00:00Z',
       line_items: [{ display_name: 'Migration', amount: '40' }],
     };
     await bill('2026-11-10T00:00:00.000Z');
@@ -313,9 +370,15 @@ describe('an invoice', () => {
     expect(statusOf(answers)).toEqual([201, 409, 409]);
     const made = answers.find(({ status }) => status === 201)?.body;
     expect(made).toMatchObject({
-      ...{ invoice_type: 'SUBSCRIPTION', invoice_status: 'FINALIZED', billing_reason: 'MANUAL' },
-      ...{ subscription_id: subscription.id, billing_period: 'MONTHLY', total: '44.00' },
-      ...{ subtotal: '40.00', total_tax: '4.00', period_end: '2026-12-01T00:00:00.000Z' },
+      invoice_type: 'SUBSCRIPTION',
+      invoice_status: 'FINALIZED',
+      billing_reason: 'MANUAL',
+      subscription_id: subscription.id,
+      billing_period: 'MONTHLY',
+      total: '44.00',
+      subtotal: '40.00',
+      total_tax: '4.00',
+      period_end: '2026-12-01T00:00:00.000Z',
       due_date: '2026-11-25T00:00:00.000Z',
     });
     for (const { body: other } of answers.filter(({ status }) => status === 409)) {
@@ -339,8 +402,12 @@ describe('an invoice', () => {
     expect([again.status, again.body.billing_sequence]).toEqual([201, cycle.billing_sequence + 1]);
     const skipped = await api.call('POST', '/v1/invoices', {
       body: {
-        ...{ ...body, period_start: '2026-10-01T00:00:00Z', period_end: '2026-11-01T00:00:00Z' },
-        ...{ subtotal: '0', total: '0', amount_due: '0' },
+        ...body,
+        period_start: '2026-10-01T00:00:00Z',
+        period_end: '2026-11-01T00:00:00Z',
+        subtotal: '0',
+        total: '0',
+        amount_due: '0',
         line_items: [{ display_name: 'Nothing', amount: '0' }],
       },
     });

@@ -34,7 +34,10 @@ describe('POST /invoices/{id}/recalculate', () => {
     );
     const workflow = `/v1/workflows/${started.workflow_id}`;
     expect((await api.call('GET', workflow)).body).toMatchObject({
-      ...{ status: 'Running', run_id: started.run_id, close_time: null, result: null },
+      status: 'Running',
+      run_id: started.run_id,
+      close_time: null,
+      result: null,
     });
     await bill('2026-12-01T02:00:00.000Z');
     const { body: done } = await api.call('GET', workflow);
@@ -48,8 +51,11 @@ describe('POST /invoices/{id}/recalculate', () => {
       `/v1/invoices/${voided.recalculated_invoice_id}`,
     );
     expect(replacement).toMatchObject({
-      ...{ invoice_status: 'FINALIZED', total: voided.total, billing_reason: 'SUBSCRIPTION_CYCLE' },
-      ...{ period_start: voided.period_start, subscription_id: subscription.id },
+      invoice_status: 'FINALIZED',
+      total: voided.total,
+      billing_reason: 'SUBSCRIPTION_CYCLE',
+      period_start: voided.period_start,
+      subscription_id: subscription.id,
     });
     expect(replacement.invoice_number).not.toBe(voided.invoice_number);
     const again = await api.call('POST', `${path}/recalculate`);
@@ -68,8 +74,11 @@ describe('POST /invoices/{id}/recalculate', () => {
     const subscribe = async (name: string) => {
       await api.make('/v1/customers', { external_id: name });
       return api.make('/v1/subscriptions', {
-        ...{ external_customer_id: name, plan_id: plan.id, currency: 'usd' },
-        ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00Z' },
+        external_customer_id: name,
+        plan_id: plan.id,
+        currency: 'usd',
+        billing_period: 'MONTHLY',
+        start_date: '2026-10-01T00:00:00Z',
       });
     };
     const [more, fewer] = [await subscribe('more'), await subscribe('fewer')];
@@ -110,9 +119,11 @@ describe('POST /invoices/{id}/recalculate', () => {
     const path = `/v1/invoices/${replacement.id}`;
     await api.call('PUT', `${path}/payment`, { body: { amount: '84.52' } });
     const note = await api.make('/v1/creditnotes', {
-      ...{ invoice_id: replacement.id, process_credit_note: false },
+      invoice_id: replacement.id,
+      process_credit_note: false,
       line_items: replacement.line_items.map(({ id, amount }: typeof replacement) => ({
-        ...{ invoice_line_item_id: id, amount },
+        invoice_line_item_id: id,
+        amount,
       })),
     });
     expect(note.total_amount).toBe('84.52');
@@ -121,7 +132,8 @@ describe('POST /invoices/{id}/recalculate', () => {
     expect(await held('fewer')).toBe('84.52');
     await charged(ended);
     await api.make(`/v1/subscriptions/${ended.id}/cancel`, {
-      ...{ cancellation_type: 'immediate', proration_behavior: 'create_prorations' },
+      cancellation_type: 'immediate',
+      proration_behavior: 'create_prorations',
     });
     // 70.00 × 15 ÷ 31
     expect(await held('ended')).toBe('33.87');
@@ -143,7 +155,9 @@ describe('POST /invoices/{id}/recalculate', () => {
     const subscribe = async (name: string, paid: string | null) => {
       await api.make('/v1/customers', { external_id: name });
       const made = await api.make('/v1/subscriptions', {
-        ...{ external_customer_id: name, plan_id: old, currency: 'usd' },
+        external_customer_id: name,
+        plan_id: old,
+        currency: 'usd',
         billing_period: 'MONTHLY',
       });
       const path = `/v1/invoices/${made.latest_invoice.id}`;
@@ -155,8 +169,11 @@ describe('POST /invoices/{id}/recalculate', () => {
     await bill('2026-01-16T00:00:00Z');
     const changed = async ({ id, ...one }: typeof paid) => {
       const { invoice } = await api.make(`/v1/subscriptions/${id}/change/execute`, {
-        ...{ target_plan_id: target, billing_cadence: 'RECURRING', billing_cycle: 'anniversary' },
-        ...{ billing_period: 'MONTHLY', billing_period_count: 1 },
+        target_plan_id: target,
+        billing_cadence: 'RECURRING',
+        billing_cycle: 'anniversary',
+        billing_period: 'MONTHLY',
+        billing_period_count: 1,
         proration_behavior: 'create_prorations',
       });
       const held = async () =>
@@ -206,8 +223,10 @@ describe('POST /invoices/{id}/recalculate', () => {
     await api.call('POST', `${path}/void`, { body: {} });
     await api.call('POST', `${path}/recalculate`);
     await killInJob('billing-api/testing/hang-in-job', {
-      ...{ job: 'recalculate-invoice', at: 'end' },
-      ...{ databaseUrl: database.url, clickHouseUrl: clickhouse.url },
+      job: 'recalculate-invoice',
+      at: 'end',
+      databaseUrl: database.url,
+      clickHouseUrl: clickhouse.url,
     });
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     await bill('2026-11-01T02:00:00.000Z');

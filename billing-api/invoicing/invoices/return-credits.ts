@@ -134,7 +134,10 @@ async function addReturned(
   let worth = ZERO;
   for (const { credits: amount, priority, expiryMs: expiryDate } of credits) {
     const moved = await addCredits(unit, after, {
-      ...{ credits: amount, reason: 'INVOICE_VOID_REFUND', priority, expiryDate },
+      credits: amount,
+      reason: 'INVOICE_VOID_REFUND',
+      priority,
+      expiryDate,
       reference: { type: 'INVOICE', id: invoiceId },
     });
     if (isRefusal(moved)) return moved;
@@ -225,7 +228,9 @@ export async function takeBack(
   const wallet = await lockRefundWallet(unit, { customerId, currency });
   if (isRefusal(wallet)) return wallet;
   const moved = await debitCredits(unit, wallet, {
-    ...{ credits: amount, reason: 'MANUAL_BALANCE_DEBIT', reference: { type: 'INVOICE', id } },
+    credits: amount,
+    reason: 'MANUAL_BALANCE_DEBIT',
+    reference: { type: 'INVOICE', id },
     description: 'Credit for unused time of a voided invoice that was not paid',
   });
   return isRefusal(moved) ? moved : [{ walletId: wallet.id, worth: amount.negated() }];

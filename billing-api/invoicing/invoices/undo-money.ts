@@ -38,7 +38,11 @@ async function takeCreditsOff(unit: Unit, row: InvoiceRow): Promise<Decimal> {
 }
 
 const groupOf = ({ id, customer_id: customerId, currency }: InvoiceRow) => ({
-  ...{ customerId, currency, kind: 'invoice.voided', entityType: 'invoice', entityId: id },
+  customerId,
+  currency,
+  kind: 'invoice.voided',
+  entityType: 'invoice',
+  entityId: id,
 });
 
 /** A draft has posted nothing; one that was edited by hand may have been given back in part. */
@@ -89,9 +93,15 @@ export async function undoMoney(unit: Unit, row: InvoiceRow): Promise<Undone | R
   const returned = await returnPaid(unit, row, { setOff, givenBack: refunded });
   if (isRefusal(returned)) return returned;
   const postings = postingsOfVoid({
-    ...{ subtotal: row.subtotal, discount: row.total_discount, tax: row.total_tax },
-    ...{ total: row.total, adjusted: row.adjustment_amount, refunded },
-    ...{ paid: row.amount_paid, setOff, returned },
+    subtotal: row.subtotal,
+    discount: row.total_discount,
+    tax: row.total_tax,
+    total: row.total,
+    adjusted: row.adjustment_amount,
+    refunded,
+    paid: row.amount_paid,
+    setOff,
+    returned,
     isFunding: purchases.length > 0,
   });
   await postGroups(unit, [{ ...groupOf(row), postings }]);

@@ -49,7 +49,10 @@ async function voidHere(
 ): Promise<InvoiceDocument | Refusal> {
   const partsOf = await findDocumentParts(unit, [target.id]);
   const row = await moveRecord(unit, INVOICES, {
-    ...{ target, lifecycle: INVOICE, move: 'void', to: 'VOIDED' },
+    target,
+    lifecycle: INVOICE,
+    move: 'void',
+    to: 'VOIDED',
     patch: async (row) => {
       const { payment_status: status, metadata } = row;
       if (KEPT.includes(status)) {
@@ -64,7 +67,9 @@ async function voidHere(
       if (isRefusal(undone)) return undone;
       return {
         payment_status: undone.isReturned ? ('REFUNDED' as const) : ('VOIDED' as const),
-        ...{ finalize_at: null, voided_at: unit.now, metadata: merged },
+        finalize_at: null,
+        voided_at: unit.now,
+        metadata: merged,
       };
     },
     told: (after) => Promise.resolve(invoiceToDto(documentOf(after, partsOf(after.id)), null)),

@@ -23,17 +23,23 @@ type Committed = {
 };
 
 const amount = (commitment_value: string, overage_factor: number, true_up_enabled = false) => ({
-  ...{ commitment_type: 'amount', commitment_value, overage_factor, true_up_enabled },
+  commitment_type: 'amount',
+  commitment_value,
+  overage_factor,
+  true_up_enabled,
 });
 const everyHour = (from: number, to: number, charge: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Array.from({ length: to - from }, (_, index) => [
-      ...[String(from + index).padStart(2, '0'), charge],
+      String(from + index).padStart(2, '0'),
+      charge,
     ]),
   ) as Record<string, string>;
 
 const LINE_OF_TEN = {
-  ...{ commitment_type: 'amount', commitment_amount: '10', commitment_overage_factor: 2 },
+  commitment_type: 'amount',
+  commitment_amount: '10',
+  commitment_overage_factor: 2,
 };
 const MORNING: Hours = [9, 12];
 const USED_AT_TEN = { usage: { 10: '1' }, price: '1' };
@@ -44,11 +50,7 @@ const CASES: Readonly<Record<string, Committed>> = {
     line: { ...LINE_OF_TEN, commitment_true_up_enabled: true },
     buckets: [[MORNING, '2', amount('5', 2)]],
     usage: { 9: '10', 10: '1', 18: '3' },
-    charges: {
-      ...everyHour(0, 9, '10'),
-      ...{ '09': '35', '10': '2' },
-      ...everyHour(12, 24, '10'),
-    },
+    charges: { ...everyHour(0, 9, '10'), '09': '35', '10': '2', ...everyHour(12, 24, '10') },
     lines: [
       // 35 + 2 + 10 are the 47 of the case: 10 utilized, 30 overage, 7 true-up.
       [[9, 12], '37.00', '7.00', '30.00', '0.00'],
@@ -123,9 +125,12 @@ test.for(Object.entries(CASES))('%s', async ([, row], { api, database, clickhous
   const id = await plan.subscribe({
     line_item_commitments: {
       [plan.priceId]: {
-        ...{ commitment_windowed: true, ...line },
+        commitment_windowed: true,
+        ...line,
         commitment_time_buckets: buckets.map(([[from, to], own, commitment]) => ({
-          ...{ start: { hour: from }, end: { hour: to }, ...commitment },
+          start: { hour: from },
+          end: { hour: to },
+          ...commitment,
           price: { currency: 'usd', amount: own },
         })),
       },
@@ -138,7 +143,8 @@ test.for(Object.entries(CASES))('%s', async ([, row], { api, database, clickhous
   };
   const { items } = (await lineOf([0, 24])).explanation.windows;
   const charged = items.map((one: { start: string; charge: string }) => [
-    ...[one.start.slice(11, 13), one.charge],
+    one.start.slice(11, 13),
+    one.charge,
   ]);
   expect(charged).toEqual(
     Object.entries(charges).sort(([left], [right]) => (left < right ? -1 : 1)),
@@ -146,8 +152,10 @@ test.for(Object.entries(CASES))('%s', async ([, row], { api, database, clickhous
   for (const [of, ...figures] of lines) {
     const { amount: total, commitment_info: info } = await lineOf(of);
     expect([
-      ...[total, info.computed_commitment_utilized_amount],
-      ...[info.computed_overage_amount, info.computed_true_up_amount],
+      total,
+      info.computed_commitment_utilized_amount,
+      info.computed_overage_amount,
+      info.computed_true_up_amount,
     ]).toEqual(figures);
   }
 });

@@ -29,7 +29,9 @@ type Noted = {
 
 const CASES: Readonly<Record<string, Noted>> = {
   'LG-05: of two equal lines the last note takes the missing cent': {
-    ...{ lines: ['68.33', '68.33'], tax: '20', totals: ['27.33', '163.99'] },
+    lines: ['68.33', '68.33'],
+    tax: '20',
+    totals: ['27.33', '163.99'],
     steps: [
       [{ 0: '82.01' }, /at most 82/],
       [{ 0: '82.00' }, '82.00'],
@@ -38,7 +40,9 @@ const CASES: Readonly<Record<string, Noted>> = {
     ],
   },
   'LG-05: the same with the second line first': {
-    ...{ lines: ['68.33', '68.33'], tax: '20', totals: ['27.33', '163.99'] },
+    lines: ['68.33', '68.33'],
+    tax: '20',
+    totals: ['27.33', '163.99'],
     steps: [
       [{ 1: '82.00' }, '82.00'],
       [{ 0: '82.00' }, /at most 81.99/],
@@ -46,14 +50,19 @@ const CASES: Readonly<Record<string, Noted>> = {
     ],
   },
   'LG-05: the same in one note': {
-    ...{ lines: ['68.33', '68.33'], tax: '20', totals: ['27.33', '163.99'] },
+    lines: ['68.33', '68.33'],
+    tax: '20',
+    totals: ['27.33', '163.99'],
     steps: [
       [{ 0: '82.00', 1: '82.00' }, /at most 81.99/],
       [{ 0: '82.00', 1: '81.99' }, '163.99'],
     ],
   },
   'LG-05: the same in yen': {
-    ...{ currency: 'jpy', lines: ['6833', '6833'], tax: '20', totals: ['2733', '16399'] },
+    currency: 'jpy',
+    lines: ['6833', '6833'],
+    tax: '20',
+    totals: ['2733', '16399'],
     steps: [
       [{ 0: '8200' }, '8200'],
       [{ 1: '8200' }, /at most 8199/],
@@ -61,7 +70,9 @@ const CASES: Readonly<Record<string, Noted>> = {
     ],
   },
   'LG-05: three lines with three digits': {
-    ...{ currency: 'kwd', lines: ['10.333', '10.333', '10.333'], tax: '5' },
+    currency: 'kwd',
+    lines: ['10.333', '10.333', '10.333'],
+    tax: '5',
     totals: ['1.550', '32.549'],
     steps: [
       [{ 2: '10.850' }, '10.850'],
@@ -71,7 +82,9 @@ const CASES: Readonly<Record<string, Noted>> = {
     ],
   },
   'LG-05: where the taxes of the lines are less than that of the invoice, the last takes more': {
-    ...{ lines: ['10.04', '10.04', '10.04', '10.04'], tax: '10', totals: ['4.02', '44.18'] },
+    lines: ['10.04', '10.04', '10.04', '10.04'],
+    tax: '10',
+    totals: ['4.02', '44.18'],
     steps: [
       [{ 0: '11.06' }, /at most 11.05/],
       [{ 0: '11.04' }, '11.04'],
@@ -84,7 +97,8 @@ const CASES: Readonly<Record<string, Noted>> = {
   },
   'LG-06: four equal lines, three in whole, the last in three parts': {
     lines: ['68.33', '68.33', '68.33', '68.33'],
-    ...{ tax: '20', totals: ['54.66', '327.98'] },
+    tax: '20',
+    totals: ['54.66', '327.98'],
     steps: [
       [{ 0: '82.00' }, '82.00'],
       [{ 1: '82.00' }, '82.00'],
@@ -98,7 +112,8 @@ const CASES: Readonly<Record<string, Noted>> = {
   },
   'LG-06: the parts first': {
     lines: ['68.33', '68.33', '68.33', '68.33'],
-    ...{ tax: '20', totals: ['54.66', '327.98'] },
+    tax: '20',
+    totals: ['54.66', '327.98'],
     steps: [
       [{ 3: '16.40' }, '16.40'],
       [{ 3: '26.80' }, '26.80'],
@@ -109,7 +124,10 @@ const CASES: Readonly<Record<string, Noted>> = {
     ],
   },
   'MT-08: lines with a coupon and a tax, in two notes; a line again is refused': {
-    ...{ lines: ['10', '20', '30', '40'], percentOff: '10', tax: '10', totals: ['9.00', '99.00'] },
+    lines: ['10', '20', '30', '40'],
+    percentOff: '10',
+    tax: '10',
+    totals: ['9.00', '99.00'],
     steps: [
       [{ 0: '9.90', 1: '19.80' }, '29.70'],
       [{ 0: '0.01' }, /at most 0/],
@@ -118,7 +136,10 @@ const CASES: Readonly<Record<string, Noted>> = {
   },
   // A rate counts for a whole invoice: the two lines with different ones are two invoices (34.32).
   'LG-07: the line with a coupon and 20 %, in parts': {
-    ...{ lines: ['399.00'], amountOff: '250', tax: '20', totals: ['29.80', '178.80'] },
+    lines: ['399.00'],
+    amountOff: '250',
+    tax: '20',
+    totals: ['29.80', '178.80'],
     steps: [
       // 262.60 less 164.54 of the coupon is 98.06, and 19.61 of tax.
       [{ 0: '117.67' }, '117.67'],
@@ -127,7 +148,9 @@ const CASES: Readonly<Record<string, Noted>> = {
     ],
   },
   'LG-07: the line without a coupon and 10 %': {
-    ...{ lines: ['179.00'], tax: '10', totals: ['17.90', '196.90'] },
+    lines: ['179.00'],
+    tax: '10',
+    totals: ['17.90', '196.90'],
     steps: [[{ 0: '196.90' }, '196.90']],
   },
 };
@@ -137,19 +160,27 @@ describe('credit notes as other systems make them', () => {
     const { currency = 'usd', percentOff, amountOff } = noted;
     if (percentOff !== undefined) {
       await api.make('/v1/coupons', {
-        ...{ name: 'Off', coupon_code: 'OFF', cadence: 'forever' },
-        ...{ type: 'percentage', percentage_off: percentOff },
+        name: 'Off',
+        coupon_code: 'OFF',
+        cadence: 'forever',
+        type: 'percentage',
+        percentage_off: percentOff,
       });
     }
     if (amountOff !== undefined) {
       await api.make('/v1/coupons', {
-        ...{ name: 'Off', coupon_code: 'OFF', cadence: 'forever' },
-        ...{ type: 'fixed', amount_off: amountOff, currency },
+        name: 'Off',
+        coupon_code: 'OFF',
+        cadence: 'forever',
+        type: 'fixed',
+        amount_off: amountOff,
+        currency,
       });
     }
     const invoice = await giveInvoice(api, noted.lines, {
-      ...{ customerId: await makeCustomer(api), currency },
-      ...{ tax_rates: [await makeTax(api, noted.tax)] },
+      customerId: await makeCustomer(api),
+      currency,
+      tax_rates: [await makeTax(api, noted.tax)],
       coupons: percentOff === undefined && amountOff === undefined ? [] : ['OFF'],
     });
     expect([invoice.total_tax, invoice.total]).toEqual(noted.totals);
@@ -162,7 +193,8 @@ describe('credit notes as other systems make them', () => {
       else expect(body.message).toMatch(answer);
     }
     expect(await money.read(invoice.id)).toMatchObject({
-      ...{ refunded_amount: invoice.total, payment_status: 'REFUNDED' },
+      refunded_amount: invoice.total,
+      payment_status: 'REFUNDED',
     });
     const { items } = await api.make('/v1/wallets/search', {});
     expect(items.map((one: Answer) => one.balance)).toEqual([String(Number(invoice.total))]);
@@ -181,8 +213,12 @@ describe('credit notes as other systems make them', () => {
       const invoice = await giveInvoice(api, ['220'], { customerId });
       const pay = async (paid: string) =>
         api.make('/v1/payments', {
-          ...{ destination_type: 'INVOICE', destination_id: invoice.id, currency: 'usd' },
-          ...{ payment_method_type: 'OFFLINE', amount: paid, process_payment: true },
+          destination_type: 'INVOICE',
+          destination_id: invoice.id,
+          currency: 'usd',
+          payment_method_type: 'OFFLINE',
+          amount: paid,
+          process_payment: true,
           idempotency_key: paid,
         });
       const put = (id: string, body: object) => api.call('PUT', `/v1/payments/${id}`, { body });
@@ -192,10 +228,8 @@ describe('credit notes as other systems make them', () => {
       const draft = () => api.call('POST', '/v1/creditnotes', { body });
       const drafts = [await draft(), await draft()];
       expect(drafts.map((one) => [one.status, one.body.credit_note_status])).toEqual([
-        ...[
-          [201, 'DRAFT'],
-          [201, 'DRAFT'],
-        ],
+        [201, 'DRAFT'],
+        [201, 'DRAFT'],
       ]);
       expect((await draft()).status).toBe(400);
       if (isRefund) {

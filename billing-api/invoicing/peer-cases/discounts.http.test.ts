@@ -46,12 +46,19 @@ test.for(CASES)('%s', async ([, currency, coupons, lines, discounts, sums], { ap
   for (const [index, amount_off] of coupons.entries()) {
     const coupon_code = `OFF${index}`;
     await api.make('/v1/coupons', {
-      ...{ name: coupon_code, coupon_code, type: 'fixed', amount_off, currency, cadence: 'once' },
+      name: coupon_code,
+      coupon_code,
+      type: 'fixed',
+      amount_off,
+      currency,
+      cadence: 'once',
     });
     codes.push(coupon_code);
   }
   const invoice = await giveInvoice(api, lines, {
-    ...{ customerId: await makeCustomer(api), currency, coupons: codes },
+    customerId: await makeCustomer(api),
+    currency,
+    coupons: codes,
     tax_rates: [await makeTax(api, '10')],
   });
   expect(invoice.line_items.map((one: Answer) => one.invoice_level_discount)).toEqual(discounts);
@@ -61,7 +68,10 @@ test.for(CASES)('%s', async ([, currency, coupons, lines, discounts, sums], { ap
 
 /** A coupon that lasts. */
 const coupon = (members: object) => ({
-  ...{ name: 'Off', coupon_code: 'OFF', cadence: 'forever', ...members },
+  name: 'Off',
+  coupon_code: 'OFF',
+  cadence: 'forever',
+  ...members,
 });
 
 peerTest(
@@ -115,10 +125,8 @@ peerTest.for([
   const seats = subscription.line_items.find((one: Answer) => one.quantity === '2');
   await peer.live(at);
   const changed = await peer.post(subscription, 'modify/execute', {
-    ...{
-      type: 'quantity_change',
-      quantity_change_params: { line_items: [{ id: seats.id, quantity }] },
-    },
+    type: 'quantity_change',
+    quantity_change_params: { line_items: [{ id: seats.id, quantity }] },
   });
   expect(changed.changed_resources.invoices[0].invoice.total).toBe(total);
 });

@@ -9,7 +9,10 @@ import { advance, arrear, test, usage } from '../../testing/peer-case.js';
 async function taxOf(api: BillingUnderTest, percentage: string): Promise<string> {
   const code = `tax ${percentage}`;
   await api.make('/v1/taxes/rates', {
-    ...{ name: code, code, tax_rate_type: 'percentage', percentage_value: percentage },
+    name: code,
+    code,
+    tax_rate_type: 'percentage',
+    percentage_value: percentage,
   });
   return code;
 }
@@ -26,15 +29,24 @@ const taxesOf = (codes: readonly string[]) =>
 
 const walletOf = (api: BillingUnderTest, credits: string): Promise<Answer> =>
   api.make('/v1/wallets', {
-    ...{ external_customer_id: 'acme', currency: 'usd', initial_credits_to_load: credits },
+    external_customer_id: 'acme',
+    currency: 'usd',
+    initial_credits_to_load: credits,
     config: { allowed_price_types: ['ALL'] },
   });
 
 /** An invoice that somebody writes for February. */
 const byHand = ({ id, customer_id }: Answer) => ({
-  ...{ subscription_id: id, customer_id, invoice_type: 'SUBSCRIPTION', currency: 'usd' },
-  ...{ billing_period: 'MONTHLY', subtotal: '40', total: '40', amount_due: '40' },
-  ...{ period_start: '2026-02-01T00:00:00Z', period_end: '2026-03-01T00:00:00Z' },
+  subscription_id: id,
+  customer_id,
+  invoice_type: 'SUBSCRIPTION',
+  currency: 'usd',
+  billing_period: 'MONTHLY',
+  subtotal: '40',
+  total: '40',
+  amount_due: '40',
+  period_start: '2026-02-01T00:00:00Z',
+  period_end: '2026-03-01T00:00:00Z',
   line_items: [{ display_name: 'By hand', amount: '40' }],
 });
 
@@ -70,8 +82,11 @@ describe('the order of an invoice', () => {
     const [invoice] = await peer.find(subscription);
     // 70.00 × 8.25 % is 5.775, which goes up.
     expect(invoice).toMatchObject({
-      ...{ subtotal: '100.00', total_discount: '30.00', total_tax: '5.78' },
-      ...{ total_prepaid_credits_applied: '5.00', total: '70.78' },
+      subtotal: '100.00',
+      total_discount: '30.00',
+      total_tax: '5.78',
+      total_prepaid_credits_applied: '5.00',
+      total: '70.78',
     });
   });
 
@@ -85,12 +100,16 @@ describe('the order of an invoice', () => {
     const tax_rate_overrides = taxesOf([await taxOf(api, '10')]);
     await walletOf(api, '30');
     const subscription = await peer.subscribe(await peer.plan(advance('50'), advance('20')), {
-      ...{ coupons, tax_rate_overrides },
+      coupons,
+      tax_rate_overrides,
     });
     const [invoice] = await peer.find(subscription);
     expect(invoice).toMatchObject({
-      ...{ subtotal: '70.00', total_discount: '10.00', total_tax: '6.00' },
-      ...{ total_prepaid_credits_applied: '30.00', total: '36.00' },
+      subtotal: '70.00',
+      total_discount: '10.00',
+      total_tax: '6.00',
+      total_prepaid_credits_applied: '30.00',
+      total: '36.00',
     });
   });
 });
@@ -112,7 +131,9 @@ describe('consolidation of other systems', () => {
     const [invoice, ...others] = await peer.find(parent);
     expect(others).toEqual([]);
     expect(invoice).toMatchObject({
-      ...{ subtotal: '100.00', total_prepaid_credits_applied: '30.00', total: '70.00' },
+      subtotal: '100.00',
+      total_prepaid_credits_applied: '30.00',
+      total: '70.00',
     });
     expect(await peer.credits()).toEqual(['0']);
     // No member waits for the payment of it: each has begun on an invoice of its own.
@@ -143,7 +164,8 @@ describe('double billing of other systems', () => {
     expect(made.status).toBe(201);
     const again = await api.call('POST', '/v1/invoices', { body: byHand(subscription) });
     expect([again.status, again.body.message]).toEqual([
-      ...[409, expect.stringContaining(made.body.id)],
+      409,
+      expect.stringContaining(made.body.id),
     ]);
   });
 
@@ -177,7 +199,8 @@ describe('double billing of other systems', () => {
       body: { cancel_at: '2026-03-01T00:00:00Z' },
     });
     expect([preview.status, preview.body.message]).toEqual([
-      ...[400, expect.stringMatching(new RegExp(`${made.id}.*; void one of them`))],
+      400,
+      expect.stringMatching(new RegExp(`${made.id}.*; void one of them`)),
     ]);
     await api.call('POST', `/v1/invoices/${made.id}/void`, { body: {} });
     await peer.live('2026-03-01T09:00:00Z');

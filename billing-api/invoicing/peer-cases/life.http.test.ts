@@ -7,19 +7,23 @@ const quantity = (line: Answer, count: string, at?: string) => ({
   type: 'quantity_change',
   quantity_change_params: {
     line_items: [
-      {
-        ...{ id: line.id, quantity: count },
-        ...(at === undefined ? {} : { effective_date: at }),
-      },
+      { id: line.id, quantity: count, ...(at === undefined ? {} : { effective_date: at }) },
     ],
   },
 });
 
 /** Without what only tells one computation from another. */
 const amountsOf = (invoice: Answer): Answer => [
-  ...[invoice.subtotal, invoice.total_discount, invoice.total_tax, invoice.total],
+  invoice.subtotal,
+  invoice.total_discount,
+  invoice.total_tax,
+  invoice.total,
   invoice.line_items.map((line: Answer) => [
-    ...[line.display_name, line.quantity, line.amount, line.period_start, line.period_end],
+    line.display_name,
+    line.quantity,
+    line.amount,
+    line.period_start,
+    line.period_end,
   ]),
 ];
 
@@ -90,7 +94,10 @@ describe('a quantity in a period that was charged for none', () => {
     expect(changed.invoices.map(({ invoice }: Answer) => invoice.subtotal)).toEqual(['30.00']);
     await peer.live('2026-03-01T02:00:00Z');
     expect((await peer.find(subscription)).map(({ subtotal }) => subtotal).toSorted()).toEqual([
-      ...['120.00', '30.00', '31.00', '91.00'],
+      '120.00',
+      '30.00',
+      '31.00',
+      '91.00',
     ]);
   });
 });
@@ -193,8 +200,11 @@ describe('previews of other systems', () => {
     const preview = await api.make('/v1/invoices/preview', { subscription_id: subscription.id });
     const target = await peer.plan(advance('40'));
     const change = await peer.post(subscription, 'change/preview', {
-      ...{ target_plan_id: target.id, billing_cadence: 'RECURRING', billing_cycle: 'calendar' },
-      ...{ billing_period: 'MONTHLY', billing_period_count: 1 },
+      target_plan_id: target.id,
+      billing_cadence: 'RECURRING',
+      billing_cycle: 'calendar',
+      billing_period: 'MONTHLY',
+      billing_period_count: 1,
       proration_behavior: 'create_prorations',
     });
     const [line] = subscription.line_items;
@@ -208,7 +218,9 @@ describe('previews of other systems', () => {
     expect(amountsOf(after.at(-1))).toEqual(amountsOf(preview));
     // 20.00 × 12 ÷ 31 are credited, and 40.00 × 12 ÷ 31 charged.
     expect(change.proration_details).toMatchObject({
-      ...{ credit_amount: '7.74', charge_amount: '15.48', net_amount: '7.74' },
+      credit_amount: '7.74',
+      charge_amount: '15.48',
+      net_amount: '7.74',
     });
   });
 });
@@ -250,8 +262,11 @@ describe('what happens twice in other systems', () => {
     const done = await peer.change(old, target);
     const { status } = await api.call('POST', `/v1/subscriptions/${old.id}/change/execute`, {
       body: {
-        ...{ target_plan_id: target.id, billing_cadence: 'RECURRING', billing_period: 'MONTHLY' },
-        ...{ billing_cycle: 'anniversary', billing_period_count: 1 },
+        target_plan_id: target.id,
+        billing_cadence: 'RECURRING',
+        billing_period: 'MONTHLY',
+        billing_cycle: 'anniversary',
+        billing_period_count: 1,
         proration_behavior: 'create_prorations',
       },
     });

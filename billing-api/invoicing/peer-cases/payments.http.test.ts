@@ -16,8 +16,13 @@ async function pay(
   { amount, key = amount }: { readonly amount: string; readonly key?: string },
 ) {
   const made = await api.make('/v1/payments', {
-    ...{ destination_type: 'INVOICE', destination_id: invoice.id, currency: 'usd', amount },
-    ...{ payment_method_type: 'CARD', payment_method_id: 'pm_1', idempotency_key: key },
+    destination_type: 'INVOICE',
+    destination_id: invoice.id,
+    currency: 'usd',
+    amount,
+    payment_method_type: 'CARD',
+    payment_method_id: 'pm_1',
+    idempotency_key: key,
   });
   return put(api, made, { payment_status: 'SUCCEEDED' });
 }
@@ -25,7 +30,8 @@ async function pay(
 const put = async (api: BillingUnderTest, { id }: Answer, body: object) =>
   (await api.call('PUT', `/v1/payments/${id}`, { body })).body;
 const inPart = (refunded_amount: string) => ({
-  ...{ payment_status: 'PARTIALLY_REFUNDED', refunded_amount },
+  payment_status: 'PARTIALLY_REFUNDED',
+  refunded_amount,
 });
 const debit = (api: BillingUnderTest, wallet: Answer, credits: string) =>
   api.call('POST', `/v1/wallets/${wallet.id}/debit`, {
@@ -65,11 +71,13 @@ describe('refunds as other systems make them', () => {
     // 363.70 of the 375.70 are open, and 12.00 were paid.
     expect((await noteOn(api, invoice, { 0: '363.71' })).body.message).toMatch(/at most 363.7 /);
     expect((await noteOn(api, invoice, { 0: '363.70' })).body).toMatchObject({
-      ...{ credit_note_type: 'ADJUSTMENT', total_amount: '363.70' },
+      credit_note_type: 'ADJUSTMENT',
+      total_amount: '363.70',
     });
     expect((await noteOn(api, invoice, { 0: '12.01' })).status).toBe(400);
     expect((await noteOn(api, invoice, { 0: '12.00' })).body).toMatchObject({
-      ...{ credit_note_type: 'REFUND', total_amount: '12.00' },
+      credit_note_type: 'REFUND',
+      total_amount: '12.00',
     });
     expect((await noteOn(api, invoice, { 0: '0.01' })).status).toBe(400);
   });
@@ -80,7 +88,9 @@ describe('refunds as other systems make them', () => {
     expect((await noteOn(api, invoice, { 0: '375.71' })).status).toBe(400);
     expect((await noteOn(api, invoice, { 0: '375.70' })).body.credit_note_type).toBe('ADJUSTMENT');
     expect(await money.read(invoice.id)).toMatchObject({
-      ...{ amount_due: '0.00', amount_remaining: '0.00', payment_status: 'SUCCEEDED' },
+      amount_due: '0.00',
+      amount_remaining: '0.00',
+      payment_status: 'SUCCEEDED',
     });
   });
 
@@ -89,7 +99,8 @@ describe('refunds as other systems make them', () => {
     money,
   }) => {
     const wallet = await makeWallet(api, {
-      ...{ wallet_type: 'POST_PAID', initial_credits_to_load: '20' },
+      wallet_type: 'POST_PAID',
+      initial_credits_to_load: '20',
     });
     const invoice = await giveInvoice(api, ['100'], { customerId: wallet.customer_id });
     await api.call('POST', `/v1/invoices/${invoice.id}/payment/attempt`);
@@ -98,7 +109,8 @@ describe('refunds as other systems make them', () => {
     const { items } = (await api.call('GET', `/v1/payments?destination_id=${invoice.id}`)).body;
     for (const payment of items) await put(api, payment, { payment_status: 'REFUNDED' });
     expect(await money.read(invoice.id)).toMatchObject({
-      ...{ payment_status: 'REFUNDED', refunded_amount: '100.00' },
+      payment_status: 'REFUNDED',
+      refunded_amount: '100.00',
     });
     const refunded = items.map((one: Answer) => [one.payment_method_type, one.amount]);
     expect(refunded.sort()).toEqual([
@@ -147,7 +159,8 @@ describe('payments as other systems follow them', () => {
     for (const refunded of ['30', '30', '45', '45']) {
       await put(api, payment, inPart(refunded));
       expect(await money.read(invoice.id)).toMatchObject({
-        ...{ amount_paid: '100.00', refunded_amount: `${refunded}.00` },
+        amount_paid: '100.00',
+        refunded_amount: `${refunded}.00`,
         payment_status: 'PARTIALLY_REFUNDED',
       });
     }
@@ -166,14 +179,18 @@ describe('payments as other systems follow them', () => {
     for (let times = 0; times < 2; times += 1) {
       await put(api, disputed, { payment_status: 'VOIDED' });
       expect(await money.read(invoice.id)).toMatchObject({
-        ...{ payment_status: 'PENDING', amount_paid: '40.00', amount_remaining: '60.00' },
+        payment_status: 'PENDING',
+        amount_paid: '40.00',
+        amount_remaining: '60.00',
       });
     }
     const reinstated = await pay(api, invoice, { amount: '60', key: 'reinstated' });
     for (let times = 0; times < 2; times += 1) {
       await put(api, reinstated, { payment_status: 'SUCCEEDED' });
       expect(await money.read(invoice.id)).toMatchObject({
-        ...{ payment_status: 'SUCCEEDED', amount_paid: '100.00', amount_remaining: '0.00' },
+        payment_status: 'SUCCEEDED',
+        amount_paid: '100.00',
+        amount_remaining: '0.00',
       });
     }
   });
@@ -190,8 +207,11 @@ test('KB-36: a void invoice accepts nothing more', async ({ api, due, money: _ }
     api.call('POST', `${path}/payment/attempt`),
     api.call('POST', '/v1/payments', {
       body: {
-        ...{ destination_type: 'INVOICE', destination_id: due.id, currency: 'usd' },
-        ...{ payment_method_type: 'OFFLINE', amount: '1' },
+        destination_type: 'INVOICE',
+        destination_id: due.id,
+        currency: 'usd',
+        payment_method_type: 'OFFLINE',
+        amount: '1',
       },
     }),
   ]);

@@ -20,8 +20,18 @@ describe('billing periods of other systems', () => {
     await peer.live('2011-01-31');
     const subscription = await peer.subscribe(await peer.plan(advance('20')));
     const edges = [
-      ...['2011-02-28', '2011-03-31', '2011-04-30', '2011-05-31', '2011-06-30', '2011-07-31'],
-      ...['2011-08-31', '2011-09-30', '2011-10-31', '2011-11-30', '2011-12-31', '2012-01-31'],
+      '2011-02-28',
+      '2011-03-31',
+      '2011-04-30',
+      '2011-05-31',
+      '2011-06-30',
+      '2011-07-31',
+      '2011-08-31',
+      '2011-09-30',
+      '2011-10-31',
+      '2011-11-30',
+      '2011-12-31',
+      '2012-01-31',
     ];
     const counted: number[][] = [];
     for (const edge of edges) {
@@ -48,7 +58,8 @@ describe('billing periods of other systems', () => {
       await peer.live(start);
       const plan = await peer.plan(arrear('10', { billing_period: every }));
       const subscription = await peer.subscribe(plan, {
-        ...{ billing_period: every, end_date: instant(end) },
+        billing_period: every,
+        end_date: instant(end),
       });
       await peer.live(dayAfter(end));
       const lines = await linesOf(peer, subscription);
@@ -83,9 +94,19 @@ describe('time zones of other systems', () => {
     await peer.live('2016-08-02');
     const lines = await linesOf(peer, subscription);
     const starts = [
-      ...['2015-09-01T08', '2015-10-01T08', '2015-11-01T08', '2015-12-01T09', '2016-01-01T09'],
-      ...['2016-02-01T09', '2016-03-01T09', '2016-04-01T08', '2016-05-01T08', '2016-06-01T08'],
-      ...['2016-07-01T08', '2016-08-01T08', '2016-09-01T08'],
+      '2015-09-01T08',
+      '2015-10-01T08',
+      '2015-11-01T08',
+      '2015-12-01T09',
+      '2016-01-01T09',
+      '2016-02-01T09',
+      '2016-03-01T09',
+      '2016-04-01T08',
+      '2016-05-01T08',
+      '2016-06-01T08',
+      '2016-07-01T08',
+      '2016-08-01T08',
+      '2016-09-01T08',
     ];
     expect(
       lines.map((one) => [one.amount, one.period_start.slice(0, 13), one.period_end.slice(0, 13)]),
@@ -114,7 +135,8 @@ describe('time zones of other systems', () => {
       const start = new Date(Date.parse(instant(at)) - 7 * DAY_MS).toISOString();
       await peer.live(start);
       const subscription = await peer.subscribe(await peer.plan(advance('100')), {
-        ...{ customer_timezone: zone, end_date: instant(end) },
+        customer_timezone: zone,
+        end_date: instant(end),
       });
       await peer.live(at);
       const cancelled = await peer.post(subscription, 'cancel', {

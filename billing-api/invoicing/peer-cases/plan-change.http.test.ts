@@ -37,7 +37,9 @@ const IN_OTHERS: readonly Changed[] = (
 const PRORATED = { proration_behavior: 'create_prorations' };
 
 const detailsOf = (credit: string, charge: string, net: string) => ({
-  ...{ credit_amount: credit, charge_amount: charge, net_amount: net },
+  credit_amount: credit,
+  charge_amount: charge,
+  net_amount: net,
 });
 
 /** What goes to a wallet of a change that costs so much. */
@@ -141,9 +143,7 @@ describe('a change of plan that begins a new period', () => {
     await peer.live(at);
     const target = await peer.plan(advance(to, { billing_period: after }));
     const done = await peer.change(old, target, { billing_period: after });
-    expect(done.proration_applied).toMatchObject({
-      ...{ credit_amount: credit, charge_amount: charge },
-    });
+    expect(done.proration_applied).toMatchObject({ credit_amount: credit, charge_amount: charge });
     expect(done.new_subscription.billing_anchor.slice(0, 10)).toBe(at);
   });
 
@@ -181,7 +181,7 @@ describe('changes after something was given back', () => {
     await peer.live('2012-05-02');
     const [line] = (await api.call('GET', `/v1/invoices/${invoice.id}`)).body.line_items;
     await api.make('/v1/creditnotes', {
-      ...{ invoice_id: invoice.id },
+      invoice_id: invoice.id,
       line_items: [{ invoice_line_item_id: line.id, amount: '10.00' }],
     });
     expect(await peer.credits()).toEqual(['10']);
@@ -244,7 +244,10 @@ describe('changes after something was given back', () => {
       running = done.new_subscription;
     }
     expect(entries).toEqual([
-      ...['-80.00 +160.00', '-120.00 +180.00', '-120.00 +160.00', '-80.00 +100.00'],
+      '-80.00 +160.00',
+      '-120.00 +180.00',
+      '-120.00 +160.00',
+      '-80.00 +100.00',
     ]);
     // Earlier entries are as they were.
     expect(settled).toEqual([
@@ -278,9 +281,7 @@ describe('a change of plan with several prices', () => {
     const old = await peer.subscribe(await peer.plan(advance('10'), usage(calls, '0.10')));
     await calls.use('2025-02-14T23:59:59.999Z', 50);
     await peer.live('2025-02-15');
-    const target = await peer.plan(
-      ...[advance('20'), usage(calls, '0.20'), usage(gigabytes, '0.50')],
-    );
+    const target = await peer.plan(advance('20'), usage(calls, '0.20'), usage(gigabytes, '0.50'));
     const terms = { billing_cycle: 'calendar', ...PRORATED };
     const done = await peer.change(old, target, terms);
     expect(done.invoice).toMatchObject({ subtotal: '5.00', total: '5.00' });
@@ -294,7 +295,9 @@ describe('a change of plan with several prices', () => {
     ]);
     const [, march] = await peer.find(done.new_subscription);
     expect(march.line_items.map((one: Answer) => one.amount).sort()).toEqual([
-      ...['20.00', '40.00', '50.00'],
+      '20.00',
+      '40.00',
+      '50.00',
     ]);
     expect(march.total).toBe('110.00');
   });
@@ -338,8 +341,12 @@ test('a change of plan warns of a quantity that falls, and keeps or sets it wher
   const target = await peer.plan(named('20', 'Seats'), named('1', 'Rooms'));
   const other = await peer.plan(named('20', 'Chairs'), named('1', 'Rooms'));
   const bodyTo = (to: Answer, members: object = {}) => ({
-    ...{ target_plan_id: to.id, billing_cadence: 'RECURRING', billing_cycle: 'anniversary' },
-    ...{ billing_period: 'MONTHLY', billing_period_count: 1, proration_behavior: 'none' },
+    target_plan_id: to.id,
+    billing_cadence: 'RECURRING',
+    billing_cycle: 'anniversary',
+    billing_period: 'MONTHLY',
+    billing_period_count: 1,
+    proration_behavior: 'none',
     ...members,
   });
   const preview = (body: object) => peer.post(old, 'change/preview', body);

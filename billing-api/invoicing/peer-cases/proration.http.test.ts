@@ -54,7 +54,9 @@ describe('parts of periods of other systems', () => {
   test.for(CUT)('%s', async ([, price, start, anchor, end, amounts], { peer }) => {
     await peer.live(start);
     const subscription = await peer.subscribe(await peer.plan(advance(price)), {
-      ...{ billing_anchor: instant(anchor), end_date: instant(end), ...PRORATED },
+      billing_anchor: instant(anchor),
+      end_date: instant(end),
+      ...PRORATED,
     });
     await peer.live(new Date(Date.parse(end) + 7_200_000).toISOString());
     expect(await amountsOf(peer, subscription)).toEqual(amounts);
@@ -94,7 +96,8 @@ describe('an item that is added at the very start of a period (FP-07)', () => {
     });
     await peer.turn(at);
     await api.make(`/v1/subscriptions/${subscription.id}/lineitems`, {
-      ...{ price: advance('29'), start_date: instant(start) },
+      price: advance('29'),
+      start_date: instant(start),
     });
     const preview = await api.make('/v1/invoices/preview', { subscription_id: subscription.id });
     await peer.live(new Date(Date.parse(instant(end)) + 7_200_000).toISOString());
@@ -102,7 +105,8 @@ describe('an item that is added at the very start of a period (FP-07)', () => {
     expect(preview.total).toBe(charged.total);
     // For the period that has ended, and for the next one; then once for each.
     expect(charged.line_items.map((line: Answer) => [line.amount, line.period_start])).toEqual([
-      ...[['10.00', instant(end)] as const, [amount, instant(start)] as const],
+      ['10.00', instant(end)] as const,
+      [amount, instant(start)] as const,
       [amount, instant(end)],
     ]);
   });
@@ -129,12 +133,17 @@ describe('an addon of 20.00 of April that is removed on 11 April', () => {
     await api.make('/v1/prices', price);
     if (coupon !== null) {
       await api.make('/v1/coupons', {
-        ...{ name: 'Off', coupon_code: 'OFF', type: 'fixed', amount_off: coupon },
-        ...{ currency: 'usd', cadence: 'once' },
+        name: 'Off',
+        coupon_code: 'OFF',
+        type: 'fixed',
+        amount_off: coupon,
+        currency: 'usd',
+        cadence: 'once',
       });
     }
     const subscription = await peer.subscribe(await peer.plan(arrear('5')), {
-      ...{ addons: [{ addon_id: addon.id }], coupons: coupon === null ? [] : ['OFF'] },
+      addons: [{ addon_id: addon.id }],
+      coupons: coupon === null ? [] : ['OFF'],
     });
     const [invoice] = await peer.find(subscription);
     await api.call('PUT', `/v1/invoices/${invoice.id}/payment`, {
@@ -152,7 +161,8 @@ describe('an addon of 20.00 of April that is removed on 11 April', () => {
     const [association] = (await api.call('GET', path)).body.items;
     const { body } = await api.call('DELETE', '/v1/subscriptions/addon', {
       body: {
-        ...{ addon_association_id: association.id, effective_date: instant('2026-04-11') },
+        addon_association_id: association.id,
+        effective_date: instant('2026-04-11'),
         ...PRORATED,
       },
     });
@@ -179,7 +189,9 @@ describe('one period that is cut', () => {
     await peer.live('2019-07-05');
     const year = { billing_period: 'ANNUAL' };
     const subscription = await peer.subscribe(await peer.plan(advance('7380', year)), {
-      ...{ ...year, billing_anchor: instant('2019-08-01'), end_date: instant('2020-07-05') },
+      ...year,
+      billing_anchor: instant('2019-08-01'),
+      end_date: instant('2020-07-05'),
       ...PRORATED,
     });
     await peer.live('2020-07-05T02:00:00Z');
@@ -195,7 +207,9 @@ describe('one period that is cut', () => {
       await peer.live('2025-01-01');
       const year = { billing_period: 'ANNUAL' };
       const subscription = await peer.subscribe(await peer.plan(advance('365', year)), {
-        ...{ ...year, billing_anchor: instant('2025-07-01'), proration_behavior: behavior },
+        ...year,
+        billing_anchor: instant('2025-07-01'),
+        proration_behavior: behavior,
       });
       expect(await amountsOf(peer, subscription)).toEqual([charge]);
       const [{ id }] = await peer.find(subscription);
@@ -203,7 +217,8 @@ describe('one period that is cut', () => {
       const line = `/v1/invoices/${id}/line_items/${body.line_items[0].id}/explain`;
       const days = (await api.call('GET', line)).body.proration;
       expect([days.covered_seconds, days.full_seconds].map((one) => one / 86_400)).toEqual([
-        ...[181, full],
+        181,
+        full,
       ]);
       await peer.live('2025-04-02');
       const cancelled = await peer.post(subscription, 'cancel', PRORATED);

@@ -27,7 +27,8 @@ const dayOf = (index: number, hour = '00'): string =>
 const THRESHOLD = 'AUTO_INVOICE_THRESHOLD';
 
 const tiered = (mode: 'SLAB' | 'VOLUME', tiers: readonly (readonly [number | null, string])[]) => ({
-  ...{ billing_model: 'TIERED', tier_mode: mode },
+  billing_model: 'TIERED',
+  tier_mode: mode,
   tiers: tiers.map(([up_to, unit_amount]) => ({ up_to, unit_amount })),
 });
 /** The tiers of the case OR-01: 107.00 for 150,000 units. */
@@ -62,20 +63,34 @@ type Split = {
 
 const SPLITS: Readonly<Record<string, Split>> = {
   'OR-04: a threshold invoice is a prefix of the invoice of the period': {
-    ...{ price: CALLS, threshold: '50', days: ['60000', '90000'] },
-    ...{ invoices: ['50.00', '57.00'], closing: '0.00' },
+    price: CALLS,
+    threshold: '50',
+    days: ['60000', '90000'],
+    invoices: ['50.00', '57.00'],
+    closing: '0.00',
   },
   'OR-04: the same with a higher threshold: 107.00 in all': {
-    ...{ price: CALLS, threshold: '50.01', days: ['60000', '40000', '50000'] },
-    ...{ invoices: ['82.00'], closing: '25.00' },
+    price: CALLS,
+    threshold: '50.01',
+    days: ['60000', '40000', '50000'],
+    invoices: ['82.00'],
+    closing: '25.00',
   },
   'FP-28: tiers do not begin anew after a threshold invoice: 107.00 and not 124.00': {
-    ...{ price: CALLS, threshold: '50', days: ['60000'], late: '90000' },
-    ...{ invoices: ['50.00'], closing: '57.00' },
+    price: CALLS,
+    threshold: '50',
+    days: ['60000'],
+    late: '90000',
+    invoices: ['50.00'],
+    closing: '57.00',
   },
   'FP-25: an event that arrives late is on the next invoice': {
-    ...{ price: { amount: '0.01' }, threshold: '10', days: ['1001', '500'], late: '100' },
-    ...{ invoices: ['10.01'], closing: '6.00' },
+    price: { amount: '0.01' },
+    threshold: '10',
+    days: ['1001', '500'],
+    late: '100',
+    invoices: ['10.01'],
+    closing: '6.00',
   },
   'OM-09: a price that the event carries, times 1.33333, up to 100': {
     price: tiered('SLAB', [
@@ -83,36 +98,67 @@ const SPLITS: Readonly<Record<string, Split>> = {
       [null, '0'],
     ]),
     // 93.33 of the first 70, and 6.67 up to the cap of the 50 that follow.
-    ...{ threshold: '90', days: ['70', '50'], invoices: ['93.33'], closing: '6.67' },
+    threshold: '90',
+    days: ['70', '50'],
+    invoices: ['93.33'],
+    closing: '6.67',
   },
   'OM-09: below the cap': {
-    ...{ price: { amount: '1.33333' }, threshold: '1000', days: ['10'] },
-    ...{ invoices: [], closing: '13.33' },
+    price: { amount: '1.33333' },
+    threshold: '1000',
+    days: ['10'],
+    invoices: [],
+    closing: '13.33',
   },
   'OM-10: a late event moves a volume price to the next tier, and the difference is given back': {
-    ...{ price: FALLING, threshold: '100', days: ['15'], late: '1' },
+    price: FALLING,
+    threshold: '100',
+    days: ['15'],
+    late: '1',
     // 16 x 5 = 80 less the 150 that were charged.
-    ...{ invoices: ['150.00'], closing: '0.00', credits: ['70'] },
+    invoices: ['150.00'],
+    closing: '0.00',
+    credits: ['70'],
   },
   'OM-10: a later run with the same usage charges nothing': {
-    ...{ price: FALLING, threshold: '100', days: ['15', '0'] },
-    ...{ invoices: ['150.00'], closing: '0.00' },
+    price: FALLING,
+    threshold: '100',
+    days: ['15', '0'],
+    invoices: ['150.00'],
+    closing: '0.00',
   },
   'OM-11: from 3 to 5': {
-    ...{ price: ONE_TWO_THREE, threshold: '3', days: ['3'], late: '2' },
-    ...{ invoices: ['3.00'], closing: '2.00' },
+    price: ONE_TWO_THREE,
+    threshold: '3',
+    days: ['3'],
+    late: '2',
+    invoices: ['3.00'],
+    closing: '2.00',
   },
   'OM-11: from 3 to 7': {
-    ...{ price: ONE_TWO_THREE, threshold: '3', days: ['3'], late: '4' },
-    ...{ invoices: ['3.00'], closing: '6.00' },
+    price: ONE_TWO_THREE,
+    threshold: '3',
+    days: ['3'],
+    late: '4',
+    invoices: ['3.00'],
+    closing: '6.00',
   },
   'OM-11: from 3 to 12': {
-    ...{ price: ONE_TWO_THREE, threshold: '3', days: ['3'], late: '9' },
-    ...{ invoices: ['3.00'], closing: '18.00' },
+    price: ONE_TWO_THREE,
+    threshold: '3',
+    days: ['3'],
+    late: '9',
+    invoices: ['3.00'],
+    closing: '18.00',
   },
   'OM-11: the same in yen': {
-    ...{ price: ONE_TWO_THREE, threshold: '3', currency: 'jpy', days: ['3'], late: '9' },
-    ...{ invoices: ['3'], closing: '18' },
+    price: ONE_TWO_THREE,
+    threshold: '3',
+    currency: 'jpy',
+    days: ['3'],
+    late: '9',
+    invoices: ['3'],
+    closing: '18',
   },
 };
 
@@ -123,7 +169,8 @@ describe('usage that is invoiced inside its period', () => {
     const calls = await peer.meter('call');
     const price = { currency, meter_id: calls.id, ...split.price };
     const subscription = await peer.subscribe(await peer.plan(price), {
-      ...{ currency, auto_invoice_threshold: split.threshold },
+      currency,
+      auto_invoice_threshold: split.threshold,
     });
     for (const [index, units] of split.days.entries()) {
       await calls.use(dayOf(index), units);
@@ -209,10 +256,14 @@ describe('free units', () => {
     const calls = await peer.meter('call');
     const plan = await peer.plan(usage(calls, '1'));
     const feature = await api.make('/v1/features', {
-      ...{ name: 'Calls', type: 'metered', meter_id: calls.id },
+      name: 'Calls',
+      type: 'metered',
+      meter_id: calls.id,
     });
     await api.make('/v1/entitlements', {
-      ...{ feature_id: feature.id, plan_id: plan.id, usage_limit: 500 },
+      feature_id: feature.id,
+      plan_id: plan.id,
+      usage_limit: 500,
     });
     const subscription = await peer.subscribe(plan, { auto_invoice_threshold: '40' });
     const freeLeft = async () => {
@@ -240,10 +291,14 @@ describe('free units', () => {
     const calls = await peer.meter('call');
     const plan = await peer.plan(usage(calls, '1'));
     const feature = await api.make('/v1/features', {
-      ...{ name: 'Calls', type: 'metered', meter_id: calls.id },
+      name: 'Calls',
+      type: 'metered',
+      meter_id: calls.id,
     });
     await api.make('/v1/entitlements', {
-      ...{ feature_id: feature.id, plan_id: plan.id, usage_limit: 500 },
+      feature_id: feature.id,
+      plan_id: plan.id,
+      usage_limit: 500,
       usage_reset_period: period,
     });
     const subscription = await peer.subscribe(plan);
@@ -253,7 +308,8 @@ describe('free units', () => {
     const totals: string[] = [];
     for (const month of [1, 2, 3]) {
       const preview = await api.make('/v1/invoices/preview', {
-        ...{ subscription_id: subscription.id, period_start: `2026-0${month}-01T00:00:00Z` },
+        subscription_id: subscription.id,
+        period_start: `2026-0${month}-01T00:00:00Z`,
         period_end: `2026-0${month + 1}-01T00:00:00Z`,
       });
       totals.push(preview.total);
@@ -276,25 +332,31 @@ test.for([
     const { items } = await api.make('/v1/prices/search', { entity_ids: [plan.id] });
     const metered = items.find((one: { meter_id: string | null }) => one.meter_id !== null);
     const subscription = await peer.subscribe(plan, {
-      ...{ billing_cycle: 'calendar', proration_behavior: 'create_prorations' },
+      billing_cycle: 'calendar',
+      proration_behavior: 'create_prorations',
       tax_rate_overrides: [{ tax_rate_code: 'vat', currency: 'usd' }],
       line_item_commitments: {
         [metered.id]: {
-          ...{ commitment_type: 'amount', commitment_amount: '10' },
-          ...{ commitment_overage_factor: 1, commitment_true_up_enabled: true },
+          commitment_type: 'amount',
+          commitment_amount: '10',
+          commitment_overage_factor: 1,
+          commitment_true_up_enabled: true,
         },
       },
     });
     const [opening] = await peer.find(subscription);
     // 50.00 x 24 / 31 = 38.71, and 7.74 of tax.
     expect([opening.subtotal, opening.total_tax, opening.total]).toEqual([
-      ...['38.71', '7.74', '46.45'],
+      '38.71',
+      '7.74',
+      '46.45',
     ]);
     await peer.live('2023-02-01T03:00:00Z');
     await calls.use('2023-02-10', '1');
     await peer.live(end);
     const cancelled = await peer.post(subscription, 'cancel', {
-      ...{ cancellation_type: 'immediate', proration_behavior: 'create_prorations' },
+      cancellation_type: 'immediate',
+      proration_behavior: 'create_prorations',
     });
     // 8.00 of usage, and 2.00 that are missing to the whole minimum; the others charge 0.93.
     const final = (await peer.find(subscription)).at(-1);

@@ -17,7 +17,9 @@ type Tiered = readonly [
 ];
 
 const tier = (up_to: number | null, unit_amount: string, flat_amount?: string): Tier => ({
-  ...{ up_to, unit_amount, ...(flat_amount === undefined ? {} : { flat_amount }) },
+  up_to,
+  unit_amount,
+  ...(flat_amount === undefined ? {} : { flat_amount }),
 });
 
 /** A tier for each block: `count` blocks of `size` units beyond `from`, at a flat amount of 1. */
@@ -25,11 +27,16 @@ const blocks = (count: number, size: number, from = 0): readonly Tier[] =>
   Array.from({ length: count }, (_, index) => tier(from + (index + 1) * size, '0', '1'));
 
 const VOLUME_WITH_FEES = [
-  ...[tier(10_000, '0.0010', '10'), tier(50_000, '0.0008', '10')],
-  ...[tier(100_000, '0.0006', '10'), tier(null, '0.0004', '10')],
+  tier(10_000, '0.0010', '10'),
+  tier(50_000, '0.0008', '10'),
+  tier(100_000, '0.0006', '10'),
+  tier(null, '0.0004', '10'),
 ];
 const FEES_THEN_UNITS = (third: string, last: string) => [
-  ...[tier(5, '0', '100'), tier(10, '0', '50'), tier(15, third), tier(null, last)],
+  tier(5, '0', '100'),
+  tier(10, '0', '50'),
+  tier(15, third),
+  tier(null, last),
 ];
 const THREE = [tier(1_000, '0.10'), tier(10_000, '0.05'), tier(null, '0.01')];
 
@@ -65,8 +72,16 @@ const CASES: readonly Tiered[] = [
     'SLAB',
     FEES_THEN_UNITS('10', '5'),
     {
-      ...{ '0': '0.00', '3': '100.00', '5': '100.00', '5.001': '150.00', '7': '150.00' },
-      ...{ '10': '150.00', '10.001': '150.01', '12': '170.00', '15': '200.00', '22': '235.00' },
+      '0': '0.00',
+      '3': '100.00',
+      '5': '100.00',
+      '5.001': '150.00',
+      '7': '150.00',
+      '10': '150.00',
+      '10.001': '150.01',
+      '12': '170.00',
+      '15': '200.00',
+      '22': '235.00',
     },
   ],
   [
@@ -100,7 +115,8 @@ test.for(CASES)('%s', async (row, { api, database, clickhouse }) => {
   const found: Record<string, string> = {};
   for (const [index, quantity] of quantities.entries()) {
     const invoice = await api.make('/v1/invoices/preview', {
-      ...{ subscription_id: subscription, period_start: `2026-10-${dayOf(index)}T00:00:00Z` },
+      subscription_id: subscription,
+      period_start: `2026-10-${dayOf(index)}T00:00:00Z`,
       period_end: `2026-10-${dayOf(index + 1)}T00:00:00Z`,
     });
     expect(invoice.line_items[0].quantity).toBe(quantity);

@@ -18,7 +18,8 @@ const HAND = { transaction_reason: 'CREDIT_ADJUSTMENT' };
 /** Adds a credit to a wallet; its id. */
 async function add(api: BillingUnderTest, wallet: Answer, { credits, priority, expires }: Credit) {
   const body = {
-    ...{ ...FREE, credits_to_add: credits },
+    ...FREE,
+    credits_to_add: credits,
     ...(priority === undefined ? {} : { priority }),
     ...(expires === undefined ? {} : { expiry_date_utc: expires }),
   };
@@ -189,7 +190,8 @@ describe('credits on invoices', () => {
     async ([credits, price, total], { api, money }) => {
       const wallet = await makeWallet(api, { topup_conversion_rate: price });
       const sold = await topUp(api, wallet, {
-        ...{ credits_to_add: credits, transaction_reason: 'PURCHASED_CREDIT_INVOICED' },
+        credits_to_add: credits,
+        transaction_reason: 'PURCHASED_CREDIT_INVOICED',
       });
       const invoice = await money.pay(sold.invoice_id, { payment_status: 'SUCCEEDED' });
       expect(invoice.total).toBe(total);
@@ -214,7 +216,14 @@ peerTest.for([
     });
     const [invoice] = await peer.find(subscription);
     expect(invoice.line_items.map((one: Answer) => one.amount).sort()).toEqual([
-      ...['0.00', '0.00', '0.00', '0.00', '0.00', '0.00', '0.01', '0.01'],
+      '0.00',
+      '0.00',
+      '0.00',
+      '0.00',
+      '0.00',
+      '0.00',
+      '0.01',
+      '0.01',
     ]);
     expect([invoice.subtotal, invoice.total_tax, invoice.total]).toEqual(['0.02', '0.01', total]);
     await api.call('POST', `/v1/invoices/${invoice.id}/payment/attempt`);
@@ -240,7 +249,8 @@ describe('the decimals of credits', () => {
     const invoice = await money.pay(body.invoice_id, { payment_status: 'SUCCEEDED' });
     expect(invoice.total).toBe('17.97');
     expect(await readWallet(api, wallet)).toMatchObject({
-      ...{ credit_balance: '17.97', balance: '17.97' },
+      credit_balance: '17.97',
+      balance: '17.97',
     });
   });
 
@@ -248,7 +258,8 @@ describe('the decimals of credits', () => {
     const wallet = await makeWallet(api, { initial_credits_to_load: '100' });
     await debit(api, wallet, { credits: '14.28444999' });
     expect(await readWallet(api, wallet)).toMatchObject({
-      ...{ credit_balance: '85.71555001', balance: '85.71555001' },
+      credit_balance: '85.71555001',
+      balance: '85.71555001',
     });
   });
 });
@@ -322,8 +333,14 @@ peerTest(
     await peer.live('2025-01-20');
     const plan = await peer.plan(advance('10'));
     await api.make('/v1/creditgrants', {
-      ...{ name: 'Credits', scope: 'PLAN', plan_id: plan.id, credits: '100' },
-      ...{ cadence: 'RECURRING', period: 'MONTHLY', period_count: 1, expiration_type: 'NEVER' },
+      name: 'Credits',
+      scope: 'PLAN',
+      plan_id: plan.id,
+      credits: '100',
+      cadence: 'RECURRING',
+      period: 'MONTHLY',
+      period_count: 1,
+      expiration_type: 'NEVER',
     });
     await peer.subscribe(plan, { billing_cycle: 'calendar' });
     await peer.live('2025-01-20T00:00:01Z');
@@ -349,7 +366,8 @@ describe('FO-01: the same key', () => {
     const wallet = await makeWallet(api, { initial_credits_to_load: '100' });
     const [one, two] = [await debit(api, wallet, twenty), await debit(api, wallet, twenty)];
     expect([two.status, two.body.wallet_transaction.id]).toEqual([
-      ...[200, one.body.wallet_transaction.id],
+      200,
+      one.body.wallet_transaction.id,
     ]);
   });
 

@@ -55,14 +55,19 @@ function amountIn({ random }: World, currency: string, unitsMax: number): string
 async function makeInvoice(world: World): Promise<void> {
   const currency = drawn(world, CURRENCIES) ?? 'usd';
   const lines = Array.from({ length: 1 + world.random.below(3) }, () => ({
-    ...{ display_name: 'Work', amount: amountIn(world, currency, 9_000) },
+    display_name: 'Work',
+    amount: amountIn(world, currency, 9_000),
   }));
   const sum = lines.reduce((total, { amount }) => total + Number(amount), 0);
   const subtotal = sum.toFixed(DIGITS[currency]);
   const { body, status } = await world.api.call('POST', '/v1/invoices', {
     body: {
-      ...{ customer_id: drawn(world, world.customers), currency, line_items: lines },
-      ...{ subtotal, total: subtotal, amount_due: subtotal },
+      customer_id: drawn(world, world.customers),
+      currency,
+      line_items: lines,
+      subtotal,
+      total: subtotal,
+      amount_due: subtotal,
       ...(world.random.below(2) === 0 ? {} : { coupons: ['TEN'] }),
       ...(world.random.below(2) === 0 ? {} : { tax_rates: ['VAT'] }),
     },
@@ -82,7 +87,9 @@ async function makePayment(world: World): Promise<void> {
   if (invoice === undefined) return;
   const { body, status } = await world.api.call('POST', '/v1/payments', {
     body: {
-      ...{ destination_type: 'INVOICE', destination_id: invoice.id, currency: invoice.currency },
+      destination_type: 'INVOICE',
+      destination_id: invoice.id,
+      currency: invoice.currency,
       payment_method_type: drawn(world, ['OFFLINE', 'CREDITS', 'CARD']),
       amount: amountIn(world, invoice.currency, 9_000),
       process_payment: world.random.below(2) === 0,
@@ -190,9 +197,14 @@ async function link(world: World): Promise<void> {
   const amount = chargeable(amountIn(world, invoice.currency, 5_000));
   const { body, status } = await world.api.call('POST', '/v1/payments', {
     body: {
-      ...{ destination_type: 'INVOICE', destination_id: invoice.id, currency: invoice.currency },
-      ...{ payment_method_type: 'PAYMENT_LINK', payment_gateway: 'stripe', amount },
-      ...{ process_payment: true, success_url: 'https://shop.example' },
+      destination_type: 'INVOICE',
+      destination_id: invoice.id,
+      currency: invoice.currency,
+      payment_method_type: 'PAYMENT_LINK',
+      payment_gateway: 'stripe',
+      amount,
+      process_payment: true,
+      success_url: 'https://shop.example',
     },
   });
   if (status === 201) world.charges.push(body);
@@ -237,7 +249,10 @@ async function charge(world: World): Promise<void> {
     : { destination_type: 'CUSTOMER', destination_id: customer };
   const { body, status } = await world.api.call('POST', '/v1/payments', {
     body: {
-      ...{ ...CARD, ...to, currency, amount: chargeable(amountIn(world, currency, 9_000)) },
+      ...CARD,
+      ...to,
+      currency,
+      amount: chargeable(amountIn(world, currency, 9_000)),
       payment_method_id: drawn(world, ['pm_card_visa', 'pm_slow', 'pm_card_chargeDeclined']),
     },
   });
@@ -284,8 +299,12 @@ function refundEvent({ random, gateway }: World, intent: SimulatedIntent): Signe
   const refunded = Math.min(intent.amount, before + 1 + random.below(intent.amount));
   refundedThere.set(intent, refunded);
   return gateway.stripe.event('charge.refunded', {
-    ...{ id: `ch of ${intent.id}`, object: 'charge', payment_intent: intent.id },
-    ...{ currency: intent.currency, amount: intent.amount, amount_captured: intent.amount },
+    id: `ch of ${intent.id}`,
+    object: 'charge',
+    payment_intent: intent.id,
+    currency: intent.currency,
+    amount: intent.amount,
+    amount_captured: intent.amount,
     amount_refunded: refunded,
   });
 }
@@ -293,12 +312,11 @@ function refundEvent({ random, gateway }: World, intent: SimulatedIntent): Signe
 /** The bank of the payer takes a part of the money back, or all of it. */
 function disputeEvent({ random, gateway, signals }: World, intent: SimulatedIntent): SignedBody {
   return gateway.stripe.event('charge.dispute.funds_withdrawn', {
-    ...{
-      id: `dp ${signals.length} of ${intent.id}`,
-      object: 'dispute',
-      charge: `ch of ${intent.id}`,
-    },
-    ...{ payment_intent: intent.id, currency: intent.currency },
+    id: `dp ${signals.length} of ${intent.id}`,
+    object: 'dispute',
+    charge: `ch of ${intent.id}`,
+    payment_intent: intent.id,
+    currency: intent.currency,
     amount: 1 + random.below(intent.amount),
   });
 }
@@ -373,15 +391,39 @@ async function cutConnection(world: World): Promise<void> {
 }
 
 const GATEWAY_OPERATIONS = [
-  ...[charge, charge, charge, link, link, takeCharge, takeCharge, takeCharge],
-  ...[signal, signal, usePage, usePage],
+  charge,
+  charge,
+  charge,
+  link,
+  link,
+  takeCharge,
+  takeCharge,
+  takeCharge,
+  signal,
+  signal,
+  usePage,
+  usePage,
 ];
 
 const OPERATIONS = [
   ...GATEWAY_OPERATIONS,
-  ...[makeInvoice, makeInvoice, payInvoice, makePayment, makePayment, reportPayment],
-  ...[creditInvoice, creditInvoice, moveNote, makeWallet, topUp, topUp, debit, endWallet],
-  ...[voidInvoice, cutConnection, ...ADVANCE_OPERATIONS],
+  makeInvoice,
+  makeInvoice,
+  payInvoice,
+  makePayment,
+  makePayment,
+  reportPayment,
+  creditInvoice,
+  creditInvoice,
+  moveNote,
+  makeWallet,
+  topUp,
+  topUp,
+  debit,
+  endWallet,
+  voidInvoice,
+  cutConnection,
+  ...ADVANCE_OPERATIONS,
 ];
 
 describe('money under random operations of ten callers at once', () => {
@@ -396,7 +438,10 @@ describe('money under random operations of ten callers at once', () => {
         customers.push((await api.make('/v1/customers', { external_id: name })).id);
       }
       await api.make('/v1/coupons', {
-        ...{ name: 'Ten', coupon_code: 'TEN', type: 'percentage', percentage_off: '10' },
+        name: 'Ten',
+        coupon_code: 'TEN',
+        type: 'percentage',
+        percentage_off: '10',
         cadence: 'forever',
       });
       await api.make('/v1/taxes/rates', { name: 'VAT', code: 'VAT', percentage_value: '19' });
@@ -404,7 +449,8 @@ describe('money under random operations of ten callers at once', () => {
       const random = createSeededRandom(seed);
       const plans = await makeAdvancePlans(api, customers[0] ?? '');
       const runner = billingRunner({
-        ...{ database: database.database, clickHouse: clickhouse.client },
+        database: database.database,
+        clickHouse: clickhouse.client,
         environment: api.environment,
       });
       const runJobs = async () => void (await runner.runDue(Date.now()));

@@ -36,8 +36,12 @@ async function taxed(api: BillingUnderTest): Promise<Answer> {
   await api.make('/v1/taxes/rates', { name: 'VAT', code: 'vat', percentage_value: '20' });
   const { items } = await api.make('/v1/customers/search', { external_ids: ['acme'] });
   return api.make('/v1/invoices', {
-    ...{ customer_id: items[0].id, currency: 'usd', subtotal: '100', total: '100' },
-    ...{ amount_due: '100', line_items: [{ display_name: 'Work', amount: '100' }] },
+    customer_id: items[0].id,
+    currency: 'usd',
+    subtotal: '100',
+    total: '100',
+    amount_due: '100',
+    line_items: [{ display_name: 'Work', amount: '100' }],
     tax_rates: ['vat'],
   });
 }
@@ -153,8 +157,12 @@ const MOVEMENTS: readonly Movement[] = [
       const refunded = ['payments -15', 'wallet 30', 'wallet_funding -30', 'wallet_funding 15'];
       yield [() => change(api, payment, back), refunded];
       const again = [
-        ...['payments 15', 'receivable -15', 'receivable 15'],
-        ...['wallet -30', 'wallet_funding -15', 'wallet_funding 30'],
+        'payments 15',
+        'receivable -15',
+        'receivable 15',
+        'wallet -30',
+        'wallet_funding -15',
+        'wallet_funding 30',
       ];
       yield [() => pay(api, { id }, { amount: '15' }), again];
     },
@@ -177,8 +185,12 @@ const MOVEMENTS: readonly Movement[] = [
       const { id } = await api.make('/v1/customers', { external_id: 'acme' });
       let payment: Answer;
       const body = {
-        ...{ destination_type: 'CUSTOMER', destination_id: id, payment_method_type: 'OFFLINE' },
-        ...{ amount: '10', currency: 'usd', process_payment: true },
+        destination_type: 'CUSTOMER',
+        destination_id: id,
+        payment_method_type: 'OFFLINE',
+        amount: '10',
+        currency: 'usd',
+        process_payment: true,
       };
       yield [
         async () => (payment = await api.make('/v1/payments', body)),
@@ -195,8 +207,12 @@ const MOVEMENTS: readonly Movement[] = [
         async () => (payment = await paidByCredits(api)),
         // The credits were given, the invoice finalized, and paid.
         [
-          ...['receivable -30', 'receivable 30', 'revenue -30'],
-          ...['wallet -100', 'wallet 30', 'wallet_funding 100'],
+          'receivable -30',
+          'receivable 30',
+          'revenue -30',
+          'wallet -100',
+          'wallet 30',
+          'wallet_funding 100',
         ],
       ];
       yield [() => change(api, payment, REFUNDED), ['refunds 30', 'wallet -30']];
@@ -285,7 +301,9 @@ describe('movements of money', () => {
     const price = { entity_id: plan.id, currency: 'usd', amount: '100' };
     await api.make('/v1/prices', { ...price, invoice_cadence: 'ADVANCE' });
     const { id, latest_invoice: opening } = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
+      external_customer_id: 'acme',
+      plan_id: plan.id,
+      currency: 'usd',
       billing_period: 'MONTHLY',
     });
     await bill('2026-01-16T00:00:00Z');
@@ -306,12 +324,21 @@ test('a coupon with one redemption left discounts one of four invoices made at o
 }) => {
   const { id } = await api.make('/v1/customers', { external_id: 'acme' });
   const coupon = await api.make('/v1/coupons', {
-    ...{ name: 'Ten', coupon_code: 'TEN', type: 'percentage', percentage_off: '10' },
-    ...{ cadence: 'once', max_redemptions: 1 },
+    name: 'Ten',
+    coupon_code: 'TEN',
+    type: 'percentage',
+    percentage_off: '10',
+    cadence: 'once',
+    max_redemptions: 1,
   });
   const body = {
-    ...{ customer_id: id, currency: 'usd', subtotal: '100', total: '100', amount_due: '100' },
-    ...{ line_items: [{ display_name: 'Work', amount: '100' }], coupons: ['TEN'] },
+    customer_id: id,
+    currency: 'usd',
+    subtotal: '100',
+    total: '100',
+    amount_due: '100',
+    line_items: [{ display_name: 'Work', amount: '100' }],
+    coupons: ['TEN'],
   };
   const answers = await Promise.all(
     [1, 2, 3, 4].map(() => api.call('POST', '/v1/invoices', { body })),

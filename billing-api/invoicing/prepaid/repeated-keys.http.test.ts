@@ -28,8 +28,12 @@ test('a key that comes again makes nothing: the same record, or a conflict for a
     {
       path: '/v1/payments',
       body: {
-        ...{ destination_type: 'INVOICE', destination_id: due.id, amount: '10' },
-        ...{ payment_method_type: 'OFFLINE', currency: 'usd', process_payment: true },
+        destination_type: 'INVOICE',
+        destination_id: due.id,
+        amount: '10',
+        payment_method_type: 'OFFLINE',
+        currency: 'usd',
+        process_payment: true,
       },
       others: [
         { amount: '10.01' },
@@ -65,12 +69,13 @@ test('a key that comes again makes nothing: the same record, or a conflict for a
     for (const other of others) {
       const refused = await api.call('POST', path, { body: { ...keyed, ...other } });
       expect([other, refused.status, refused.body.code, Object.keys(refused.body.details)]).toEqual(
-        [...[other, 409, 'already_exists'], ['idempotency_key']],
+        [other, 409, 'already_exists', ['idempotency_key']],
       );
     }
   }
   expect(await money.read(due.id)).toMatchObject({
-    ...{ amount_paid: '10.00', adjustment_amount: '7.00' },
+    amount_paid: '10.00',
+    adjustment_amount: '7.00',
   });
   expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '103' });
 });

@@ -169,13 +169,11 @@ async function readTopUp(
   const text = body.expiry_date_utc;
   const { description = null, idempotency_key: idempotencyKey = null, priority = null } = body;
   const movement = {
-    ...{
-      credits,
-      reason: body.transaction_reason,
-      description,
-      idempotencyKey,
-      priority,
-    },
+    credits,
+    reason: body.transaction_reason,
+    description,
+    idempotencyKey,
+    priority,
     expiryDate: future(reader, 'expiry_date_utc', { text, now: unit.now }),
     metadata: reader.metadata(body.metadata),
   };
@@ -223,20 +221,25 @@ function storeCreditInvoice(
   const amount = priceOf(credits, wallet);
   const line = {
     displayName: 'Credits',
-    ...{ amount, quantity: credits, priceId: null, period: null },
+    amount,
+    quantity: credits,
+    priceId: null,
+    period: null,
     metadata: {},
   };
   const request = {
-    ...{ customerId: wallet.customer_id, currency, type: 'ONE_OFF' as const, lines: [line] },
-    ...{
-      number: null,
-      dueDate: unit.now,
-      description: null,
-      coupons: [],
-      taxRates: [],
-      reason,
-    },
-    ...{ period: null, metadata: { wallet_id: wallet.id } },
+    customerId: wallet.customer_id,
+    currency,
+    type: 'ONE_OFF' as const,
+    lines: [line],
+    number: null,
+    dueDate: unit.now,
+    description: null,
+    coupons: [],
+    taxRates: [],
+    reason,
+    period: null,
+    metadata: { wallet_id: wallet.id },
   };
   return storeGivenInvoice(unit, request, { isFunding: true });
 }

@@ -20,7 +20,8 @@ describe('the run of an environment', () => {
     // The invoice of the month before.
     await bill('2026-11-02T00:00:00.000Z');
     const wallet = await makeWallet(api, {
-      ...{ initial_credits_to_load: '150', config: { allowed_price_types: ['ALL'] } },
+      initial_credits_to_load: '150',
+      config: { allowed_price_types: ['ALL'] },
       initial_credits_expiry_date_utc: '2026-12-01T00:00:00.000Z',
     });
     await bill('2026-12-01T00:30:00.000Z');
@@ -55,13 +56,23 @@ describe('the run of an environment', () => {
   }) => {
     const { subscription } = await subscribeMonthly(api);
     await api.make('/v1/creditgrants', {
-      ...{ name: 'Monthly', scope: 'SUBSCRIPTION', subscription_id: subscription.id, credits: '5' },
-      ...{ cadence: 'RECURRING', period: 'MONTHLY', period_count: 1 },
-      ...{ start_date: '2026-10-15T00:00:00.000Z', end_date: '2027-01-15T00:00:00.000Z' },
+      name: 'Monthly',
+      scope: 'SUBSCRIPTION',
+      subscription_id: subscription.id,
+      credits: '5',
+      cadence: 'RECURRING',
+      period: 'MONTHLY',
+      period_count: 1,
+      start_date: '2026-10-15T00:00:00.000Z',
+      end_date: '2027-01-15T00:00:00.000Z',
     });
     await api.make('/v1/creditgrants', {
-      ...{ name: 'Once', scope: 'SUBSCRIPTION', subscription_id: subscription.id, credits: '7' },
-      ...{ cadence: 'ONETIME', start_date: '2026-10-20T00:00:00.000Z' },
+      name: 'Once',
+      scope: 'SUBSCRIPTION',
+      subscription_id: subscription.id,
+      credits: '7',
+      cadence: 'ONETIME',
+      start_date: '2026-10-20T00:00:00.000Z',
     });
     for (const at of ['2026-12-20T00:00:00.000Z', '2026-12-21T00:00:00.000Z']) await bill(at);
     const { items } = await api.make('/v1/wallets/search', { external_customer_id: 'acme' });
@@ -86,9 +97,15 @@ test('credits of a grant that last as long as a period end with the one that the
 }) => {
   const { subscription } = await subscribeMonthly(api);
   await api.make('/v1/creditgrants', {
-    ...{ name: 'Monthly', scope: 'SUBSCRIPTION', subscription_id: subscription.id, credits: '5' },
-    ...{ cadence: 'RECURRING', period: 'MONTHLY', period_count: 1 },
-    ...{ start_date: '2026-10-15T00:00:00.000Z', expiration_type: 'BILLING_CYCLE' },
+    name: 'Monthly',
+    scope: 'SUBSCRIPTION',
+    subscription_id: subscription.id,
+    credits: '5',
+    cadence: 'RECURRING',
+    period: 'MONTHLY',
+    period_count: 1,
+    start_date: '2026-10-15T00:00:00.000Z',
+    expiration_type: 'BILLING_CYCLE',
   });
   await bill('2026-12-20T00:00:00.000Z');
   const { items } = await api.make('/v1/wallets/search', { external_customer_id: 'acme' });
@@ -96,7 +113,9 @@ test('credits of a grant that last as long as a period end with the one that the
     (one: Answer) => one.transaction_reason === 'SUBSCRIPTION_CREDIT_GRANT',
   );
   expect(granted.map((one: Answer) => one.expiry_date).sort()).toEqual([
-    ...['2026-11-01T00:00:00.000Z', '2026-12-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z'],
+    '2026-11-01T00:00:00.000Z',
+    '2026-12-01T00:00:00.000Z',
+    '2027-01-01T00:00:00.000Z',
   ]);
 });
 
@@ -107,7 +126,7 @@ describe('the alert of a wallet', () => {
   }) => {
     const level = (threshold: number) => ({ condition: 'below', threshold });
     const wallet = await makeWallet(api, {
-      ...{ initial_credits_to_load: '100' },
+      initial_credits_to_load: '100',
       alert_settings: { critical: level(10), warning: level(20) },
     });
     const debit = (credits: string) =>
@@ -120,7 +139,10 @@ describe('the alert of a wallet', () => {
     const told = body.items
       .filter((event: Answer) => event.event_name.startsWith('wallet.credit_balance.'))
       .map(({ event_name: name, payload }: Answer) => [
-        ...[name, payload.alert.state, payload.alert.credit_balance, payload.wallet.id],
+        name,
+        payload.alert.state,
+        payload.alert.credit_balance,
+        payload.wallet.id,
       ]);
     expect(told.reverse().sort((left: Answer, right: Answer) => right[2] - left[2])).toEqual([
       ['wallet.credit_balance.recovered', 'ok', '59', wallet.id],
@@ -136,7 +158,8 @@ describe('a wallet that runs low', () => {
 
   test('is topped up by one invoice until that is paid', async ({ api, bill, money }) => {
     const wallet = await makeWallet(api, {
-      ...{ initial_credits_to_load: '30', auto_topup: { ...auto, invoicing: true } },
+      initial_credits_to_load: '30',
+      auto_topup: { ...auto, invoicing: true },
     });
     await bill('2027-01-01T00:00:00Z');
     expect(await transactionsOf(api, wallet)).toHaveLength(1);
@@ -161,7 +184,8 @@ describe('a wallet that runs low', () => {
     });
     // Without a pause as often the amount as it takes to be above 20, in one credit.
     const unpaused = await makeWallet(api, {
-      ...{ conversion_rate: '2', auto_topup: { ...auto, amount: '5' } },
+      conversion_rate: '2',
+      auto_topup: { ...auto, amount: '5' },
     });
     await bill('2027-01-01T00:00:00Z');
     expect(await transactionsOf(api, unpaused)).toMatchObject([{ credit_amount: '25' }]);
@@ -177,7 +201,9 @@ describe('the real-time balance', () => {
     const wallet = await makeWallet(api, { initial_credits_to_load: '100' });
     const { body } = await api.call('GET', `/v1/wallets/${wallet.id}/balance/real-time`);
     expect(body).toMatchObject({
-      ...{ real_time_balance: '100', current_period_usage: '0.00', unpaid_invoices_amount: '0.00' },
+      real_time_balance: '100',
+      current_period_usage: '0.00',
+      unpaid_invoices_amount: '0.00',
       credits_available_breakdown: { purchased: '0', free: '100' },
     });
   });
@@ -200,20 +226,33 @@ describe('the summary of a customer', () => {
     const { body } = await api.call('GET', `${path}/invoices/summary`);
     expect(body.items).toEqual([
       {
-        ...{ currency: 'usd', total_revenue: '42.00', total_unpaid: '17.00' },
-        ...{ total_overdue: '5.00', unpaid_usage: '0.00', unpaid_fixed: '17.00' },
-        ...{ invoice_count: 2, unpaid_invoice_count: 2, overdue_invoice_count: 1 },
-        ...{ wallet_balance: '7', receivable: '17' },
+        currency: 'usd',
+        total_revenue: '42.00',
+        total_unpaid: '17.00',
+        total_overdue: '5.00',
+        unpaid_usage: '0.00',
+        unpaid_fixed: '17.00',
+        invoice_count: 2,
+        unpaid_invoice_count: 2,
+        overdue_invoice_count: 1,
+        wallet_balance: '7',
+        receivable: '17',
       },
     ]);
     // The same by the names that clients of other systems know (docs/http.md 18).
     expect(body).toMatchObject({ customer_id: wallet.customer_id, default_currency: null });
     expect(body.summaries).toEqual([
       {
-        ...{ currency: 'usd', customer_id: wallet.customer_id, total_revenue_amount: '42.00' },
-        ...{ total_unpaid_amount: '17.00', total_overdue_amount: '5.00' },
-        ...{ unpaid_usage_charges: '0.00', unpaid_fixed_charges: '17.00' },
-        ...{ total_invoice_count: 2, unpaid_invoice_count: 2, overdue_invoice_count: 1 },
+        currency: 'usd',
+        customer_id: wallet.customer_id,
+        total_revenue_amount: '42.00',
+        total_unpaid_amount: '17.00',
+        total_overdue_amount: '5.00',
+        unpaid_usage_charges: '0.00',
+        unpaid_fixed_charges: '17.00',
+        total_invoice_count: 2,
+        unpaid_invoice_count: 2,
+        overdue_invoice_count: 1,
       },
     ]);
     const wallets = await api.call('GET', `${path}/wallets`);

@@ -48,7 +48,8 @@ describe('debits', () => {
       Array.from({ length: 50 }, (_n, key) =>
         api.call('POST', `/v1/wallets/${wallet.id}/debit`, {
           body: {
-            ...{ credits: '3', idempotency_key: `${key}` },
+            credits: '3',
+            idempotency_key: `${key}`,
             transaction_reason: 'CREDIT_ADJUSTMENT',
           },
         }),
@@ -99,10 +100,8 @@ describe('top-ups', () => {
       credit_balance: '100',
     });
     const invoiced = await topUp(api, wallet, {
-      ...{
-        credits_to_add: '40',
-        transaction_reason: 'PURCHASED_CREDIT_INVOICED',
-      },
+      credits_to_add: '40',
+      transaction_reason: 'PURCHASED_CREDIT_INVOICED',
     });
     expect(invoiced.wallet_transaction).toMatchObject({
       transaction_status: 'pending',
@@ -111,11 +110,9 @@ describe('top-ups', () => {
       credit_balance: '100',
     });
     expect(await money.read(invoiced.invoice_id)).toMatchObject({
-      ...{
-        total: '20.00',
-        invoice_type: 'ONE_OFF',
-        total_prepaid_credits_applied: '0.00',
-      },
+      total: '20.00',
+      invoice_type: 'ONE_OFF',
+      total_prepaid_credits_applied: '0.00',
     });
     await money.pay(invoiced.invoice_id, { amount: '19.99' });
     expect(await readWallet(api, wallet)).toMatchObject({
@@ -137,10 +134,8 @@ describe('top-ups', () => {
   }) => {
     const wallet = await makeWallet(api);
     const { invoice_id: id } = await topUp(api, wallet, {
-      ...{
-        credits_to_add: '40',
-        transaction_reason: 'PURCHASED_CREDIT_INVOICED',
-      },
+      credits_to_add: '40',
+      transaction_reason: 'PURCHASED_CREDIT_INVOICED',
     });
     await api.call('POST', `/v1/invoices/${id}/void`, { body: {} });
     expect(await readWallet(api, wallet)).toMatchObject({
@@ -264,18 +259,14 @@ describe('prepaid credits', () => {
     money,
   }) => {
     const wallet = await makeWallet(api, {
-      ...{
-        initial_credits_to_load: '40',
-        config: { allowed_price_types: ['ALL'] },
-      },
+      initial_credits_to_load: '40',
+      config: { allowed_price_types: ['ALL'] },
     });
     const invoice = await invoiceOf(api, '100');
     expect(invoice).toMatchObject({
-      ...{
-        total_prepaid_credits_applied: '40.00',
-        total: '60.00',
-        amount_remaining: '60.00',
-      },
+      total_prepaid_credits_applied: '40.00',
+      total: '60.00',
+      amount_remaining: '60.00',
     });
     expect(invoice.line_items[0].prepaid_credits_applied).toBe('40.00');
     expect(await readWallet(api, wallet)).toMatchObject({
@@ -283,7 +274,8 @@ describe('prepaid credits', () => {
     });
     const [debit] = await transactionsOf(api, wallet);
     expect(debit).toMatchObject({
-      ...{ transaction_reason: 'CREDIT_ADJUSTMENT', reference_type: 'INVOICE' },
+      transaction_reason: 'CREDIT_ADJUSTMENT',
+      reference_type: 'INVOICE',
       lines_paid: [{ invoice_line_item_id: invoice.line_items[0].id, amount: '40' }],
     });
     const { body } = await api.call('GET', `/v1/invoices/${invoice.id}/verify`);
@@ -301,10 +293,8 @@ describe('prepaid credits', () => {
     money,
   }) => {
     const wallet = await makeWallet(api, {
-      ...{
-        initial_credits_to_load: '40',
-        config: { allowed_price_types: ['ALL'] },
-      },
+      initial_credits_to_load: '40',
+      config: { allowed_price_types: ['ALL'] },
     });
     const invoice = await invoiceOf(api, '100');
     await money.pay(invoice.id, { amount: '10' });
@@ -323,10 +313,8 @@ describe('prepaid credits', () => {
 
   test('of finalizations at once are paid out once', async ({ api, money: _ }) => {
     const wallet = await makeWallet(api, {
-      ...{
-        initial_credits_to_load: '100',
-        config: { allowed_price_types: ['ALL'] },
-      },
+      initial_credits_to_load: '100',
+      config: { allowed_price_types: ['ALL'] },
     });
     const invoices = await Promise.all(Array.from({ length: 8 }, () => invoiceOf(api, '30')));
     const paid = invoices.map((one) => one.total_prepaid_credits_applied).sort();
@@ -341,10 +329,8 @@ describe('prepaid credits', () => {
     money: _,
   }) => {
     const wallet = await makeWallet(api, {
-      ...{
-        initial_credits_to_load: '100',
-        conversion_rate: '0.333333333333333333',
-      },
+      initial_credits_to_load: '100',
+      conversion_rate: '0.333333333333333333',
       config: { allowed_price_types: ['ALL'] },
     });
     const invoice = await invoiceOf(api, '50');
@@ -354,7 +340,8 @@ describe('prepaid credits', () => {
     expect(Number(balance)).toBeLessThan(0.01);
     // Worth 0.03, which rounded to 12 digits asks for 0.004285714286 credits.
     const postpaid = await makeWallet(api, {
-      ...{ wallet_type: 'POST_PAID', conversion_rate: '7' },
+      wallet_type: 'POST_PAID',
+      conversion_rate: '7',
       initial_credits_to_load: '0.004285714285714286',
     });
     const due = await invoiceOf(api, '0.03');
@@ -449,24 +436,23 @@ describe('postpaid credits', () => {
     });
     const plan = await api.make('/v1/plans', { name: 'Pro' });
     await api.make('/v1/prices', {
-      ...{
-        entity_id: plan.id,
-        currency: 'usd',
-        amount: '100',
-        invoice_cadence: 'ARREAR',
-      },
+      entity_id: plan.id,
+      currency: 'usd',
+      amount: '100',
+      invoice_cadence: 'ARREAR',
     });
     const subscription = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00.000Z' },
+      external_customer_id: 'acme',
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: '2026-10-01T00:00:00.000Z',
       collection_method: 'charge_automatically',
     });
     await bill('2026-12-01T02:00:00.000Z');
     const { items } = await api.make('/v1/invoices/search', {
-      ...{
-        subscription_id: subscription.id,
-        sort: [{ field: 'period_start', direction: 'asc' }],
-      },
+      subscription_id: subscription.id,
+      sort: [{ field: 'period_start', direction: 'asc' }],
     });
     expect(items.map((one: Answer) => [one.payment_status, one.amount_remaining])).toEqual([
       ['SUCCEEDED', '0.00'],

@@ -19,7 +19,11 @@ import {
 
 const ALL = { config: { allowed_price_types: ['ALL'] } };
 const daily = (members: object = {}) => ({
-  ...{ name: 'Daily', credits: '5', cadence: 'RECURRING', period: 'DAILY', period_count: 1 },
+  name: 'Daily',
+  credits: '5',
+  cadence: 'RECURRING',
+  period: 'DAILY',
+  period_count: 1,
   ...members,
 });
 
@@ -59,7 +63,9 @@ describe('wallets on invoices (20.7)', () => {
       await peer.live('2026-11-01T02:00:00Z');
       const [invoice] = await peer.find(subscription);
       expect(invoice).toMatchObject({
-        ...{ subtotal: '87.00', total_prepaid_credits_applied: '65.00', total: '22.00' },
+        subtotal: '87.00',
+        total_prepaid_credits_applied: '65.00',
+        total: '22.00',
       });
       const amounts = new Map(invoice.line_items.map(({ id, amount }: Answer) => [id, amount]));
       const paidBy = async (wallet: Answer) =>
@@ -117,7 +123,7 @@ describe('credits that expire (20.6)', () => {
   }) => {
     await peer.live('2026-10-01');
     const wallet = await makeWallet(api, {
-      ...{ initial_credits_to_load: '7' },
+      initial_credits_to_load: '7',
       initial_credits_expiry_date_utc: '2026-10-15T00:00:00Z',
     });
     const subscription = await peer.subscribe(await peer.plan(arrear('30')));
@@ -140,8 +146,10 @@ describe('credits that paid an invoice which is voided (18)', () => {
   }) => {
     await peer.live('2026-01-10');
     const fixed = await makeWallet(api, {
-      ...{ config: { allowed_price_types: ['FIXED'] }, conversion_rate: '2' },
-      ...{ initial_credits_to_load: '15', initial_credits_expiry_date_utc: '2026-02-01T00:00:00Z' },
+      config: { allowed_price_types: ['FIXED'] },
+      conversion_rate: '2',
+      initial_credits_to_load: '15',
+      initial_credits_expiry_date_utc: '2026-02-01T00:00:00Z',
     });
     const all = await makeWallet(api, { ...ALL, initial_credits_to_load: '10' });
     const balances = async () => {
@@ -160,8 +168,11 @@ describe('credits that paid an invoice which is voided (18)', () => {
     expect(await balances()).toEqual(['15', '12']);
     const [back] = await transactionsOf(api, fixed);
     expect(back).toMatchObject({
-      ...{ transaction_reason: 'INVOICE_VOID_REFUND', credit_amount: '15', amount: '30' },
-      ...{ expiry_date: '2026-02-01T00:00:00.000Z', reference_id: first.id },
+      transaction_reason: 'INVOICE_VOID_REFUND',
+      credit_amount: '15',
+      amount: '30',
+      expiry_date: '2026-02-01T00:00:00.000Z',
+      reference_id: first.id,
     });
     const [later, second] = [await invoiceOf(api, '30'), await invoiceOf(api, '12')];
     await undo(second);
@@ -173,8 +184,12 @@ describe('credits that paid an invoice which is voided (18)', () => {
     });
     const byCredits = { payment_method_type: 'CREDITS', destination_type: 'INVOICE' };
     const paid = await api.make('/v1/payments', {
-      ...{ ...byCredits, destination_id: third.id, amount: '5', currency: 'usd' },
-      ...{ payment_method_id: owing.id, process_payment: true },
+      ...byCredits,
+      destination_id: third.id,
+      amount: '5',
+      currency: 'usd',
+      payment_method_id: owing.id,
+      process_payment: true,
     });
     expect([paid.payment_status, await balances()]).toEqual(['SUCCEEDED', ['0', '0', '15']]);
     await undo(third);
@@ -194,8 +209,10 @@ describe('credits that paid an invoice which is voided (18)', () => {
   }) => {
     await peer.live('2026-01-10');
     const closed = await makeWallet(api, {
-      ...{ config: { allowed_price_types: ['FIXED'] }, conversion_rate: '2' },
-      ...{ initial_credits_to_load: '15', initial_credits_expiry_date_utc: '2026-02-01T00:00:00Z' },
+      config: { allowed_price_types: ['FIXED'] },
+      conversion_rate: '2',
+      initial_credits_to_load: '15',
+      initial_credits_expiry_date_utc: '2026-02-01T00:00:00Z',
     });
     const { id } = await invoiceOf(api, '42');
     await api.call('PUT', `/v1/invoices/${id}/payment`, { body: { amount: '12' } });
@@ -308,12 +325,16 @@ describe('top-ups (20.4, 20.9)', () => {
         topUp(api, wallet, { transaction_reason: bought, credits_to_add: amount });
       const twin = { external_customer_id: 'acme', currency, conversion_rate: '0.9' };
       const answers = [
-        ...[await buy('PURCHASED_CREDIT_INVOICED'), await buy('PURCHASED_CREDIT_DIRECT')],
+        await buy('PURCHASED_CREDIT_INVOICED'),
+        await buy('PURCHASED_CREDIT_DIRECT'),
         (await api.call('PUT', `/v1/wallets/${wallet.id}`, { body: auto(amount) })).body,
         (await api.call('POST', '/v1/wallets', { body: { ...twin, ...auto(amount) } })).body,
       ];
       expect(answers.map(({ details }) => Object.keys(details ?? {}))).toEqual([
-        ...[['credits_to_add'], ['credits_to_add'], ['auto_topup.amount'], ['auto_topup.amount']],
+        ['credits_to_add'],
+        ['credits_to_add'],
+        ['auto_topup.amount'],
+        ['auto_topup.amount'],
       ]);
       expect(await readWallet(api, wallet)).toMatchObject({ credit_balance: '0' });
     },
@@ -325,7 +346,7 @@ describe('top-ups (20.4, 20.9)', () => {
   }) => {
     await peer.live('2026-10-01');
     const wallet = await makeWallet(api, {
-      ...{ initial_credits_to_load: '100' },
+      initial_credits_to_load: '100',
       auto_topup: { enabled: true, threshold: '20', amount: '50', invoicing: true },
     });
     const calls = await peer.meter('call');
@@ -340,7 +361,8 @@ describe('top-ups (20.4, 20.9)', () => {
       await calls.use('2026-10-10', units);
       await peer.turn('2026-10-11');
       expect(await balance()).toMatchObject({
-        ...{ credit_balance: '100', real_time_balance: left },
+        credit_balance: '100',
+        real_time_balance: left,
         balance_updated_at: '2026-10-11T00:00:00.000Z',
       });
     }
@@ -379,7 +401,9 @@ describe('credits of grants (21.1)', () => {
     const [wallet] = (await api.make('/v1/wallets/search', {})).items;
     const dates = (await transactionsOf(api, wallet)).map((one: Answer) => one.expiry_date);
     expect(dates).toEqual([
-      ...['2026-11-10T00:00:00.000Z', '2026-11-07T00:00:00.000Z', '2026-11-06T00:00:00.000Z'],
+      '2026-11-10T00:00:00.000Z',
+      '2026-11-07T00:00:00.000Z',
+      '2026-11-06T00:00:00.000Z',
     ]);
     expect(wallet).toMatchObject({ wallet_type: 'PRE_PAID' });
     expect(wallet.config).toEqual({ allowed_price_types: ['USAGE'] });
@@ -446,7 +470,10 @@ describe('the summary of invoices (docs/http.md 4)', () => {
     // Without lines of usage all of it is fixed.
     const other = { customer_id: invoice.customer_id, currency: 'usd' };
     await api.make('/v1/invoices', {
-      ...{ ...other, subtotal: '7', total: '7', amount_due: '7' },
+      ...other,
+      subtotal: '7',
+      total: '7',
+      amount_due: '7',
       line_items: [{ display_name: 'Work', amount: '7' }],
     });
     expect(await unpaid()).toEqual(['86.99', '20.00', '66.99']);
@@ -465,7 +492,8 @@ describe('the ledger (21.2)', () => {
     const postings = async () =>
       (
         await api.make('/v1/ledger/postings/search', {
-          ...{ entity_type: 'invoice', entity_id: invoice.id },
+          entity_type: 'invoice',
+          entity_id: invoice.id,
         })
       ).items;
     const before = await postings();
@@ -476,11 +504,13 @@ describe('the ledger (21.2)', () => {
     const undone = after.filter(({ id }: Answer) => !ids.has(id));
     const text = (one: Answer) => `${one.kind} ${one.account} ${one.amount}`;
     expect(before.map(text).sort()).toEqual([
-      ...['invoice.finalized receivable 60', 'invoice.finalized revenue -100'],
+      'invoice.finalized receivable 60',
+      'invoice.finalized revenue -100',
       'invoice.finalized wallet 40',
     ]);
     expect(undone.map(text).sort()).toEqual([
-      ...['invoice.voided receivable -60', 'invoice.voided revenue 100'],
+      'invoice.voided receivable -60',
+      'invoice.voided revenue 100',
       'invoice.voided wallet -40',
     ]);
     expect(new Set(undone.map((one: Answer) => one.transaction_id)).size).toBe(1);

@@ -170,7 +170,10 @@ describe('POST /invoices/preview with coupons', () => {
       // What only typed clients want (docs/http.md 18).
       tenant_id: api.environment.tenantId,
       environment_id: api.environment.environmentId,
-      ...{ created_at: null, created_by: null, updated_at: null, updated_by: null },
+      created_at: null,
+      created_by: null,
+      updated_at: null,
+      updated_by: null,
     });
     // A fixed coupon takes what is left; a discount of 0 has no application (docs/domain.md 14.8).
     const members = ['discount_type', 'original_price', 'discounted_amount', 'final_price'];

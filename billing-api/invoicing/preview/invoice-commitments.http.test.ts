@@ -393,7 +393,8 @@ describe('POST /invoices/preview of commitments', () => {
     const idle = await plan.subscribe(members);
     const trued = await previewOf(api, idle, { ...OCTOBER, explain: true });
     expect([trued.subtotal, trued.total, trued.warnings]).toEqual([
-      ...['250.00', '225.00'],
+      '250.00',
+      '225.00',
       ['coupons take 25.00 usd off charges of a committed minimum, which holds before discounts'],
     ]);
     expect(trued.line_items[1]).toMatchObject({

@@ -202,9 +202,11 @@ describe('POST /invoices/preview', () => {
         const priceIds = made.map(({ priceId }) => priceId);
         const coupons = await makeDrawnCoupons(api, world.adjustments, { prefix, priceIds });
         const addons = await makeDrawnAddons(api, world.addons, {
-          ...{ prefix, start: START },
+          prefix,
+          start: START,
           lines: made.map(({ target, featureId }, index) => ({
-            ...{ meterId: target.meterId, featureId },
+            meterId: target.meterId,
+            featureId,
             reset: world.lines[index]?.entitlement?.reset ?? null,
           })),
         });

@@ -391,22 +391,34 @@ test('a preview counts the coupons and commitments of earlier invoices (14.4, 11
   clock.set('2026-10-05T00:00:00Z');
   const plan = await api.make('/v1/plans', { name: 'Pro' });
   await api.make('/v1/prices', {
-    ...{ entity_id: plan.id, currency: 'usd', amount: '100', invoice_cadence: 'ADVANCE' },
+    entity_id: plan.id,
+    currency: 'usd',
+    amount: '100',
+    invoice_cadence: 'ADVANCE',
   });
   await api.make('/v1/customers', { external_id: 'acme' });
   await api.make('/v1/coupons', {
-    ...{ name: 'Once', coupon_code: 'ONCE', type: 'fixed', amount_off: '10', currency: 'usd' },
+    name: 'Once',
+    coupon_code: 'ONCE',
+    type: 'fixed',
+    amount_off: '10',
+    currency: 'usd',
     cadence: 'once',
   });
   const { id, latest_invoice: opening } = await api.make('/v1/subscriptions', {
-    ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-    ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00Z', coupons: ['ONCE'] },
+    external_customer_id: 'acme',
+    plan_id: plan.id,
+    currency: 'usd',
+    billing_period: 'MONTHLY',
+    start_date: '2026-10-01T00:00:00Z',
+    coupons: ['ONCE'],
   });
   expect(opening.total).toBe('90.00');
   const preview = await api.make('/v1/invoices/preview', { subscription_id: id });
   expect([preview.total_discount, preview.total, preview.warnings]).toEqual(['0.00', '100.00', []]);
   const later = await api.make('/v1/invoices/preview', {
-    ...{ subscription_id: id, period_start: '2026-12-01T00:00:00Z' },
+    subscription_id: id,
+    period_start: '2026-12-01T00:00:00Z',
     period_end: '2027-01-01T00:00:00Z',
   });
   expect(later.warnings).toEqual([
@@ -426,12 +438,18 @@ test('a coupon of a line item names the line that it is taken off, also in a pre
   const price = await api.make('/v1/prices', { ...terms, amount: '20' });
   await api.make('/v1/customers', { external_id: 'acme' });
   await api.make('/v1/coupons', {
-    ...{ name: 'Half', coupon_code: 'HALF', type: 'percentage', percentage_off: '50' },
+    name: 'Half',
+    coupon_code: 'HALF',
+    type: 'percentage',
+    percentage_off: '50',
     cadence: 'forever',
   });
   const { id, latest_invoice: opening } = await api.make('/v1/subscriptions', {
-    ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-    ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00Z' },
+    external_customer_id: 'acme',
+    plan_id: plan.id,
+    currency: 'usd',
+    billing_period: 'MONTHLY',
+    start_date: '2026-10-01T00:00:00Z',
     line_item_coupons: { [price.id]: ['HALF'] },
   });
   const preview = await api.make('/v1/invoices/preview', { subscription_id: id });

@@ -50,7 +50,8 @@ function isPreviewable({ subscription_status: status }: SubscriptionRow): boolea
 }
 
 const NO_PRIOR = {
-  ...{ alreadyInvoiced: [], priorCommitments: [] },
+  alreadyInvoiced: [],
+  priorCommitments: [],
   couponApplicationCounts: new Map<string, number>(),
 };
 
@@ -72,7 +73,8 @@ async function withGrouped(
   const parents = new Map(known.map((query) => [query.loaded.subscription.id, query]));
   const children = grouped.map(({ subscriptionId, parentId, period }) =>
     childQuery(mustGet(loaded, subscriptionId, 'a grouped child'), {
-      ...{ period, prior: NO_PRIOR },
+      period,
+      prior: NO_PRIOR,
       parent: mustGet(parents, parentId, 'the parent of a child'),
     }),
   );

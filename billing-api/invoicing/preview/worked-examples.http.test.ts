@@ -24,10 +24,15 @@ describe('allowances (10.2)', () => {
       const calls = await peer.meter('call');
       const plan = await peer.plan(usage(calls, '1'));
       const feature = await api.make('/v1/features', {
-        ...{ name: 'Calls', type: 'metered', meter_id: calls.id },
+        name: 'Calls',
+        type: 'metered',
+        meter_id: calls.id,
       });
       await api.make('/v1/entitlements', {
-        ...{ feature_id: feature.id, plan_id: plan.id, usage_limit, usage_reset_period },
+        feature_id: feature.id,
+        plan_id: plan.id,
+        usage_limit,
+        usage_reset_period,
       });
       const { id } = await peer.subscribe(plan);
       await calls.use('2026-01-10', before);
@@ -82,7 +87,9 @@ describe('commitments of a subscription (11.1, 11.2)', () => {
     await peer.live('2025-01-01');
     const calls = await peer.meter('call');
     const subscription = await peer.subscribe(await peer.plan(usage(calls, '1')), {
-      ...{ commitment_amount: '1200', overage_factor: '1.2', enable_true_up: true },
+      commitment_amount: '1200',
+      overage_factor: '1.2',
+      enable_true_up: true,
       commitment_duration: 'ANNUAL',
     });
     const used = { '2025-01-10': '60', '2025-02-10': '1090', '2025-12-10': '100' };
@@ -91,14 +98,20 @@ describe('commitments of a subscription (11.1, 11.2)', () => {
     await peer.live('2026-02-01T02:00:00Z');
     const totals = (await peer.find(subscription)).map((one) => one.total);
     expect(totals).toEqual([
-      ...['60.00', '1090.00', ...Array<string>(9).fill('0.00'), '110.00', '100.00'],
+      '60.00',
+      '1090.00',
+      ...Array<string>(9).fill('0.00'),
+      '110.00',
+      '100.00',
     ]);
   });
 });
 
 describe('commitments of a line (11.3)', () => {
   const amount = (value: string, commitment_true_up_enabled: boolean) => ({
-    ...{ commitment_type: 'amount', commitment_amount: value, commitment_true_up_enabled },
+    commitment_type: 'amount',
+    commitment_amount: value,
+    commitment_true_up_enabled,
     commitment_overage_factor: 1.2,
   });
 
@@ -119,8 +132,10 @@ describe('commitments of a line (11.3)', () => {
     const preview = await api.make('/v1/invoices/preview', { subscription_id: id, ...JANUARY });
     const [{ amount: total, commitment_info: info }] = preview.line_items;
     expect([
-      ...[total, info.computed_commitment_utilized_amount],
-      ...[info.computed_overage_amount, info.computed_true_up_amount],
+      total,
+      info.computed_commitment_utilized_amount,
+      info.computed_overage_amount,
+      info.computed_true_up_amount,
     ]).toEqual(figures);
   });
 });
@@ -128,7 +143,9 @@ describe('commitments of a line (11.3)', () => {
 describe('commitments of each hour (11.4, 11.5)', () => {
   const HOURLY = { type: 'SUM', field: 'n', bucketSize: 'HOUR' } as const;
   const windowed = {
-    ...{ commitment_windowed: true, commitment_type: 'amount', commitment_amount: '10' },
+    commitment_windowed: true,
+    commitment_type: 'amount',
+    commitment_amount: '10',
     commitment_overage_factor: 2,
   };
 
@@ -159,13 +176,16 @@ describe('commitments of each hour (11.4, 11.5)', () => {
         line_item_commitments: { [plan.priceId]: { ...windowed, commitment_true_up_enabled } },
       });
       const preview = await api.make('/v1/invoices/preview', {
-        ...{ subscription_id: id, period_start: `2026-10-05T${from}:00Z` },
+        subscription_id: id,
+        period_start: `2026-10-05T${from}:00Z`,
         period_end: `2026-10-05T${to}:00Z`,
       });
       const [{ amount, commitment_info: info }] = preview.line_items;
       expect([
-        ...[amount, info.computed_commitment_utilized_amount],
-        ...[info.computed_overage_amount, info.computed_true_up_amount],
+        amount,
+        info.computed_commitment_utilized_amount,
+        info.computed_overage_amount,
+        info.computed_true_up_amount,
       ]).toEqual(figures);
     },
   );
@@ -191,14 +211,19 @@ describe('commitments of each hour (11.4, 11.5)', () => {
       const terms = { meter: HOURLY, price: { amount: '1' } };
       const plan = await makePricedPlan(api, { database, clickhouse }, terms);
       const id = await plan.subscribe({
-        ...{ start_date: '2026-01-01T00:00:00Z', customer_timezone: 'Europe/Berlin' },
+        start_date: '2026-01-01T00:00:00Z',
+        customer_timezone: 'Europe/Berlin',
         line_item_commitments: {
           [plan.priceId]: {
             commitment_windowed: true,
             commitment_time_buckets: [
               {
-                ...{ start: { hour: 0 }, end: { hour: 6 }, commitment_type: 'amount' },
-                ...{ commitment_value: '4', overage_factor: 1, true_up_enabled: true },
+                start: { hour: 0 },
+                end: { hour: 6 },
+                commitment_type: 'amount',
+                commitment_value: '4',
+                overage_factor: 1,
+                true_up_enabled: true,
                 price: { currency: 'usd', amount: '1' },
               },
             ],
@@ -206,7 +231,9 @@ describe('commitments of each hour (11.4, 11.5)', () => {
         },
       });
       const preview = await api.make('/v1/invoices/preview', {
-        ...{ subscription_id: id, period_start, period_end },
+        subscription_id: id,
+        period_start,
+        period_end,
       });
       expect(preview.line_items[0].amount).toBe(amount);
     },
@@ -216,12 +243,16 @@ describe('commitments of each hour (11.4, 11.5)', () => {
 describe('periods (12)', () => {
   test.for([
     [
-      ...['MONTHLY', '2026-01-31', '2026-06-01'],
+      'MONTHLY',
+      '2026-01-31',
+      '2026-06-01',
       ['2026-02-28', '2026-03-31', '2026-04-30', '2026-05-31'],
     ],
-    [...['QUARTERLY', '2025-11-30', '2026-08-31'], ['2026-02-28', '2026-05-30', '2026-08-30']],
+    ['QUARTERLY', '2025-11-30', '2026-08-31', ['2026-02-28', '2026-05-30', '2026-08-30']],
     [
-      ...['ANNUAL', '2024-02-29', '2028-03-01'],
+      'ANNUAL',
+      '2024-02-29',
+      '2028-03-01',
       ['2025-02-28', '2026-02-28', '2027-02-28', '2028-02-29'],
     ],
   ] as const)('%s from %s (12.3)', async ([billing_period, start, until, ends], { peer }) => {
@@ -242,7 +273,8 @@ describe('periods (12)', () => {
     const [members, start, anchor, end] = row;
     await peer.turn(start);
     const subscription = await peer.subscribe(await peer.plan(advance('10', members)), {
-      ...{ ...members, billing_anchor: `${anchor}T00:00:00Z` },
+      ...members,
+      billing_anchor: `${anchor}T00:00:00Z`,
     });
     expect(subscription.current_period_end).toBe(end);
   });

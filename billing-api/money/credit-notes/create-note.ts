@@ -112,7 +112,10 @@ async function storeLines(
       id: unit.newId(CREDIT_NOTE_LINES.idPrefix),
       credit_note_id: note.id,
       invoice_line_item_id: invoiceLineId,
-      ...{ position, amount, metadata, currency: note.currency },
+      position,
+      amount,
+      metadata,
+      currency: note.currency,
       display_name:
         displayName ?? mustGet(names, invoiceLineId, 'a line of the invoice').display_name,
     })),
@@ -136,11 +139,23 @@ function newNote(
   const { reason = null, memo = null, idempotency_key = null } = body;
   const { credit_note_number = `CN-${id.slice(-NUMBER_LENGTH)}` } = body;
   return {
-    ...{ id, credit_note_number, credit_note_status: 'DRAFT', credit_note_type: type },
+    id,
+    credit_note_number,
+    credit_note_status: 'DRAFT',
+    credit_note_type: type,
     refund_status: type === 'REFUND' ? 'INITIATED' : null,
-    ...{ reason, memo, idempotency_key, currency, total_amount: total },
-    ...{ customer_id, invoice_id, subscription_id, metadata },
-    ...{ finalized_at: null, voided_at: null, version: 1 },
+    reason,
+    memo,
+    idempotency_key,
+    currency,
+    total_amount: total,
+    customer_id,
+    invoice_id,
+    subscription_id,
+    metadata,
+    finalized_at: null,
+    voided_at: null,
+    version: 1,
   };
 }
 
@@ -157,7 +172,11 @@ async function storeNote(
   const noted = await findNotedAmounts(unit, invoice.id, CREDIT_NOTE.groups.counted);
   const total = sumOf(request.lines.map(({ amount }) => amount));
   const refusal = limitRefusal(invoice, {
-    ...{ type, invoiceLines, noted, total, lines: joined(request.lines) },
+    type,
+    invoiceLines,
+    noted,
+    total,
+    lines: joined(request.lines),
     credited: await findCreditedLines(unit, invoice),
   });
   if (refusal !== null) return refusal;

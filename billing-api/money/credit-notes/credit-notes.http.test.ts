@@ -17,7 +17,10 @@ const credit = (api: BillingUnderTest, body: object) =>
 async function makeTaxed(api: BillingUnderTest) {
   const customer = await api.make('/v1/customers', { external_id: 'taxed' });
   await api.make('/v1/coupons', {
-    ...{ name: 'Ten', coupon_code: 'TEN', type: 'percentage', percentage_off: '10' },
+    name: 'Ten',
+    coupon_code: 'TEN',
+    type: 'percentage',
+    percentage_off: '10',
     cadence: 'forever',
   });
   for (const [code, value] of [
@@ -25,14 +28,22 @@ async function makeTaxed(api: BillingUnderTest) {
     ['CITY', '0.7'],
   ]) {
     await api.make('/v1/taxes/rates', {
-      ...{ name: code, code, tax_rate_type: 'percentage', percentage_value: value },
+      name: code,
+      code,
+      tax_rate_type: 'percentage',
+      percentage_value: value,
     });
   }
   const lines = ['33.33', '33.33', '0.05'].map((amount) => ({ display_name: 'Work', amount }));
   return api.make('/v1/invoices', {
-    ...{ customer_id: customer.id, currency: 'usd', line_items: lines },
-    ...{ subtotal: '66.71', total: '66.71', amount_due: '66.71' },
-    ...{ coupons: ['TEN'], tax_rates: ['VAT', 'CITY'] },
+    customer_id: customer.id,
+    currency: 'usd',
+    line_items: lines,
+    subtotal: '66.71',
+    total: '66.71',
+    amount_due: '66.71',
+    coupons: ['TEN'],
+    tax_rates: ['VAT', 'CITY'],
   });
 }
 
@@ -45,23 +56,23 @@ describe('credit notes', () => {
     await money.pay(due.id, { payment_status: 'SUCCEEDED' });
     const first = await credit(api, noteOn(due, '50'));
     expect(first.body).toMatchObject({
-      ...{
-        credit_note_type: 'REFUND',
-        credit_note_status: 'FINALIZED',
-        refund_status: 'SUCCEEDED',
-      },
+      credit_note_type: 'REFUND',
+      credit_note_status: 'FINALIZED',
+      refund_status: 'SUCCEEDED',
       total_amount: '50.00',
     });
     expect(first.body.credit_note_number).toMatch(/^CN-[0-9A-Z]{9}$/);
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '50.00' },
+      payment_status: 'PARTIALLY_REFUNDED',
+      refunded_amount: '50.00',
     });
     const beyond = await credit(api, noteOn(due, '72.01'));
     expect(beyond.status).toBe(400);
     expect(beyond.body.message).toMatch(/at most 72.*122.*50/);
     await credit(api, noteOn(due, '72'));
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'REFUNDED', refunded_amount: '122.00' },
+      payment_status: 'REFUNDED',
+      refunded_amount: '122.00',
     });
     const { items } = await api.make('/v1/wallets/search', { customer_ids: [due.customer_id] });
     expect(items).toMatchObject([{ credit_balance: '122' }]);
@@ -80,8 +91,10 @@ describe('credit notes', () => {
     expect(await list('')).toMatchObject(none);
     const full = await list('?expand=invoice,customer');
     expect(full).toMatchObject({
-      ...{ invoice: { id: due.id, total: '122.00' }, customer: { id: due.customer_id } },
-      ...{ subscription: null, line_items: [{ amount: '50.00' }] },
+      invoice: { id: due.id, total: '122.00' },
+      customer: { id: due.customer_id },
+      subscription: null,
+      line_items: [{ amount: '50.00' }],
     });
     expect(full.invoice.line_items).toBeNull();
     const refused = await api.call('GET', '/v1/creditnotes?expand=payments');
@@ -109,13 +122,17 @@ describe('credit notes', () => {
     const note = await credit(api, noteOn(due, '20'));
     expect(note.body).toMatchObject({ credit_note_type: 'ADJUSTMENT', refund_status: null });
     expect(await money.read(due.id)).toMatchObject({
-      ...{ adjustment_amount: '20.00', amount_due: '102.00', amount_remaining: '2.00' },
+      adjustment_amount: '20.00',
+      amount_due: '102.00',
+      amount_remaining: '2.00',
       payment_status: 'PENDING',
     });
     expect((await credit(api, noteOn(due, '2.01'))).status).toBe(400);
     await credit(api, noteOn(due, '2'));
     expect(await money.read(due.id)).toMatchObject({
-      ...{ amount_remaining: '0.00', payment_status: 'SUCCEEDED', total: '122.00' },
+      amount_remaining: '0.00',
+      payment_status: 'SUCCEEDED',
+      total: '122.00',
     });
   });
 
@@ -131,7 +148,9 @@ describe('credit notes', () => {
       credit_note_status: 'VOIDED',
     });
     expect(await money.read(due.id)).toMatchObject({
-      ...{ adjustment_amount: '0.00', amount_remaining: '122.00', payment_status: 'PENDING' },
+      adjustment_amount: '0.00',
+      amount_remaining: '122.00',
+      payment_status: 'PENDING',
     });
     await money.pay(due.id, { payment_status: 'SUCCEEDED' });
     const refund = (await credit(api, noteOn(due, '1'))).body;
@@ -183,8 +202,13 @@ describe('credit notes', () => {
     await api.make('/v1/wallets', wallet);
     await api.make('/v1/taxes/rates', { name: 'VAT', code: 'vat', percentage_value: '20' });
     const invoice = await api.make('/v1/invoices', {
-      ...{ customer_id: id, currency: 'usd', subtotal: '100', total: '100', amount_due: '100' },
-      ...{ line_items: [{ display_name: 'Work', amount: '100' }], tax_rates: ['vat'] },
+      customer_id: id,
+      currency: 'usd',
+      subtotal: '100',
+      total: '100',
+      amount_due: '100',
+      line_items: [{ display_name: 'Work', amount: '100' }],
+      tax_rates: ['vat'],
     });
     expect(invoice).toMatchObject({ total_tax: '20.00', total: '80.00' });
     await money.pay(invoice.id, { amount: '80' });
@@ -216,7 +240,8 @@ describe('credit notes', () => {
     }
     expect(left).toBe(0);
     expect(await money.read(invoice.id)).toMatchObject({
-      ...{ payment_status: 'REFUNDED', refunded_amount: invoice.total },
+      payment_status: 'REFUNDED',
+      refunded_amount: invoice.total,
     });
   });
 
@@ -290,7 +315,9 @@ describe('credit notes and credits for unused time', () => {
     return async (name: string, amount: string) => {
       await api.make('/v1/customers', { external_id: name });
       const subscription = await api.make('/v1/subscriptions', {
-        ...{ external_customer_id: name, plan_id: plan.id, currency: 'usd' },
+        external_customer_id: name,
+        plan_id: plan.id,
+        currency: 'usd',
         billing_period: 'MONTHLY',
       });
       const path = `/v1/invoices/${subscription.latest_invoice.id}`;
@@ -426,12 +453,10 @@ describe('credit notes and credits for unused time', () => {
       voided.push([(await undo()).payment_status, await held()]);
     }
     expect(voided).toEqual([
-      ...[
-        ['REFUNDED', '100'],
-        ['VOIDED', '30'],
-        ['VOIDED', '0'],
-        ['VOIDED', '-40'],
-      ],
+      ['REFUNDED', '100'],
+      ['VOIDED', '30'],
+      ['VOIDED', '0'],
+      ['VOIDED', '-40'],
     ]);
   });
 

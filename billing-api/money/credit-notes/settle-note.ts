@@ -67,7 +67,8 @@ async function refund(
   const wallet = await lockRefundWallet(unit, owner);
   if (isRefusal(wallet)) return wallet;
   const moved = await addCredits(unit, wallet, {
-    ...{ credits: row.total_amount, reason: 'CREDIT_NOTE' },
+    credits: row.total_amount,
+    reason: 'CREDIT_NOTE',
     reference: { type: 'EXTERNAL', id: row.id },
   });
   if (isRefusal(moved)) return moved;
@@ -85,8 +86,11 @@ async function post(
   await postGroups(unit, [
     {
       customerId: row.customer_id,
-      ...{ kind, entityType: 'credit_note', entityId: row.id },
-      ...{ currency: row.currency, postings },
+      kind,
+      entityType: 'credit_note',
+      entityId: row.id,
+      currency: row.currency,
+      postings,
     },
   ]);
 }
@@ -103,7 +107,10 @@ export async function finalizeNote(
   const { note, invoice } = held;
   const isRefund = note.row.credit_note_type === 'REFUND';
   const row = await moveRecord(unit, CREDIT_NOTES, {
-    ...{ target, lifecycle: CREDIT_NOTE, move: 'finalize', to: 'FINALIZED' },
+    target,
+    lifecycle: CREDIT_NOTE,
+    move: 'finalize',
+    to: 'FINALIZED',
     patch: () => ({ finalized_at: unit.now, refund_status: isRefund ? REFUNDED : null }),
     told: told(note.lines),
   });
@@ -157,7 +164,10 @@ export async function voidNote(
     );
   }
   const row = await moveRecord(unit, CREDIT_NOTES, {
-    ...{ target, lifecycle: CREDIT_NOTE, move: 'void', to: 'VOIDED' },
+    target,
+    lifecycle: CREDIT_NOTE,
+    move: 'void',
+    to: 'VOIDED',
     patch: () => ({ voided_at: unit.now, refund_status: type === 'REFUND' ? UNDONE : null }),
     told: told(note.lines),
   });

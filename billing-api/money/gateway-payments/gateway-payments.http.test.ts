@@ -47,11 +47,16 @@ describe('card payments', () => {
     await gateway.take();
     await gateway.take();
     expect(gateway.charge()).toMatchObject({
-      ...{ amount: 12200, currency: 'usd', paymentMethod: 'pm_card_visa', captures: 1 },
+      amount: 12200,
+      currency: 'usd',
+      paymentMethod: 'pm_card_visa',
+      captures: 1,
       metadata: { payment_id: payment.id, invoice_id: due.id },
     });
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'SUCCEEDED', amount_paid: '122.00', amount_remaining: '0.00' },
+      payment_status: 'SUCCEEDED',
+      amount_paid: '122.00',
+      amount_remaining: '0.00',
     });
     const [paid] = await gateway.paymentsOf(due);
     expect(paid).toMatchObject({ payment_status: 'SUCCEEDED', gateway_payment_id: 'pi_1' });
@@ -66,13 +71,18 @@ describe('card payments', () => {
     money,
   }) => {
     const lines = Array.from({ length: 251 }, (_, n) => ({
-      ...{ display_name: `Line ${n} end`, amount: `${n % 7}.0${n % 10}` },
+      display_name: `Line ${n} end`,
+      amount: `${n % 7}.0${n % 10}`,
     }));
     // 36 runs of 0 to 6 less the last one of them, and 25 runs of 0.00 to 0.09 with one of 0.00.
     const subtotal = '761.25';
     const invoice = await api.make('/v1/invoices', {
-      ...{ customer_id: due.customer_id, currency: 'usd', line_items: lines },
-      ...{ subtotal, total: subtotal, amount_due: subtotal },
+      customer_id: due.customer_id,
+      currency: 'usd',
+      line_items: lines,
+      subtotal,
+      total: subtotal,
+      amount_due: subtotal,
     });
     await api.make('/v1/payments', cardOf(invoice));
     await gateway.take();
@@ -138,12 +148,14 @@ describe('card payments', () => {
     await gateway.pay(due, declined);
     const [failed] = await gateway.paymentsOf(due);
     expect(failed).toMatchObject({
-      ...{ payment_status: 'FAILED', error_message: 'Your card was declined.' },
+      payment_status: 'FAILED',
+      error_message: 'Your card was declined.',
       attempts: [{ payment_status: 'FAILED', error_message: 'Your card was declined.' }],
     });
     expect(gateway.charge().status).toBe('canceled');
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'FAILED', amount_paid: '0.00' },
+      payment_status: 'FAILED',
+      amount_paid: '0.00',
     });
     const [older] = gateway.stripe.intents.values();
     await gateway.pay(due);
@@ -153,7 +165,8 @@ describe('card payments', () => {
       await gateway.signal(gateway.stripe.intentEvent(older, `payment_intent.${what}`));
     }
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'SUCCEEDED', amount_paid: '122.00' },
+      payment_status: 'SUCCEEDED',
+      amount_paid: '122.00',
     });
   });
 
@@ -174,7 +187,8 @@ describe('card payments', () => {
     expect(removal.body.message).toMatch(/payments in process/);
     await gateway.take();
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'OVERPAID', overpaid_amount: '22.00' },
+      payment_status: 'OVERPAID',
+      overpaid_amount: '22.00',
     });
   });
 
@@ -190,7 +204,9 @@ describe('card payments', () => {
     await api.make('/v1/creditnotes', { invoice_id: due.id, line_items: [line] });
     await gateway.take();
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'PARTIALLY_REFUNDED', amount_paid: '244.00', refunded_amount: '50.00' },
+      payment_status: 'PARTIALLY_REFUNDED',
+      amount_paid: '244.00',
+      refunded_amount: '50.00',
     });
   });
 });
@@ -203,7 +219,10 @@ describe('money of a customer for no invoice yet', () => {
   }) => {
     const { id } = await api.make('/v1/customers', { external_id: 'acme' });
     const payment = await api.make('/v1/payments', {
-      ...{ destination_type: 'CUSTOMER', destination_id: id, amount: '40', currency: 'usd' },
+      destination_type: 'CUSTOMER',
+      destination_id: id,
+      amount: '40',
+      currency: 'usd',
       ...CARD,
     });
     expect(payment).toMatchObject({ payment_status: 'PROCESSING' });
@@ -215,8 +234,13 @@ describe('money of a customer for no invoice yet', () => {
       (await api.make('/v1/wallets/search', { customer_ids: [id] })).items[0].balance;
     expect(await balance()).toBe('40');
     const refunded = gateway.stripe.event('charge.refunded', {
-      ...{ id: 'ch_1', object: 'charge', payment_intent: 'pi_1', currency: 'usd' },
-      ...{ amount: 4000, amount_captured: 4000, amount_refunded: 1500 },
+      id: 'ch_1',
+      object: 'charge',
+      payment_intent: 'pi_1',
+      currency: 'usd',
+      amount: 4000,
+      amount_captured: 4000,
+      amount_refunded: 1500,
     });
     await gateway.signal(refunded);
     expect(await balance()).toBe('25');
@@ -237,8 +261,12 @@ describe('what a gateway charges by itself', () => {
     const price = { entity_id: plan.id, currency: 'usd', amount: '30' };
     await api.make('/v1/prices', { ...price, invoice_cadence: 'ADVANCE' });
     const { latest_invoice: opening } = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd', ...collected },
-      ...{ billing_period: 'MONTHLY', gateway_payment_method_id: 'pm_of_subscription' },
+      external_customer_id: 'acme',
+      plan_id: plan.id,
+      currency: 'usd',
+      ...collected,
+      billing_period: 'MONTHLY',
+      gateway_payment_method_id: 'pm_of_subscription',
     });
     expect(opening).toMatchObject({ payment_status: 'PROCESSING', amount_paid: '10.00' });
     await gateway.take();
@@ -250,7 +278,8 @@ describe('what a gateway charges by itself', () => {
   test('is charged to the default method of a customer that it knows', async ({ api, gateway }) => {
     gateway.stripe.defaults.set('cus_1', 'pm_default');
     await api.make('/v1/customers', {
-      ...{ external_id: 'acme', name: 'Acme' },
+      external_id: 'acme',
+      name: 'Acme',
       integration_entity_mapping: [{ provider_type: 'stripe', provider_entity_id: 'cus_1' }],
     });
     const due = await invoiceOf(api, '12.00');
@@ -265,7 +294,8 @@ describe('what a gateway charges by itself', () => {
     gateway,
   }) => {
     const { subscription } = await subscribeMonthly(api, {
-      ...{ ...collected, payment_behavior: 'allow_incomplete' },
+      ...collected,
+      payment_behavior: 'allow_incomplete',
       gateway_payment_method_id: 'pm_card_chargeDeclined',
     });
     const path = `/v1/subscriptions/${subscription.id}`;
@@ -308,12 +338,17 @@ describe('signals of a gateway', () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => gateway.signal(succeeded)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     expect(answers.map(({ body }) => body.effect).sort()).toEqual([
-      ...['applied', 'repeated', 'repeated', 'repeated', 'repeated'],
+      'applied',
+      'repeated',
+      'repeated',
+      'repeated',
+      'repeated',
     ]);
     // The failure was before the success, and comes after it.
     expect((await gateway.signal(failed)).status).toBe(200);
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'SUCCEEDED', amount_paid: '122.00' },
+      payment_status: 'SUCCEEDED',
+      amount_paid: '122.00',
     });
     expect(await gateway.paymentsOf(due)).toMatchObject([{ payment_status: 'SUCCEEDED' }]);
   });
@@ -350,8 +385,10 @@ describe('signals of a gateway', () => {
       const intent = { ...gateway.carryOut(), amount };
       await gateway.signal(gateway.stripe.intentEvent(intent, 'payment_intent.succeeded'));
       expect(await money.read(due.id)).toMatchObject({
-        ...{ payment_status: status, amount_paid: paid },
-        ...{ amount_remaining: left, overpaid_amount: over },
+        payment_status: status,
+        amount_paid: paid,
+        amount_remaining: left,
+        overpaid_amount: over,
       });
       expect(await gateway.paymentsOf(due)).toMatchObject([{ amount: paid }]);
     },
@@ -361,17 +398,24 @@ describe('signals of a gateway', () => {
     await gateway.pay(due);
     const refunded = (amount: number) =>
       gateway.stripe.event('charge.refunded', {
-        ...{ id: 'ch_1', object: 'charge', payment_intent: 'pi_1', currency: 'usd' },
-        ...{ amount: 12200, amount_captured: 12200, amount_refunded: amount },
+        id: 'ch_1',
+        object: 'charge',
+        payment_intent: 'pi_1',
+        currency: 'usd',
+        amount: 12200,
+        amount_captured: 12200,
+        amount_refunded: amount,
       });
     await gateway.signal(refunded(7200));
     await gateway.signal(refunded(5000));
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '72.00' },
+      payment_status: 'PARTIALLY_REFUNDED',
+      refunded_amount: '72.00',
     });
     await gateway.signal(refunded(12200));
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'REFUNDED', refunded_amount: '122.00' },
+      payment_status: 'REFUNDED',
+      refunded_amount: '122.00',
     });
   });
 
@@ -384,8 +428,12 @@ describe('signals of a gateway', () => {
     await gateway.pay(due, slow);
     const intent = gateway.carryOut();
     const withdrawn = gateway.stripe.event('charge.dispute.funds_withdrawn', {
-      ...{ id: 'dp_1', object: 'dispute', charge: 'ch_1', payment_intent: 'pi_1' },
-      ...{ amount: 12200, currency: 'usd' },
+      id: 'dp_1',
+      object: 'dispute',
+      charge: 'ch_1',
+      payment_intent: 'pi_1',
+      amount: 12200,
+      currency: 'usd',
     });
     // Told before the success: nothing is noted, and Stripe sends it again.
     expect((await gateway.signal(withdrawn)).status).toBe(400);
@@ -447,8 +495,13 @@ describe('signals of a gateway', () => {
         await api.call('POST', `/v1/wallets/${before[0].id}/debit`, { body });
       }
       const refunded = gateway.stripe.event('charge.refunded', {
-        ...{ id: 'ch_1', object: 'charge', payment_intent: 'pi_1', currency: 'usd' },
-        ...{ amount: 12200, amount_captured: 12200, amount_refunded: 12200 },
+        id: 'ch_1',
+        object: 'charge',
+        payment_intent: 'pi_1',
+        currency: 'usd',
+        amount: 12200,
+        amount_captured: 12200,
+        amount_refunded: 12200,
       });
       expect((await gateway.signal(refunded)).body).toEqual({ effect: 'applied' });
       const { items } = await api.make('/v1/wallets/search', {});
@@ -487,7 +540,10 @@ describe('signals of a gateway', () => {
 
   test('of what is not ours are taken, and change nothing', async ({ gateway }) => {
     const other = gateway.stripe.event('payment_intent.succeeded', {
-      ...{ id: 'pi_other', object: 'payment_intent', status: 'succeeded', currency: 'usd' },
+      id: 'pi_other',
+      object: 'payment_intent',
+      status: 'succeeded',
+      currency: 'usd',
       amount_received: 500,
     });
     expect((await gateway.signal(other)).body).toEqual({ effect: 'ignored' });

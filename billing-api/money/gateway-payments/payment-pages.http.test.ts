@@ -10,9 +10,15 @@ import { subscribeMonthly } from '../../testing/subscribe-monthly.js';
 const ADDRESSES = { success_url: 'https://shop.example/done', cancel_url: 'https://shop.example' };
 
 const linkOf = ({ id, amount_due: amount }: Answer, differing: object = {}) => ({
-  ...{ destination_type: 'INVOICE', destination_id: id, amount, currency: 'usd' },
-  ...{ payment_method_type: 'PAYMENT_LINK', payment_gateway: 'stripe', process_payment: true },
-  ...{ ...ADDRESSES, ...differing },
+  destination_type: 'INVOICE',
+  destination_id: id,
+  amount,
+  currency: 'usd',
+  payment_method_type: 'PAYMENT_LINK',
+  payment_gateway: 'stripe',
+  process_payment: true,
+  ...ADDRESSES,
+  ...differing,
 });
 
 type Pages = {
@@ -71,10 +77,13 @@ describe('a page of the gateway', () => {
     await gateway.take();
     const page = pages.of(asked);
     expect(await pages.read(asked)).toMatchObject({
-      ...{ payment_status: 'PENDING', payment_url: `https://pay.example/${page.id}` },
+      payment_status: 'PENDING',
+      payment_url: `https://pay.example/${page.id}`,
     });
     expect(page).toMatchObject({
-      ...{ amount: 12200, currency: 'usd', successUrl: ADDRESSES.success_url },
+      amount: 12200,
+      currency: 'usd',
+      successUrl: ADDRESSES.success_url,
       cancelUrl: ADDRESSES.cancel_url,
       metadata: { payment_id: asked.id, invoice_id: due.id },
     });
@@ -88,10 +97,14 @@ describe('a page of the gateway', () => {
     }
     expect(effects).toEqual(['applied', 'applied', 'applied']);
     expect(await pages.read(asked)).toMatchObject({
-      ...{ payment_status: 'SUCCEEDED', payment_url: null, gateway_payment_id: `pi of ${page.id}` },
+      payment_status: 'SUCCEEDED',
+      payment_url: null,
+      gateway_payment_id: `pi of ${page.id}`,
     });
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'SUCCEEDED', amount_paid: '122.00', amount_remaining: '0.00' },
+      payment_status: 'SUCCEEDED',
+      amount_paid: '122.00',
+      amount_remaining: '0.00',
     });
     const events = (await api.call('GET', '/v1/webhooks/events?limit=1000')).body.items;
     const told = events
@@ -100,8 +113,13 @@ describe('a page of the gateway', () => {
     expect(told).toEqual(['payment.created', 'payment.updated', 'payment.success']);
     // What is given back there is of the charge that the page has led to.
     const refunded = gateway.stripe.event('charge.refunded', {
-      ...{ id: 'ch_1', object: 'charge', payment_intent: `pi of ${page.id}`, currency: 'usd' },
-      ...{ amount: 12200, amount_captured: 12200, amount_refunded: 2200 },
+      id: 'ch_1',
+      object: 'charge',
+      payment_intent: `pi of ${page.id}`,
+      currency: 'usd',
+      amount: 12200,
+      amount_captured: 12200,
+      amount_refunded: 2200,
     });
     expect((await gateway.signal(refunded)).body).toEqual({ effect: 'applied' });
     expect(await money.read(due.id)).toMatchObject({ refunded_amount: '22.00' });
@@ -118,7 +136,8 @@ describe('a page of the gateway', () => {
     pages.of(first).status = 'expired';
     await pages.tell(pages.of(first), 'expired');
     expect(await pages.read(first)).toMatchObject({
-      ...{ payment_status: 'FAILED', payment_url: null },
+      payment_status: 'FAILED',
+      payment_url: null,
       error_message: 'the page was closed before anything was paid',
     });
     expect(await money.read(due.id)).toMatchObject({ payment_status: 'PENDING' });
@@ -128,7 +147,8 @@ describe('a page of the gateway', () => {
     await money.pay(due.id, { amount: '22' });
     await gateway.take();
     expect([pages.of(second).status, (await pages.read(second)).payment_url]).toEqual([
-      ...['expired', null],
+      'expired',
+      null,
     ]);
     const third = await pages.open(due, { amount: '100' });
     await api.call('PUT', `/v1/payments/${third.id}`, { body: { payment_status: 'FAILED' } });
@@ -140,7 +160,9 @@ describe('a page of the gateway', () => {
     expect(gateway.stripe.pages.pay(pages.of(fourth))).toBe(true);
     await gateway.take();
     expect(await pages.read(fourth)).toMatchObject({
-      ...{ destination_type: 'CUSTOMER', payment_status: 'SUCCEEDED', amount: '100.00' },
+      destination_type: 'CUSTOMER',
+      payment_status: 'SUCCEEDED',
+      amount: '100.00',
     });
     const { items } = await api.make('/v1/wallets/search', { customer_ids: [due.customer_id] });
     expect(items).toMatchObject([{ balance: '122' }]);
@@ -177,12 +199,14 @@ describe('a page of the gateway', () => {
       await gateway.tryOnce(card);
       await gateway.tryOnce(card);
       expect(await pages.read(card)).toMatchObject({
-        ...{ payment_status: 'FAILED', error_message: 'the invoice was paid by a page meanwhile' },
+        payment_status: 'FAILED',
+        error_message: 'the invoice was paid by a page meanwhile',
       });
       await pages.tell(pages.of(link), 'completed');
       expect([takenOf(gateway), gateway.stripe.intents.size]).toEqual([1, 0]);
       expect(await money.read(due.id)).toMatchObject({
-        ...{ payment_status: 'SUCCEEDED', amount_paid: '122.00' },
+        payment_status: 'SUCCEEDED',
+        amount_paid: '122.00',
       });
     },
   );
@@ -199,7 +223,8 @@ describe('a page of the gateway', () => {
     await gateway.tryOnce(card);
     await gateway.tryOnce(link);
     expect(await pages.read(link)).toMatchObject({
-      ...{ payment_status: 'FAILED', payment_url: null },
+      payment_status: 'FAILED',
+      payment_url: null,
       error_message: 'another payment of the invoice is in process; wait for its outcome',
     });
     expect(pages.of(link).status).toBe('expired');
@@ -229,7 +254,9 @@ describe('a page of the gateway', () => {
     page.isPaid = true;
     await pages.tell(page, 'async_payment_succeeded');
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'OVERPAID', amount_paid: '144.00', overpaid_amount: '22.00' },
+      payment_status: 'OVERPAID',
+      amount_paid: '144.00',
+      overpaid_amount: '22.00',
     });
   });
 
@@ -243,12 +270,20 @@ describe('a page of the gateway', () => {
     const page = pages.of(link);
     gateway.stripe.pages.pay(page);
     const refunded = gateway.stripe.event('charge.refunded', {
-      ...{ id: 'ch_1', object: 'charge', payment_intent: `pi of ${page.id}`, currency: 'usd' },
-      ...{ amount: 12200, amount_captured: 12200, amount_refunded: 2200, metadata: page.metadata },
+      id: 'ch_1',
+      object: 'charge',
+      payment_intent: `pi of ${page.id}`,
+      currency: 'usd',
+      amount: 12200,
+      amount_captured: 12200,
+      amount_refunded: 2200,
+      metadata: page.metadata,
     });
     const declined = { id: `pi of ${page.id}`, object: 'payment_intent', currency: 'usd' };
     const failed = gateway.stripe.event('payment_intent.payment_failed', {
-      ...{ ...declined, status: 'requires_payment_method', metadata: page.metadata },
+      ...declined,
+      status: 'requires_payment_method',
+      metadata: page.metadata,
     });
     // A card that was declined on the page: the payer tries another one there.
     expect((await gateway.signal(failed)).body).toEqual({ effect: 'ignored' });
@@ -256,11 +291,14 @@ describe('a page of the gateway', () => {
     expect((await gateway.signal(refunded)).body).toEqual({ effect: 'applied' });
     await pages.tell(page, 'completed');
     expect(await pages.read(link)).toMatchObject({
-      ...{ payment_status: 'PARTIALLY_REFUNDED', payment_url: null, refunded_amount: '22.00' },
+      payment_status: 'PARTIALLY_REFUNDED',
+      payment_url: null,
+      refunded_amount: '22.00',
       gateway_payment_id: `pi of ${page.id}`,
     });
     expect(await money.read(due.id)).toMatchObject({
-      ...{ amount_paid: '122.00', refunded_amount: '22.00' },
+      amount_paid: '122.00',
+      refunded_amount: '22.00',
     });
   });
 
@@ -275,14 +313,19 @@ describe('a page of the gateway', () => {
     expect((await pages.read(link)).payment_url).not.toBeNull();
     gateway.stripe.pages.pay(pages.of(link));
     gateway.stripe.event('charge.dispute.funds_withdrawn', {
-      ...{ id: 'dp_1', object: 'dispute', charge: 'ch_1', amount: 5000, currency: 'usd' },
+      id: 'dp_1',
+      object: 'dispute',
+      charge: 'ch_1',
+      amount: 5000,
+      currency: 'usd',
       payment_intent: `pi of ${pages.of(link).id}`,
     });
     for (let times = 0; times < 2; times += 1) {
       await gateway.look(3);
       expect(await pages.read(link)).toMatchObject({ amount: '122.00', payment_url: null });
       expect(await money.read(due.id)).toMatchObject({
-        ...{ amount_paid: '122.00', refunded_amount: '50.00' },
+        amount_paid: '122.00',
+        refunded_amount: '50.00',
       });
     }
   });
@@ -366,7 +409,7 @@ describe('a page of the gateway', () => {
     };
     await at('2026-10-01T00:00:00Z');
     const { subscription } = await subscribeMonthly(api, {
-      ...{ collection_method: 'charge_automatically' },
+      collection_method: 'charge_automatically',
       gateway_payment_method_id: 'pm_card_chargeDeclined',
     });
     await gateway.take();
@@ -401,7 +444,9 @@ describe('a currency that the gateway takes in steps of 10', () => {
     await pages.tell(pages.of(link), 'completed');
     for (const { id, amount_due: due } of [first, second]) {
       expect(await money.read(id)).toMatchObject({
-        ...{ payment_status: 'SUCCEEDED', amount_paid: due, amount_remaining: '0.000' },
+        payment_status: 'SUCCEEDED',
+        amount_paid: due,
+        amount_remaining: '0.000',
       });
     }
     const balances = async () => {
@@ -410,15 +455,23 @@ describe('a currency that the gateway takes in steps of 10', () => {
       return texts.filter((text: string) => /^(payments|receivable|write_off)/.test(text)).sort();
     };
     expect(await balances()).toEqual([
-      ...['payments 12.34', 'payments 8', 'receivable 0', 'receivable 0'],
-      ...['write_off 0.005', 'write_off 0.009'],
+      'payments 12.34',
+      'payments 8',
+      'receivable 0',
+      'receivable 0',
+      'write_off 0.005',
+      'write_off 0.009',
     ]);
     // All of a payment that did not hold is undone, also what was not received.
     const body = { payment_status: 'VOIDED' };
     expect((await api.call('PUT', `/v1/payments/${link.id}`, { body })).status).toBe(200);
     expect(await balances()).toEqual([
-      ...['payments 0', 'payments 12.34', 'receivable 0', 'receivable 8.009'],
-      ...['write_off 0', 'write_off 0.005'],
+      'payments 0',
+      'payments 12.34',
+      'receivable 0',
+      'receivable 8.009',
+      'write_off 0',
+      'write_off 0.005',
     ]);
   });
 });
@@ -467,11 +520,18 @@ describe('a look at the gateway', () => {
     expect(await money.read(due.id)).toMatchObject({ payment_status: 'PROCESSING' });
     await gateway.look(2);
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'SUCCEEDED', amount_paid: '122.00' },
+      payment_status: 'SUCCEEDED',
+      amount_paid: '122.00',
     });
     const lost = gateway.stripe.event('charge.refunded', {
-      ...{ id: 'ch_1', object: 'charge', payment_intent: 'pi_1', currency: 'usd', metadata: {} },
-      ...{ amount: 12200, amount_captured: 12200, amount_refunded: 7200 },
+      id: 'ch_1',
+      object: 'charge',
+      payment_intent: 'pi_1',
+      currency: 'usd',
+      metadata: {},
+      amount: 12200,
+      amount_captured: 12200,
+      amount_refunded: 7200,
     });
     for (let times = 0; times < 2; times += 1) {
       await gateway.look(2);

@@ -35,9 +35,13 @@ export async function findPending(unit: ReadUnit, paymentId: string): Promise<Pe
 export function chargeOf({ payment, payerId }: Pending): Charge {
   const invoiceId = payment.destination_type === 'INVOICE' ? payment.destination_id : null;
   return {
-    ...{ paymentId: payment.id, invoiceId, payerId },
-    ...{ invoiceNumber: payment.invoice_number, amount: payment.amount },
-    ...{ currency: payment.currency, methodId: payment.payment_method_id },
+    paymentId: payment.id,
+    invoiceId,
+    payerId,
+    invoiceNumber: payment.invoice_number,
+    amount: payment.amount,
+    currency: payment.currency,
+    methodId: payment.payment_method_id,
   };
 }
 

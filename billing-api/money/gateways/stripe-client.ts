@@ -18,10 +18,14 @@ export async function openClient({
   const isHttps = url.protocol === 'https:';
   const port = url.port === '' ? (isHttps ? 443 : 80) : Number(url.port);
   return new Client(secrets.secret_key, {
-    ...{ host: url.hostname, port, protocol: isHttps ? 'https' : 'http' },
+    host: url.hostname,
+    port,
+    protocol: isHttps ? 'https' : 'http',
     httpClient: Client.createNodeHttpClient(isHttps ? outbound.https : outbound.http),
     // A job asks again, with the same key.
-    ...{ maxNetworkRetries: 0, timeout: TIMEOUT_MS, telemetry: false },
+    maxNetworkRetries: 0,
+    timeout: TIMEOUT_MS,
+    telemetry: false,
   });
 }
 

@@ -35,7 +35,9 @@ async function prepare(
     }
     const { id } = await client.paymentIntents.create(
       {
-        ...{ amount: units, currency, payment_method: methodId },
+        amount: units,
+        currency,
+        payment_method: methodId,
         ...(payerId === null ? {} : { customer: payerId }),
         // Nobody is there whom Stripe could lead to a page.
         automatic_payment_methods: { enabled: true, allow_redirects: 'never' },

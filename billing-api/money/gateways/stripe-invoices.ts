@@ -41,7 +41,9 @@ function toldOf(invoice: Stripe.Invoice): ProviderInvoice {
     ...stateOf(invoice),
     currency,
     amounts: {
-      ...{ total: money(total), credited: money(credited), paidElsewhere: money(elsewhere) },
+      total: money(total),
+      credited: money(credited),
+      paidElsewhere: money(elsewhere),
       // What a balance at Stripe has paid is not in amount_paid.
       paid: money(invoice.status === 'paid' ? Math.max(paid, total - credited) : paid),
     },
@@ -73,8 +75,11 @@ async function begin(client: Stripe, invoice: SentInvoice): Promise<string> {
   const { invoiceId, invoiceNumber, payerId, currency, daysUntilDue } = invoice;
   const { id } = await client.invoices.create(
     {
-      ...{ customer: payerId, currency, days_until_due: daysUntilDue },
-      ...{ collection_method: 'send_invoice', auto_advance: false },
+      customer: payerId,
+      currency,
+      days_until_due: daysUntilDue,
+      collection_method: 'send_invoice',
+      auto_advance: false,
       pending_invoice_items_behavior: 'exclude',
       metadata: {
         invoice_id: invoiceId,
@@ -111,7 +116,9 @@ async function fillDraft(
   const isFilled = draft.total === unitsOf(sent.asked, currency) && draft.lines.data.length > 0;
   if (isFilled || sent.lines.length === 0) return draft;
   const lines = sent.lines.map(({ description, amount }) => ({
-    ...{ description, amount: unitsOf(amount, currency), discountable: false },
+    description,
+    amount: unitsOf(amount, currency),
+    discountable: false,
   }));
   const cleared = await clearLines(client, draft, run);
   const idempotencyKey = `${run}:lines:${cleared}`;

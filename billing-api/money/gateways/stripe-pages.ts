@@ -23,7 +23,8 @@ export function outcomeOfPage(session: Stripe.Checkout.Session): ChargeOutcome {
   if (paid === 'unpaid' || units === null || currency === null) return { status: 'processing' };
   const chargeId = idOf(session.payment_intent);
   return {
-    ...{ status: 'succeeded', received: moneyOfUnits(units, currency) },
+    status: 'succeeded',
+    received: moneyOfUnits(units, currency),
     ...(chargeId === null ? {} : { chargeId }),
   };
 }
@@ -42,13 +43,16 @@ export async function openPage(
   try {
     const { id, url } = await client.checkout.sessions.create(
       {
-        ...{ mode: 'payment', success_url: success, client_reference_id: paymentId },
+        mode: 'payment',
+        success_url: success,
+        client_reference_id: paymentId,
         ...(cancel === null ? {} : { cancel_url: cancel }),
         ...(payerId === null ? {} : { customer: payerId }),
         line_items: [
           { quantity: 1, price_data: { currency, unit_amount: units, product_data: { name } } },
         ],
-        ...{ metadata: purpose.metadata, payment_intent_data: purpose },
+        metadata: purpose.metadata,
+        payment_intent_data: purpose,
       },
       { idempotencyKey: `${paymentId}:page` },
     );

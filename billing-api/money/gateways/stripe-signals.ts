@@ -7,10 +7,16 @@ import { idOf } from './stripe-references.js';
 
 /** What Stripe tells of charges and pages, as `signalOf` reads it. */
 const TYPES = [
-  ...['payment_intent.succeeded', 'payment_intent.processing', 'payment_intent.canceled'],
-  ...['payment_intent.payment_failed', 'charge.refunded', 'charge.dispute.funds_withdrawn'],
-  ...['checkout.session.completed', 'checkout.session.async_payment_succeeded'],
-  ...['checkout.session.async_payment_failed', 'checkout.session.expired'],
+  'payment_intent.succeeded',
+  'payment_intent.processing',
+  'payment_intent.canceled',
+  'payment_intent.payment_failed',
+  'charge.refunded',
+  'charge.dispute.funds_withdrawn',
+  'checkout.session.completed',
+  'checkout.session.async_payment_succeeded',
+  'checkout.session.async_payment_failed',
+  'checkout.session.expired',
 ];
 /** As many as Stripe answers at once. */
 const PAGE_SIZE = 100;

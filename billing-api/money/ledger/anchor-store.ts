@@ -30,8 +30,14 @@ const anchorRow = z
     signature: z.string(),
   })
   .transform(({ number, root, previous, signature, ...row }) => ({
-    ...{ number, anchoredAt: row.anchored_at, customers: row.customer_count },
-    ...{ movements: row.movement_count, root, previous, publicKey: row.public_key, signature },
+    number,
+    anchoredAt: row.anchored_at,
+    customers: row.customer_count,
+    movements: row.movement_count,
+    root,
+    previous,
+    publicKey: row.public_key,
+    signature,
   }));
 
 /** The last anchor of the environment; null before the first. */

@@ -47,8 +47,13 @@ export function problemOf(type: string, id: string, problem: string): BooksProbl
 export function anchorToDto(anchor: SignedAnchor): LedgerAnchorDto {
   const { number, anchoredAt, customers, movements, root, previous } = anchor;
   return {
-    ...{ number, anchored_at: formatInstant(anchoredAt), customers, movements, root },
+    number,
+    anchored_at: formatInstant(anchoredAt),
+    customers,
+    movements,
+    root,
     previous: previous === '' ? null : previous,
-    ...{ public_key: anchor.publicKey, signature: anchor.signature },
+    public_key: anchor.publicKey,
+    signature: anchor.signature,
   };
 }

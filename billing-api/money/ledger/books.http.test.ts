@@ -14,8 +14,12 @@ import { takeAnchor } from './take-anchor.js';
 import { verifyBooks } from './verify-books.js';
 
 const movementRow = z.object({
-  ...{ id: z.string(), kind: z.string(), entity_type: z.string(), entity_id: z.string() },
-  ...{ currency: z.string(), posted_at: instantColumn },
+  id: z.string(),
+  kind: z.string(),
+  entity_type: z.string(),
+  entity_id: z.string(),
+  currency: z.string(),
+  posted_at: instantColumn,
 });
 
 describe('the books', () => {
@@ -41,8 +45,12 @@ describe('the books', () => {
       const wallet = { customer_id: customer.id, currency: 'usd', initial_credits_to_load: '5' };
       await api.make('/v1/wallets', wallet);
       const invoice = await api.make('/v1/invoices', {
-        ...{ customer_id: customer.id, currency: 'usd', subtotal: '10', total: '10' },
-        ...{ amount_due: '10', line_items: [{ display_name: 'Work', amount: '10' }] },
+        customer_id: customer.id,
+        currency: 'usd',
+        subtotal: '10',
+        total: '10',
+        amount_due: '10',
+        line_items: [{ display_name: 'Work', amount: '10' }],
       });
       const path = `/v1/invoices/${invoice.id}/payment`;
       await api.call('PUT', path, { body: { amount: '10' } });
@@ -97,7 +105,8 @@ describe('the books', () => {
       const at = formatInstant(movement.posted_at);
       const text = [
         `${movement.id} ${id} ${movement.kind} ${movement.entity_type} ${movement.entity_id} 0 usd ${at}`,
-        ...[`wallet_funding - ${credits}`, `wallet ${walletId} -${credits}`],
+        `wallet_funding - ${credits}`,
+        `wallet ${walletId} -${credits}`,
       ];
       const hash = createHash('sha256')
         .update(['', '1', ...text].join('\n'))
@@ -202,8 +211,11 @@ describe('the books', () => {
     const price = { entity_id: plan.id, currency: 'usd', amount: '100' };
     await api.make('/v1/prices', { ...price, invoice_cadence: 'ADVANCE' });
     const subscription = await api.make('/v1/subscriptions', {
-      ...{ customer_id: customer.id, plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z' },
+      customer_id: customer.id,
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: '2026-01-01T00:00:00Z',
     });
     const [item] = subscription.line_items;
     const opening = await money.read(subscription.latest_invoice.id);

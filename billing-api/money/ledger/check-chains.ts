@@ -44,9 +44,13 @@ function problemsOfGroup(
 ): readonly BooksProblemDto[] {
   const sum = sumOf(postings.map(({ amount }) => amount));
   const text = groupText(group.id, {
-    ...{ customerId: group.customer_id, kind: group.kind, currency: group.currency },
-    ...{ entityType: group.entity_type, entityId: group.entity_id },
-    ...{ occurrence: group.occurrence, postedAt: group.posted_at },
+    customerId: group.customer_id,
+    kind: group.kind,
+    currency: group.currency,
+    entityType: group.entity_type,
+    entityId: group.entity_id,
+    occurrence: group.occurrence,
+    postedAt: group.posted_at,
     postings: postings.map((one) => ({ ...one, walletId: one.wallet_id })),
   });
   const hash = createHash('sha256')

@@ -88,7 +88,8 @@ export async function findUnaccountedCredits({ tx }: ReadUnit) {
     WHERE arrival.arrived > coalesce(source.given, 0)
     ORDER BY arrival.entity_id LIMIT 1000`);
   return rows.map(({ entity_id, reason, named, given, arrived }) => ({
-    ...{ entity_type: 'wallet_transaction', entity_id },
+    entity_type: 'wallet_transaction',
+    entity_id,
     problem: `${arrived} came by ${reason} of ${named}, which gives ${given}`,
   }));
 }

@@ -41,7 +41,8 @@ export async function findDividedCredits({ tx }: ReadUnit): Promise<string> {
   const members = [...all].map((id) => ({ id, group_id: firstOf(joined, id) }));
   const credits = groupBy(rows, ({ invoice_ids: [id = ''] }) => firstOf(joined, id));
   const sharing = [...credits].map(([group_id, own]) => ({
-    ...{ group_id, amounts: own.map(({ amount }) => amount) },
+    group_id,
+    amounts: own.map(({ amount }) => amount),
   }));
   return JSON.stringify({ members, sharing });
 }

@@ -25,14 +25,21 @@ export async function postGroups(unit: Unit, groups: readonly NewGroup[]): Promi
       const id = unit.newId('ledger');
       const complete = { occurrence: 0, ...group, postedAt };
       return {
-        ...{ id, customer_id: group.customerId, kind: group.kind, currency: group.currency },
-        ...{ entity_type: group.entityType, entity_id: group.entityId },
+        id,
+        customer_id: group.customerId,
+        kind: group.kind,
+        currency: group.currency,
+        entity_type: group.entityType,
+        entity_id: group.entityId,
         occurrence: complete.occurrence,
         posted_at: formatInstant(postedAt),
         text: groupText(id, complete),
         postings: group.postings.map(({ account, walletId, amount }, position) => ({
-          ...{ id: unit.newId('posting'), position, account },
-          ...{ wallet_id: walletId, amount: plain(amount) },
+          id: unit.newId('posting'),
+          position,
+          account,
+          wallet_id: walletId,
+          amount: plain(amount),
         })),
       };
     });

@@ -81,7 +81,9 @@ export async function takeAnchor(
     const isSignedAnew = last !== null && last.publicKey !== signer.publicKey;
     if (moved === 0 && !isSignedAnew) return { anchor: last, isNew: false };
     const anchor = {
-      ...{ number: (last?.number ?? 0) + 1, anchoredAt: unit.now, ...(await digestHeads(unit)) },
+      number: (last?.number ?? 0) + 1,
+      anchoredAt: unit.now,
+      ...(await digestHeads(unit)),
       previous: last?.signature ?? '',
     };
     const signature = signer.sign(anchorText(unit.environment, anchor));

@@ -36,13 +36,11 @@ async function voidPayment(
   { payment, invoice }: HeldPayment,
 ): Promise<PaymentRow | Refusal> {
   const after = await moveRecord(unit, PAYMENTS, {
-    ...{
-      target: { id: payment.id },
-      lifecycle: PAYMENT,
-      move: 'void',
-      to: 'VOIDED',
-      told,
-    },
+    target: { id: payment.id },
+    lifecycle: PAYMENT,
+    move: 'void',
+    to: 'VOIDED',
+    told,
     patch: () => ({ voided_at: unit.now }),
   });
   if (isRefusal(after)) return after;

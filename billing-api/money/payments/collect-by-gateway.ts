@@ -30,7 +30,8 @@ export async function collectByGateway(
     const payment = await storePayment(
       unit,
       newPayment(invoice, {
-        ...{ payment_method_type: 'CARD', payment_method_id: method },
+        payment_method_type: 'CARD',
+        payment_method_id: method,
         amount: invoice.amount_remaining,
       }),
     );

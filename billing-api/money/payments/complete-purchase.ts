@@ -39,8 +39,10 @@ async function complete(
 ): Promise<WalletTransactionRow | Refusal> {
   const members = completion(wallet, waiting.credit_amount);
   const done = await moveRecord(unit, WALLET_TRANSACTIONS, {
-    ...{ target: { id: waiting.id }, lifecycle: WALLET_TRANSACTION },
-    ...{ move: 'complete', to: 'completed' },
+    target: { id: waiting.id },
+    lifecycle: WALLET_TRANSACTION,
+    move: 'complete',
+    to: 'completed',
     patch: () => members,
     told: (after) => Promise.resolve(walletTransactionToDto(after)),
   });
@@ -60,8 +62,11 @@ async function redirect(
   const wallet = await lockRefundWallet(unit, owner);
   if (isRefusal(wallet)) return wallet;
   const moved = await addCredits(unit, wallet, {
-    ...{ credits: waiting.amount, reason: waiting.transaction_reason, parentId: waiting.id },
-    ...{ expiryDate: waiting.expiry_date, priority: waiting.priority },
+    credits: waiting.amount,
+    reason: waiting.transaction_reason,
+    parentId: waiting.id,
+    expiryDate: waiting.expiry_date,
+    priority: waiting.priority,
     reference: { type: 'INVOICE', id: assertPresent(waiting.reference_id, 'its invoice') },
   });
   return isRefusal(moved) ? moved : moved.transaction;
@@ -70,7 +75,10 @@ async function redirect(
 /** Notes that a credit will not arrive. */
 function failCredit(unit: Unit, id: string): Promise<WalletTransactionRow | Refusal> {
   return moveRecord(unit, WALLET_TRANSACTIONS, {
-    ...{ target: { id }, lifecycle: WALLET_TRANSACTION, move: 'fail', to: 'failed' },
+    target: { id },
+    lifecycle: WALLET_TRANSACTION,
+    move: 'fail',
+    to: 'failed',
     told: (after) => Promise.resolve(walletTransactionToDto(after)),
   });
 }
@@ -111,7 +119,9 @@ export async function completeCredits(
     await postGroups(unit, [
       {
         customerId: waiting.customer_id,
-        ...{ kind: 'wallet.credit', entityType: 'wallet_transaction', entityId },
+        kind: 'wallet.credit',
+        entityType: 'wallet_transaction',
+        entityId,
         currency: waiting.currency,
         postings: postingsOfCredit({ walletId, worth }),
       },

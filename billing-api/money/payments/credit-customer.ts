@@ -11,7 +11,10 @@ const walletOf = (unit: Unit, { customer_id: customerId, currency }: PaymentRow)
   lockRefundWallet(unit, { customerId, currency });
 
 const groupOf = ({ id, customer_id: customerId, currency }: PaymentRow) => ({
-  ...{ customerId, currency, entityType: 'payment', entityId: id },
+  customerId,
+  currency,
+  entityType: 'payment',
+  entityId: id,
 });
 
 /**
@@ -24,7 +27,9 @@ export async function creditCustomer(unit: Unit, payment: PaymentRow): Promise<n
   const { id, amount } = payment;
   const reference = { type: 'PAYMENT', id } as const;
   const moved = await addCredits(unit, wallet, {
-    ...{ credits: amount, reason: 'PURCHASED_CREDIT_DIRECT', reference },
+    credits: amount,
+    reason: 'PURCHASED_CREDIT_DIRECT',
+    reference,
   });
   if (isRefusal(moved)) return moved;
   const postings = postingsOfCredit({ walletId: wallet.id, worth: amount }, amount);
@@ -45,7 +50,9 @@ export async function takeFromCustomer(
   if (isRefusal(wallet)) return wallet;
   const reference = { type: 'PAYMENT', id: payment.id } as const;
   const moved = await debitCredits(unit, wallet, {
-    ...{ credits: amount, reason: 'MANUAL_BALANCE_DEBIT', reference },
+    credits: amount,
+    reason: 'MANUAL_BALANCE_DEBIT',
+    reference,
   });
   if (isRefusal(moved)) return moved;
   const postings = postingsOfReturnedMoney(amount, wallet.id);

@@ -34,13 +34,15 @@ const test = gatewayTest.extend<{ renewal: Renewal }>({
     };
     await at('2026-10-01T00:00:00Z');
     const { subscription } = await subscribeMonthly(api, {
-      ...{ collection_method: 'charge_automatically', gateway_payment_method_id: 'pm_card_visa' },
+      collection_method: 'charge_automatically',
+      gateway_payment_method_id: 'pm_card_visa',
     });
     await gateway.take();
     await api.call('PUT', `/v1/subscriptions/${subscription.id}`, { body: DECLINED });
     const before = (await eventsOf(api)).length;
     await use({
-      ...{ at, subscription },
+      at,
+      subscription,
       invoice: async () => {
         const { id } = subscription;
         const { items } = await api.make('/v1/invoices/search', { subscription_id: id });
@@ -71,8 +73,12 @@ describe('a charge that is declined', () => {
     });
     const charges = [];
     for (const instant of [
-      ...['2026-11-04T01:59:59.999Z', '2026-11-04T02:00:00Z', '2026-11-07T01:00:00Z'],
-      ...['2026-11-07T02:00:00Z', '2026-11-10T02:00:00Z', '2026-11-13T02:00:00Z'],
+      '2026-11-04T01:59:59.999Z',
+      '2026-11-04T02:00:00Z',
+      '2026-11-07T01:00:00Z',
+      '2026-11-07T02:00:00Z',
+      '2026-11-10T02:00:00Z',
+      '2026-11-13T02:00:00Z',
       '2026-11-20T00:00:00Z',
     ]) {
       await renewal.at(instant);
@@ -95,9 +101,14 @@ describe('a charge that is declined', () => {
     const { plan_id } = renewal.subscription;
     const incomplete = () =>
       api.make('/v1/subscriptions', {
-        ...{ external_customer_id: 'acme', plan_id, currency: 'usd', billing_period: 'MONTHLY' },
-        ...{ start_date: '2026-10-01T00:00:00.000Z', payment_behavior: 'allow_incomplete' },
-        ...{ collection_method: 'charge_automatically', ...DECLINED },
+        external_customer_id: 'acme',
+        plan_id,
+        currency: 'usd',
+        billing_period: 'MONTHLY',
+        start_date: '2026-10-01T00:00:00.000Z',
+        payment_behavior: 'allow_incomplete',
+        collection_method: 'charge_automatically',
+        ...DECLINED,
       });
     const declined = await incomplete();
     await gateway.take();
@@ -151,7 +162,9 @@ describe('a charge that is declined', () => {
     await renewal.at('2026-11-04T02:00:00Z');
     await renewal.at('2026-11-20T00:00:00Z');
     expect(await renewal.invoice()).toMatchObject({
-      ...{ payment_status: 'SUCCEEDED', amount_paid: '130.00', amount_remaining: '0.00' },
+      payment_status: 'SUCCEEDED',
+      amount_paid: '130.00',
+      amount_remaining: '0.00',
     });
     expect(chargesOf(gateway)).toBe(2);
     expect(await renewal.told()).not.toContainEqual(expect.stringContaining(FINISHED));
@@ -198,7 +211,8 @@ describe('a charge that is declined', () => {
     await setEnvironmentType(database.database, api.environment, 'development');
     const clock = await api.make('/v1/test_clocks', { now: '2026-10-01T00:00:00Z' });
     const { subscription } = await subscribeMonthly(api, {
-      ...{ collection_method: 'charge_automatically', ...DECLINED },
+      collection_method: 'charge_automatically',
+      ...DECLINED,
       billing_cadence: 'RECURRING',
     });
     await api.call('POST', `/v1/test_clocks/${clock.id}/advance`, {
@@ -208,8 +222,10 @@ describe('a charge that is declined', () => {
     const { latest_invoice: opening } = subscription;
     const payments = await gateway.paymentsOf(opening);
     expect(payments.map(({ failed_at: at }) => at).sort()).toEqual([
-      ...['2026-10-01T00:00:00.000Z', '2026-10-04T00:00:00.000Z'],
-      ...['2026-10-07T00:00:00.000Z', '2026-10-10T00:00:00.000Z'],
+      '2026-10-01T00:00:00.000Z',
+      '2026-10-04T00:00:00.000Z',
+      '2026-10-07T00:00:00.000Z',
+      '2026-10-10T00:00:00.000Z',
     ]);
     const ended = (await eventsOf(api)).filter(({ event_name: name }) => name === FINISHED);
     expect(ended).toMatchObject([
@@ -221,15 +237,23 @@ describe('a charge that is declined', () => {
 
 describe('money that the gateway gives back', () => {
   const chargeOf = ({ charge }: Gateway) => ({
-    ...{ id: 'ch_1', object: 'charge', payment_intent: charge().id, currency: 'usd' },
-    ...{ amount: charge().amount, amount_captured: charge().amount },
+    id: 'ch_1',
+    object: 'charge',
+    payment_intent: charge().id,
+    currency: 'usd',
+    amount: charge().amount,
+    amount_captured: charge().amount,
   });
   const refundOf = (gateway: Gateway, amount: number) =>
     gateway.stripe.event('charge.refunded', { ...chargeOf(gateway), amount_refunded: amount });
   const disputeOf = (gateway: Gateway, amount: number) =>
     gateway.stripe.event('charge.dispute.funds_withdrawn', {
-      ...{ id: 'dp_1', object: 'dispute', charge: 'ch_1', payment_intent: gateway.charge().id },
-      ...{ amount, currency: 'usd' },
+      id: 'dp_1',
+      object: 'dispute',
+      charge: 'ch_1',
+      payment_intent: gateway.charge().id,
+      amount,
+      currency: 'usd',
     });
 
   test('is taken from the wallet as far as credits for unused time have given it back', async ({
@@ -244,8 +268,11 @@ describe('money that the gateway gives back', () => {
     const price = { entity_id: plan.id, currency: 'usd', amount: '100' };
     await api.make('/v1/prices', { ...price, invoice_cadence: 'ADVANCE' });
     const subscription = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', collection_method: 'charge_automatically' },
+      external_customer_id: 'acme',
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      collection_method: 'charge_automatically',
       gateway_payment_method_id: 'pm_card_visa',
     });
     await gateway.take();
@@ -265,7 +292,8 @@ describe('money that the gateway gives back', () => {
     ]);
     await gateway.signal(refundOf(gateway, 10_000));
     expect(await money.read(subscription.latest_invoice.id)).toMatchObject({
-      ...{ payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '48.39' },
+      payment_status: 'PARTIALLY_REFUNDED',
+      refunded_amount: '48.39',
     });
     expect(await balance()).toBe('0');
     expect(await gateway.paymentsOf(subscription.latest_invoice)).toMatchObject([
@@ -310,7 +338,8 @@ describe('money that the gateway gives back', () => {
     const topUp = (body: object) => api.call('POST', `${path}/top-up`, { body });
     const sold = (
       await topUp({
-        ...{ credits_to_add: '1000', transaction_reason: 'PURCHASED_CREDIT_INVOICED' },
+        credits_to_add: '1000',
+        transaction_reason: 'PURCHASED_CREDIT_INVOICED',
         bonus_credits_to_add: '100',
       })
     ).body;

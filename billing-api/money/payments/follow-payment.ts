@@ -24,7 +24,9 @@ function move(unit: Unit, id: string, status: 'PENDING' | 'PROCESSING' | 'FAILED
       return moveRecord(unit, PAYMENTS, { ...of, move: 'process', to: 'PROCESSING' });
     case 'FAILED':
       return moveRecord(unit, PAYMENTS, {
-        ...{ ...of, move: 'fail', to: 'FAILED' },
+        ...of,
+        move: 'fail',
+        to: 'FAILED',
         patch: (row) => ({
           failed_at: unit.now,
           attempts: withAttempt(unit, row, { status: 'FAILED', error: row.error_message }),

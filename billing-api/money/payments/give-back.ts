@@ -25,7 +25,9 @@ async function returnCredits(
   if (isRefusal(wallet)) return wallet;
   const reference = { type: 'PAYMENT', id } as const;
   const moved = await addCredits(unit, wallet, {
-    ...{ credits, reason: 'INVOICE_VOID_REFUND', reference },
+    credits,
+    reason: 'INVOICE_VOID_REFUND',
+    reference,
   });
   return isRefusal(moved) ? moved : wallet.id;
 }
@@ -56,12 +58,10 @@ export async function giveBack(
   await postGroups(unit, [
     {
       customerId: payment.customer_id,
-      ...{
-        kind,
-        entityType: 'payment',
-        entityId: payment.id,
-        currency: payment.currency,
-      },
+      kind,
+      entityType: 'payment',
+      entityId: payment.id,
+      currency: payment.currency,
       // Each refund of a payment raises its version.
       occurrence: payment.version,
       postings: [

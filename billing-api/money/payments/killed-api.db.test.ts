@@ -65,15 +65,17 @@ async function prepare(api: BillingUnderTest) {
   for (const name of ['offline', 'card', 'noted', 'voided', 'buyer']) {
     customers.set(name, await api.make('/v1/customers', { external_id: name }));
   }
-  const wallet = await api.make('/v1/wallets', {
-    ...{ external_customer_id: 'buyer', currency: 'usd' },
-  });
+  const wallet = await api.make('/v1/wallets', { external_customer_id: 'buyer', currency: 'usd' });
   const invoicesOf = (name: string): Promise<Answer[]> =>
     Promise.all(
       places.map(() =>
         api.make('/v1/invoices', {
-          ...{ customer_id: customers.get(name).id, currency: 'usd', subtotal: '10' },
-          ...{ total: '10', amount_due: '10', line_items: [{ display_name: 'W', amount: '10' }] },
+          customer_id: customers.get(name).id,
+          currency: 'usd',
+          subtotal: '10',
+          total: '10',
+          amount_due: '10',
+          line_items: [{ display_name: 'W', amount: '10' }],
         }),
       ),
     );
@@ -91,8 +93,12 @@ function requestsOf({ wallet, offline, card, noted, voided }: Prepared): readonl
   const payment = (invoice: Answer, members: object) => ({
     path: '/v1/payments',
     body: {
-      ...{ destination_type: 'INVOICE', destination_id: invoice.id, amount: '10' },
-      ...{ currency: 'usd', process_payment: true, idempotency_key: `of ${invoice.id}` },
+      destination_type: 'INVOICE',
+      destination_id: invoice.id,
+      amount: '10',
+      currency: 'usd',
+      process_payment: true,
+      idempotency_key: `of ${invoice.id}`,
       ...members,
     },
   });
@@ -103,14 +109,16 @@ function requestsOf({ wallet, offline, card, noted, voided }: Prepared): readonl
     {
       path: '/v1/creditnotes',
       body: {
-        ...{ invoice_id: noted?.[place].id, idempotency_key: `note ${place}` },
+        invoice_id: noted?.[place].id,
+        idempotency_key: `note ${place}`,
         line_items: [{ invoice_line_item_id: noted?.[place].line_items[0].id, amount: '4' }],
       },
     },
     {
       path: `/v1/wallets/${wallet.id}/top-up`,
       body: {
-        ...{ credits_to_add: '3', transaction_reason: 'PURCHASED_CREDIT_DIRECT' },
+        credits_to_add: '3',
+        transaction_reason: 'PURCHASED_CREDIT_DIRECT',
         idempotency_key: `top-up ${place}`,
       },
     },
@@ -199,7 +207,9 @@ describe('an API that is killed at random instants', () => {
       const engines = { databaseUrl: database.url, clickHouseUrl: clickhouse.url };
       const stripe = await startStripeSimulator();
       await api.make('/v1/connections', {
-        ...{ name: 'Cards', provider_type: 'stripe', endpoint_url: stripe.url },
+        name: 'Cards',
+        provider_type: 'stripe',
+        endpoint_url: stripe.url,
         secrets: { secret_key: 'example', webhook_secret: stripe.webhookSecret },
       });
       const prepared = await prepare(api);

@@ -3,14 +3,20 @@ import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { expectRefused, test, type Answer } from '../../testing/money-test.js';
 
 const paymentOf = (id: string, differing: object = {}) => ({
-  ...{ destination_type: 'INVOICE', destination_id: id, payment_method_type: 'OFFLINE' },
-  ...{ amount: '100.00', currency: 'usd', ...differing },
+  destination_type: 'INVOICE',
+  destination_id: id,
+  payment_method_type: 'OFFLINE',
+  amount: '100.00',
+  currency: 'usd',
+  ...differing,
 });
 
 describe('PUT /invoices/{id}/payment', () => {
   test('adds amounts: 100 of 122 leaves 22, then 22 pays it', async ({ due, money }) => {
     expect(await money.pay(due.id, { amount: '100' })).toMatchObject({
-      ...{ payment_status: 'PENDING', amount_paid: '100.00', amount_remaining: '22.00' },
+      payment_status: 'PENDING',
+      amount_paid: '100.00',
+      amount_remaining: '22.00',
       paid_at: null,
     });
     const paid = await money.pay(due.id, { amount: '22', payment_status: 'SUCCEEDED' });
@@ -21,14 +27,17 @@ describe('PUT /invoices/{id}/payment', () => {
   test('says how much was paid too much: 30 instead of 22 is 8', async ({ due, money }) => {
     await money.pay(due.id, { amount: '100' });
     expect(await money.pay(due.id, { amount: '30' })).toMatchObject({
-      ...{ payment_status: 'OVERPAID', overpaid_amount: '8.00', amount_remaining: '0.00' },
+      payment_status: 'OVERPAID',
+      overpaid_amount: '8.00',
+      amount_remaining: '0.00',
     });
   });
 
   test('with SUCCEEDED alone records what is left, as a payment', async ({ api, due, money }) => {
     await money.pay(due.id, { amount: '100' });
     expect(await money.pay(due.id, { payment_status: 'SUCCEEDED' })).toMatchObject({
-      ...{ payment_status: 'SUCCEEDED', amount_paid: '122.00' },
+      payment_status: 'SUCCEEDED',
+      amount_paid: '122.00',
     });
     const { body } = await api.call('GET', `/v1/payments?destination_id=${due.id}`);
     expect(body.items.map(({ amount }: Answer) => amount)).toEqual(['22.00', '100.00']);
@@ -40,7 +49,8 @@ describe('PUT /invoices/{id}/payment', () => {
     money,
   }) => {
     expect(await money.pay(due.id, { payment_status: 'FAILED' })).toMatchObject({
-      ...{ payment_status: 'FAILED', amount_remaining: '122.00' },
+      payment_status: 'FAILED',
+      amount_remaining: '122.00',
     });
     await money.pay(due.id, { payment_status: 'SUCCEEDED' });
     const late = await api.call('PUT', `/v1/invoices/${due.id}/payment`, {
@@ -147,15 +157,18 @@ describe('payments', () => {
     const change = (members: object) => api.call('PUT', path, { body: members });
     await change({ payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '50' });
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '50.00' },
+      payment_status: 'PARTIALLY_REFUNDED',
+      refunded_amount: '50.00',
     });
     const beyond = { payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '122.01' };
     expect((await change(beyond)).status).toBe(400);
     expect((await change({ payment_status: 'REFUNDED' })).body).toMatchObject({
-      ...{ payment_status: 'REFUNDED', refunded_amount: '122.00' },
+      payment_status: 'REFUNDED',
+      refunded_amount: '122.00',
     });
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'REFUNDED', refunded_amount: '122.00' },
+      payment_status: 'REFUNDED',
+      refunded_amount: '122.00',
     });
   });
 
@@ -171,12 +184,17 @@ describe('payments', () => {
       api.call('PUT', `/v1/payments/${payment.id}`, { body });
     await back(items[0], { payment_status: 'REFUNDED' });
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'SUCCEEDED', amount_paid: '122.00', overpaid_amount: '0.00' },
-      ...{ refunded_amount: '0.00', amount_remaining: '0.00' },
+      payment_status: 'SUCCEEDED',
+      amount_paid: '122.00',
+      overpaid_amount: '0.00',
+      refunded_amount: '0.00',
+      amount_remaining: '0.00',
     });
     await back(items[1], { payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '22' });
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'PARTIALLY_REFUNDED', amount_paid: '122.00', refunded_amount: '22.00' },
+      payment_status: 'PARTIALLY_REFUNDED',
+      amount_paid: '122.00',
+      refunded_amount: '22.00',
     });
   });
 
@@ -191,7 +209,8 @@ describe('payments', () => {
     const back = { payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '20' };
     await api.call('PUT', `/v1/payments/${first.id}`, { body: back });
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'PARTIALLY_REFUNDED', amount_remaining: '22.00' },
+      payment_status: 'PARTIALLY_REFUNDED',
+      amount_remaining: '22.00',
     });
     const tried = await api.call('POST', `/v1/invoices/${due.id}/payment/attempt`);
     expect([tried.status, tried.body.amount_remaining]).toEqual([200, '22.00']);
@@ -203,13 +222,18 @@ describe('payments', () => {
     });
     expect(await make('7.00')).toMatchObject({ payment_status: 'SUCCEEDED' });
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'PARTIALLY_REFUNDED', amount_due: '117.00', amount_paid: '117.00' },
-      ...{ amount_remaining: '0.00', refunded_amount: '20.00' },
+      payment_status: 'PARTIALLY_REFUNDED',
+      amount_due: '117.00',
+      amount_paid: '117.00',
+      amount_remaining: '0.00',
+      refunded_amount: '20.00',
     });
     expect(await api.make('/v1/creditnotes', note)).toMatchObject({ credit_note_type: 'REFUND' });
     // The note gave 5.00 to a wallet, which money that comes in cannot undo; the 20.00 it can.
     expect(await money.pay(due.id, { amount: '21' })).toMatchObject({
-      ...{ payment_status: 'PARTIALLY_REFUNDED', amount_paid: '118.00', overpaid_amount: '1.00' },
+      payment_status: 'PARTIALLY_REFUNDED',
+      amount_paid: '118.00',
+      overpaid_amount: '1.00',
       refunded_amount: '5.00',
     });
   });
@@ -226,7 +250,9 @@ describe('payments', () => {
     expect(await money.read(due.id)).toMatchObject({ payment_status: 'REFUNDED' });
     const won = { amount: '122', payment_status: 'SUCCEEDED' };
     expect(await money.pay(due.id, won)).toMatchObject({
-      ...{ payment_status: 'SUCCEEDED', amount_paid: '122.00', overpaid_amount: '0.00' },
+      payment_status: 'SUCCEEDED',
+      amount_paid: '122.00',
+      overpaid_amount: '0.00',
       refunded_amount: '0.00',
     });
   });
@@ -239,7 +265,9 @@ describe('payments', () => {
     expect((await api.call('POST', `${path}/process`)).status).toBe(400);
     await api.call('PUT', path, { body: { payment_status: 'VOIDED' } });
     expect(await money.read(due.id)).toMatchObject({
-      ...{ amount_paid: '0.00', amount_remaining: '122.00', payment_status: 'PENDING' },
+      amount_paid: '0.00',
+      amount_remaining: '122.00',
+      payment_status: 'PENDING',
     });
   });
 
@@ -294,8 +322,11 @@ describe('money of a customer for no invoice yet', () => {
     const { id } = await api.make('/v1/customers', { external_id: 'acme' });
     const payment = await api.make('/v1/payments', moneyOf(id));
     expect(payment).toMatchObject({
-      ...{ destination_type: 'CUSTOMER', destination_id: id, customer_id: id },
-      ...{ payment_status: 'PENDING', invoice_number: null },
+      destination_type: 'CUSTOMER',
+      destination_id: id,
+      customer_id: id,
+      payment_status: 'PENDING',
+      invoice_number: null,
     });
     expect((await api.make('/v1/wallets/search', { customer_ids: [id] })).items).toEqual([]);
     const path = `/v1/payments/${payment.id}/process`;
@@ -306,16 +337,23 @@ describe('money of a customer for no invoice yet', () => {
     const { items } = (await api.call('GET', `/v1/wallets/${wallet.id}/transactions`)).body;
     expect(items).toMatchObject([
       {
-        ...{ transaction_reason: 'PURCHASED_CREDIT_DIRECT', credit_amount: '150' },
-        ...{ reference_type: 'PAYMENT', reference_id: payment.id },
+        transaction_reason: 'PURCHASED_CREDIT_DIRECT',
+        credit_amount: '150',
+        reference_type: 'PAYMENT',
+        reference_id: payment.id,
       },
     ]);
     const invoice = await api.make('/v1/invoices', {
-      ...{ customer_id: id, currency: 'usd', subtotal: '122', total: '122', amount_due: '122' },
+      customer_id: id,
+      currency: 'usd',
+      subtotal: '122',
+      total: '122',
+      amount_due: '122',
       line_items: [{ display_name: 'Work', amount: '122' }],
     });
     expect(await money.read(invoice.id)).toMatchObject({
-      ...{ total_prepaid_credits_applied: '122.00', payment_status: 'SUCCEEDED' },
+      total_prepaid_credits_applied: '122.00',
+      payment_status: 'SUCCEEDED',
     });
     expect(await walletOf(api, id)).toMatchObject({ balance: '28' });
   });
@@ -331,7 +369,11 @@ describe('money of a customer for no invoice yet', () => {
     expect((await change(payment, part)).body).toMatchObject({ refunded_amount: '100.00' });
     expect(await walletOf(api, id)).toMatchObject({ balance: '50' });
     await api.make('/v1/invoices', {
-      ...{ customer_id: id, currency: 'usd', subtotal: '30', total: '30', amount_due: '30' },
+      customer_id: id,
+      currency: 'usd',
+      subtotal: '30',
+      total: '30',
+      amount_due: '30',
       line_items: [{ display_name: 'Work', amount: '30' }],
     });
     await change(payment, { payment_status: 'REFUNDED' });
@@ -377,7 +419,8 @@ describe('voiding a paid invoice', () => {
     );
     expect(voids.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
     expect(await money.read(due.id)).toMatchObject({
-      ...{ invoice_status: 'VOIDED', payment_status: 'REFUNDED' },
+      invoice_status: 'VOIDED',
+      payment_status: 'REFUNDED',
     });
     const wallets = await api.make('/v1/wallets/search', { customer_ids: [due.customer_id] });
     expect(wallets.items).toMatchObject([{ balance: '100', wallet_type: 'PRE_PAID' }]);

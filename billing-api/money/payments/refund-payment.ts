@@ -93,14 +93,18 @@ export async function refund(
 ): Promise<PaymentRow | Refusal> {
   const more = refunded.minus(payment.refunded_amount);
   const move = {
-    ...{ target: { id: payment.id }, lifecycle: PAYMENT, told: toldOfPayment },
+    target: { id: payment.id },
+    lifecycle: PAYMENT,
+    told: toldOfPayment,
     patch: () => ({ refunded_amount: refunded, refunded_at: unit.now }),
   } as const;
   const after =
     status === 'REFUNDED'
       ? await moveRecord(unit, PAYMENTS, { ...move, move: 'refund', to: 'REFUNDED' })
       : await moveRecord(unit, PAYMENTS, {
-          ...{ ...move, move: 'refund_in_part', to: 'PARTIALLY_REFUNDED' },
+          ...move,
+          move: 'refund_in_part',
+          to: 'PARTIALLY_REFUNDED',
         });
   if (isRefusal(after) || more.isZero()) return after;
   return settleRefund(unit, { payment: after, invoice }, { more, isGone });

@@ -26,7 +26,9 @@ export function isOpenAfterRefund(row: InvoiceRow): boolean {
 /** The sums of an invoice on which it depends what of its payments can go back. */
 export function paidSumsOf(row: InvoiceRow, credited: ReadonlyMap<string, Decimal>): PaidSums {
   return {
-    ...{ amountDue: row.amount_due, amountPaid: row.amount_paid, refunded: row.refunded_amount },
+    amountDue: row.amount_due,
+    amountPaid: row.amount_paid,
+    refunded: row.refunded_amount,
     prepaid: row.total_prepaid_credits_applied,
     credited: sumOf([...credited.values()]),
   };

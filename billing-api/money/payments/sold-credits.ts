@@ -99,7 +99,9 @@ export async function takeSoldCredits(
     if (isRefusal(wallet)) return wallet;
     const credits = creditsIn(wallet, purchase, share);
     const moved = await debitPurchase(unit, wallet, {
-      ...{ credits, reason: 'MANUAL_BALANCE_DEBIT', parentId: purchase.id },
+      credits,
+      reason: 'MANUAL_BALANCE_DEBIT',
+      parentId: purchase.id,
       reference: { type: 'INVOICE', id: invoice.id },
     });
     if (isRefusal(moved)) return moved;
@@ -126,8 +128,11 @@ export async function returnSoldCredits(
     const wallet = await walletOf(unit, purchase);
     if (isRefusal(wallet)) return wallet;
     const moved = await giveCredits(unit, wallet, {
-      ...{ credits: creditsIn(wallet, purchase, share), reason: purchase.transaction_reason },
-      ...{ expiryDate: purchase.expiry_date, priority: purchase.priority, parentId: purchase.id },
+      credits: creditsIn(wallet, purchase, share),
+      reason: purchase.transaction_reason,
+      expiryDate: purchase.expiry_date,
+      priority: purchase.priority,
+      parentId: purchase.id,
       reference: { type: 'INVOICE', id: invoice.id },
     });
     if (isRefusal(moved)) return moved;

@@ -43,7 +43,10 @@ const NEW_PAYMENT = {
   payment_url: null,
   invoice_number: null,
   error_message: null,
-  ...{ succeeded_at: null, failed_at: null, refunded_at: null, voided_at: null },
+  succeeded_at: null,
+  failed_at: null,
+  refunded_at: null,
+  voided_at: null,
   version: 1,
 } as const satisfies Partial<NewPayment>;
 
@@ -55,8 +58,10 @@ export function newPayment(invoice: InvoiceRow, given: GivenPayment): NewPayment
   return {
     ...NEW_PAYMENT,
     attempts: [],
-    ...{ destination_type: 'INVOICE', destination_id: invoice.id },
-    ...{ customer_id: invoice.customer_id, currency: invoice.currency },
+    destination_type: 'INVOICE',
+    destination_id: invoice.id,
+    customer_id: invoice.customer_id,
+    currency: invoice.currency,
     invoice_number: invoice.invoice_number,
     ...given,
   };
@@ -70,7 +75,9 @@ export function newCustomerPayment(
   return {
     ...NEW_PAYMENT,
     attempts: [],
-    ...{ destination_type: 'CUSTOMER', destination_id: customerId, customer_id: customerId },
+    destination_type: 'CUSTOMER',
+    destination_id: customerId,
+    customer_id: customerId,
     ...given,
   };
 }
@@ -100,7 +107,9 @@ async function settle(
   await postGroups(unit, [
     {
       customerId: payment.customer_id,
-      ...{ kind: 'payment.succeeded', entityType: 'payment', entityId: payment.id },
+      kind: 'payment.succeeded',
+      entityType: 'payment',
+      entityId: payment.id,
       currency: payment.currency,
       postings,
     },
@@ -128,7 +137,8 @@ export async function succeed(
   if (isRefusal(invoice)) return invoice;
   const isOver = invoice?.payment_status === 'OVERPAID';
   const done = {
-    ...{ target, lifecycle: PAYMENT },
+    target,
+    lifecycle: PAYMENT,
     patch: (row: PaymentRow) => ({
       succeeded_at: unit.now,
       error_message: null,

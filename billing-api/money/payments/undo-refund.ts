@@ -22,7 +22,10 @@ export async function undoRefund(
   const account = priceAccount(purchases.length > 0);
   await postGroups(unit, [
     {
-      ...{ customerId, currency, entityType: 'payment', entityId: id },
+      customerId,
+      currency,
+      entityType: 'payment',
+      entityId: id,
       kind: 'payment.refund_undone',
       postings: postingsOfUndoneRefund(amount, account),
     },

@@ -137,9 +137,12 @@ async function lockGrantWallet(
           AND topup_conversion_rate = ${topup.toFixed()}::numeric AND ${isOfEnvironment}
         ORDER BY created_at, id LIMIT 1 FOR NO KEY UPDATE`),
     wallet: {
-      ...{ ...NEW_WALLET, conversion_rate: rate, topup_conversion_rate: topup },
+      ...NEW_WALLET,
+      conversion_rate: rate,
+      topup_conversion_rate: topup,
       config: { allowed_price_types: ['USAGE'] },
-      ...{ customer_id: customerId, currency },
+      customer_id: customerId,
+      currency,
     },
   });
 }
@@ -212,16 +215,12 @@ async function carryOut(
   const given = outcome === 'applied' ? await giveGrant(unit, due) : null;
   if (isRefusal(given)) return given;
   const stored = await createRecord(unit, GRANT_APPLICATIONS, {
-    ...{
-      credit_grant_id: grant.id,
-      subscription_id: subscription.id,
-      sequence,
-    },
-    ...{
-      scheduled_for: atMs,
-      application_status: outcome,
-      wallet_transaction_id: given,
-    },
+    credit_grant_id: grant.id,
+    subscription_id: subscription.id,
+    sequence,
+    scheduled_for: atMs,
+    application_status: outcome,
+    wallet_transaction_id: given,
   });
   if (isRefusal(stored)) return stored;
   const next = outcome === 'cancelled' ? null : applicationFrom(dates, sequence + 1);

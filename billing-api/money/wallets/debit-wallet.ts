@@ -128,12 +128,10 @@ export function terminateWallet(
     const moved = await empty(unit, wallet);
     if (isRefusal(moved)) return moved;
     const closed = await moveRecord(unit, WALLETS, {
-      ...{
-        target: { id: wallet.id },
-        lifecycle: WALLET,
-        move: 'terminate',
-        to: 'closed',
-      },
+      target: { id: wallet.id },
+      lifecycle: WALLET,
+      move: 'terminate',
+      to: 'closed',
       told: (after) => Promise.resolve(walletToDto(after)),
     });
     if (isRefusal(closed) || moved === null) return closed;
@@ -164,32 +162,26 @@ async function replace(unit: Unit, wallet: WalletRow): Promise<ConvertedWallet |
   const emptied = await empty(unit, wallet);
   if (isRefusal(emptied)) return emptied;
   const original = await moveRecord(unit, WALLETS, {
-    ...{
-      target: { id: wallet.id },
-      lifecycle: WALLET,
-      move: 'convert',
-      to: 'closed',
-    },
+    target: { id: wallet.id },
+    lifecycle: WALLET,
+    move: 'convert',
+    to: 'closed',
     told: (after) => Promise.resolve(walletToDto(after)),
   });
   if (isRefusal(original)) return original;
   const { customer_id, currency, name, description, conversion_rate, auto_topup } = wallet;
   const fresh = await storeWallet(unit, {
-    ...{
-      customer_id,
-      currency,
-      name,
-      description,
-      conversion_rate,
-      auto_topup,
-    },
+    customer_id,
+    currency,
+    name,
+    description,
+    conversion_rate,
+    auto_topup,
     topup_conversion_rate: wallet.topup_conversion_rate,
-    ...{
-      wallet_type: 'POST_PAID',
-      wallet_status: 'active',
-      credit_balance: ZERO,
-      version: 1,
-    },
+    wallet_type: 'POST_PAID',
+    wallet_status: 'active',
+    credit_balance: ZERO,
+    version: 1,
     config: { allowed_price_types: ['ALL'] },
     alert_settings: wallet.alert_settings,
     alert_state: 'ok',

@@ -134,11 +134,18 @@ async function tellAlert(unit: Unit, before: WalletRow, after: WalletRow): Promi
   const change = isRecovery(before.alert_state, state) ? 'recovered' : 'dropped';
   const wallet = walletToDto(after);
   return logAlert(unit, {
-    ...{ entity_type: 'wallet', entity_id: after.id, alert_type: 'credit_balance' },
-    ...{ alert_status: state, event: `wallet.credit_balance.${change}`, beside: { wallet } },
+    entity_type: 'wallet',
+    entity_id: after.id,
+    alert_type: 'credit_balance',
+    alert_status: state,
+    event: `wallet.credit_balance.${change}`,
+    beside: { wallet },
     alert_info: {
-      ...{ state, current_balance: wallet.balance, credit_balance: plain(credits) },
-      ...{ alert_type: 'credit_balance', alert_settings: settings },
+      state,
+      current_balance: wallet.balance,
+      credit_balance: plain(credits),
+      alert_type: 'credit_balance',
+      alert_settings: settings,
     },
   });
 }

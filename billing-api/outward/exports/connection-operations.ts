@@ -118,7 +118,11 @@ export async function createConnection(
   const endpoint_url = readEndpoint(reader, body, dependencies.arePrivateTargetsAllowed);
   const sync_config = readSyncConfig(reader, provider_type, body.sync_config);
   const members = {
-    ...{ name, provider_type, endpoint_url, sync_config, metadata: reader.metadata(metadata) },
+    name,
+    provider_type,
+    endpoint_url,
+    sync_config,
+    metadata: reader.metadata(metadata),
   };
   const id = dependencies.createId(CONNECTIONS.idPrefix);
   const kept = await sealed(dependencies, occasion, { id, secrets });
@@ -209,7 +213,8 @@ const notCharging: Guard = async ({ tx }, id) => {
 
 const notUsed = notReferenced(
   {
-    ...{ table: 'scheduled_tasks', column: 'connection_id' },
+    table: 'scheduled_tasks',
+    column: 'connection_id',
     having: [sql.fragment`status = 'published'`],
   },
   'has scheduled tasks; remove them first',

@@ -55,7 +55,9 @@ async function readLastEntry({ tx }: Unit): Promise<number> {
 type CountedUntil = Omit<CountedWindow, 'since'>;
 
 const untilOf = ({ ends, dataUntil, lastEntry }: CountedWindow): CountedUntil => ({
-  ...{ ends, dataUntil, lastEntry },
+  ends,
+  dataUntil,
+  lastEntry,
 });
 
 /**

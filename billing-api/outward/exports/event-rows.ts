@@ -14,8 +14,19 @@ import { ROWS_AT_ONCE, rowOf, type ExportNeeds, type Row } from './export-needs.
 
 /** The columns of a file of events (docs/domain.md 33.6). */
 export const EVENT_COLUMNS = [
-  ...['id', 'tenant_id', 'environment_id', 'external_customer_id', 'customer_id', 'meter_id'],
-  ...['feature_id', 'event_name', 'source', 'timestamp', 'ingested_at', 'qty_total', 'properties'],
+  'id',
+  'tenant_id',
+  'environment_id',
+  'external_customer_id',
+  'customer_id',
+  'meter_id',
+  'feature_id',
+  'event_name',
+  'source',
+  'timestamp',
+  'ingested_at',
+  'qty_total',
+  'properties',
 ] as const;
 
 const RECEIVED = queryFile('list-received-events');

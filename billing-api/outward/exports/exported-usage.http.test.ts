@@ -54,7 +54,9 @@ const TIERED = {
 
 /** A day's events of the meter, of two sources, at noon. */
 const noonOf = (day: number, n: string, source: string) => ({
-  ...{ at: `2026-03-${String(day).padStart(2, '0')}T12:00:00.000Z`, source, properties: { n } },
+  at: `2026-03-${String(day).padStart(2, '0')}T12:00:00.000Z`,
+  source,
+  properties: { n },
 });
 
 const DAYS = Array.from({ length: 31 }, (_none, index) => index + 1);
@@ -73,7 +75,10 @@ describe('a file of usage', () => {
     const terms = { meter: { type: 'SUM', field: 'n' }, price: TIERED } as const;
     const plan = await makePricedPlan(api, { database, clickhouse }, terms);
     const feature = await api.make('/v1/features', {
-      ...{ name: 'Calls', type: 'metered', meter_id: plan.meterId, lookup_key: 'calls' },
+      name: 'Calls',
+      type: 'metered',
+      meter_id: plan.meterId,
+      lookup_key: 'calls',
     });
     await plan.subscribe({ start_date: '2026-03-01T00:00:00Z' });
     const { items } = await api.make('/v1/customers/search', { external_ids: ['acme'] });
@@ -86,26 +91,46 @@ describe('a file of usage', () => {
     await plan.count([noonOf(2, '200', 'web')]);
     await world.work('2026-03-03T00:20:00.000Z');
     const common = {
-      ...{ customer_name: 'Acme', customer_id: items[0].id, customer_external_id: 'acme' },
-      ...{ feature_name: 'Calls', feature_id: feature.id, feature_group_name: '' },
-      ...{ event_name: 'call', aggregation_type: 'SUM', currency: 'usd', team: 'red' },
+      customer_name: 'Acme',
+      customer_id: items[0].id,
+      customer_external_id: 'acme',
+      feature_name: 'Calls',
+      feature_id: feature.id,
+      feature_group_name: '',
+      event_name: 'call',
+      aggregation_type: 'SUM',
+      currency: 'usd',
+      team: 'red',
     };
     const day = (from: string, to: string) => ({
-      ...{ start_time: `2026-03-${from}T00:00:00.000Z`, end_time: `2026-03-${to}T00:00:00.000Z` },
+      start_time: `2026-03-${from}T00:00:00.000Z`,
+      end_time: `2026-03-${to}T00:00:00.000Z`,
     });
     // 901 × 0.013 = 11.71; then 99 × 0.013 + 101 × 0.007, as the invoice would say: 13.71 so far.
     expect(world.rows()).toEqual([
       {
-        ...{ ...common, ...day('01', '02'), source: 'app', event_count: '2' },
-        ...{ total_usage: '301', total_cost: '3.91' },
+        ...common,
+        ...day('01', '02'),
+        source: 'app',
+        event_count: '2',
+        total_usage: '301',
+        total_cost: '3.91',
       },
       {
-        ...{ ...common, ...day('01', '02'), source: 'web', event_count: '1' },
-        ...{ total_usage: '600', total_cost: '7.80' },
+        ...common,
+        ...day('01', '02'),
+        source: 'web',
+        event_count: '1',
+        total_usage: '600',
+        total_cost: '7.80',
       },
       {
-        ...{ ...common, ...day('02', '03'), source: 'web', event_count: '1' },
-        ...{ total_usage: '200', total_cost: '2.00' },
+        ...common,
+        ...day('02', '03'),
+        source: 'web',
+        event_count: '1',
+        total_usage: '200',
+        total_cost: '2.00',
       },
     ]);
     expect(world.manifests()).toMatchObject([
@@ -139,12 +164,20 @@ describe('a file of usage', () => {
     // 1,050 cost 13.35, so the late 150 add 1.65; 10 more add 0.07.
     expect(world.rows().slice(1)).toMatchObject([
       {
-        ...{ start_time: '2026-03-01T12:00:00.000Z', end_time: '2026-03-02T00:00:00.000Z' },
-        ...{ source: 'app', event_count: '1', total_usage: '150', total_cost: '1.65' },
+        start_time: '2026-03-01T12:00:00.000Z',
+        end_time: '2026-03-02T00:00:00.000Z',
+        source: 'app',
+        event_count: '1',
+        total_usage: '150',
+        total_cost: '1.65',
       },
       {
-        ...{ start_time: '2026-03-02T00:00:00.000Z', end_time: '2026-03-03T00:00:00.000Z' },
-        ...{ source: 'web', event_count: '1', total_usage: '10', total_cost: '0.07' },
+        start_time: '2026-03-02T00:00:00.000Z',
+        end_time: '2026-03-03T00:00:00.000Z',
+        source: 'web',
+        event_count: '1',
+        total_usage: '10',
+        total_cost: '0.07',
       },
     ]);
     expect(world.manifests()[1]).toMatchObject({ record_count: 2, late_count: 1 });
@@ -161,7 +194,9 @@ describe('a file of usage', () => {
     const plan = await makePricedPlan(api, { database, clickhouse }, terms);
     const commitment = (amount: string) => ({
       commitment_amount: amount,
-      ...{ enable_true_up: true, overage_factor: '1.5', start_date: '2026-03-01T00:00:00Z' },
+      enable_true_up: true,
+      overage_factor: '1.5',
+      start_date: '2026-03-01T00:00:00Z',
     });
     // One that is exceeded, and one of a customer who uses nothing.
     await plan.subscribe(commitment('10'));
@@ -189,8 +224,11 @@ describe('a file of usage', () => {
     const of = (name: string) => rows.filter(({ customer_external_id: id }) => id === name);
     expect(of('quiet')).toMatchObject([
       {
-        ...{ total_cost: '25.00', source: '', feature_id: '', event_count: '0' },
-        ...{ start_time: '2026-03-31T00:00:00.000Z' },
+        total_cost: '25.00',
+        source: '',
+        feature_id: '',
+        event_count: '0',
+        start_time: '2026-03-31T00:00:00.000Z',
       },
     ]);
     // Sources have what lies within the commitment; what lies beyond is on rows without one.

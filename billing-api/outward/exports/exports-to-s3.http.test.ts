@@ -27,7 +27,9 @@ const test = billedTest.extend<{ world: ExportWorld }>({
 /** An object of the store, as its owner reads it. */
 async function stored(url: string): Promise<Answer> {
   const client = new S3Client({
-    ...{ region: 'eu-central-1', endpoint: server?.url ?? '', forcePathStyle: true },
+    region: 'eu-central-1',
+    endpoint: server?.url ?? '',
+    forcePathStyle: true,
     credentials: { accessKeyId: 'example', secretAccessKey: 'example secret' },
   });
   const [, , Bucket, ...names] = url.split('/');
@@ -88,7 +90,8 @@ describe.skipIf(server === null)(`an export to an S3-compatible server ${skipRea
     expect(failed).toMatchObject({ task_status: 'FAILED', error: expect.stringMatching(/bucket/) });
     const refused = await api.call('GET', `/v1/tasks/${failed.id}/download`);
     expect([refused.status, refused.body.message]).toEqual([
-      ...[400, expect.stringMatching(/FAILED.*no file/)],
+      400,
+      expect.stringMatching(/FAILED.*no file/),
     ]);
     await fetch(`${server?.url ?? ''}/missing`, { method: 'PUT' });
     await world.work('2026-03-01T12:46:00.000Z');

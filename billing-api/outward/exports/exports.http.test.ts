@@ -79,11 +79,20 @@ describe('GET /tasks/scheduled', () => {
     const events = await world.schedule('events', { interval: '15MIN', enabled: false });
     const invoices = await world.schedule('invoice');
     expect(events).toMatchObject({
-      ...{ connection_id: world.connection.id, entity_type: 'events', interval: '15MIN' },
-      ...{ enabled: false, status: 'published', tenant_id: api.environment.tenantId },
+      connection_id: world.connection.id,
+      entity_type: 'events',
+      interval: '15MIN',
+      enabled: false,
+      status: 'published',
+      tenant_id: api.environment.tenantId,
       job_config: {
-        ...{ bucket: 'lake', region: 'eu-central-1', endpoint_url: world.store.url },
-        ...{ key_prefix: null, use_path_style: true, compression: 'none', encryption: 'AES256' },
+        bucket: 'lake',
+        region: 'eu-central-1',
+        endpoint_url: world.store.url,
+        key_prefix: null,
+        use_path_style: true,
+        compression: 'none',
+        encryption: 'AES256',
         export_metadata_fields: [],
       },
     });
@@ -140,7 +149,9 @@ describe('an export', () => {
     await world.work('2026-03-01T13:21:00.000Z');
     expect(await world.tasks(scheduled)).toMatchObject([
       {
-        ...{ task_status: 'COMPLETED', record_count: 1, start_time: '2026-03-01T10:00:00.000Z' },
+        task_status: 'COMPLETED',
+        record_count: 1,
+        start_time: '2026-03-01T10:00:00.000Z',
         file_url: `s3://lake/out/invoice/invoice-${FIRST}.csv`,
       },
       { task_status: 'COMPLETED', record_count: 0 },
@@ -152,10 +163,13 @@ describe('an export', () => {
       header?.split(',').map((name, index) => [name, line?.split(',')[index]] as const),
     );
     expect([cells.get('id'), cells.get('total'), cells.get('finalized_at')]).toEqual([
-      ...[invoice.id, '150.00', NOW],
+      invoice.id,
+      '150.00',
+      NOW,
     ]);
     expect(world.store.objects.get(`/lake/out/invoice/invoice-${FIRST}.csv`)).toMatchObject({
-      ...{ contentType: 'text/csv', encryption: 'AES256' },
+      contentType: 'text/csv',
+      encryption: 'AES256',
     });
   });
 
@@ -297,10 +311,16 @@ describe('an export', () => {
     const key = `invoice/invoice-${FIRST}.csv.gz`;
     const body = world.store.objects.get(`/lake/${key}`)?.body ?? Buffer.from('');
     expect(world.manifest(key)).toMatchObject({
-      ...{ format: 1, entity_type: 'invoice', compression: 'gzip', file_url: `s3://lake/${key}` },
-      ...{ start_time: '2026-03-01T10:00:00.000Z', end_time: '2026-03-01T11:00:00.000Z' },
-      ...{ bytes: body.length, sha256: createHash('sha256').update(body).digest('hex') },
-      ...{ record_count: 2, late_count: 0 },
+      format: 1,
+      entity_type: 'invoice',
+      compression: 'gzip',
+      file_url: `s3://lake/${key}`,
+      start_time: '2026-03-01T10:00:00.000Z',
+      end_time: '2026-03-01T11:00:00.000Z',
+      bytes: body.length,
+      sha256: createHash('sha256').update(body).digest('hex'),
+      record_count: 2,
+      late_count: 0,
       sums: { total: { usd: '170.5' }, amount_paid: { usd: '0' } },
     });
   });
@@ -343,14 +363,20 @@ describe('an export', () => {
       return plan.id as string;
     };
     const { id } = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'acme', plan_id: await planOf('300'), currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: NOW },
+      external_customer_id: 'acme',
+      plan_id: await planOf('300'),
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: NOW,
     });
     const change = (what: string, body: object) =>
       api.call('POST', `/v1/subscriptions/${id}/change/${what}`, { body });
     const wanted = {
-      ...{ target_plan_id: await planOf('50'), billing_cadence: 'RECURRING' },
-      ...{ billing_cycle: 'anniversary', billing_period: 'MONTHLY', billing_period_count: 1 },
+      target_plan_id: await planOf('50'),
+      billing_cadence: 'RECURRING',
+      billing_cycle: 'anniversary',
+      billing_period: 'MONTHLY',
+      billing_period_count: 1,
       proration_behavior: 'create_prorations',
     };
     await world.at('2026-03-01T10:14:00.000Z');

@@ -47,19 +47,56 @@ type InvoiceColumns = (typeof INVOICES)['columns'];
 
 /** The columns of a file of invoices (docs/domain.md 33.6). */
 export const INVOICE_COLUMNS = [
-  ...['id', 'tenant_id', 'environment_id', 'customer_id', 'subscription_id', 'invoice_number'],
-  ...['invoice_type', 'invoice_status', 'payment_status', 'currency', 'amount_due', 'amount_paid'],
-  ...['amount_remaining', 'subtotal', 'total', 'total_discount', 'total_tax', 'adjustment_amount'],
-  ...['refunded_amount', 'billing_sequence', 'description', 'due_date', 'paid_at', 'voided_at'],
-  ...['finalized_at', 'billing_period', 'period_start', 'period_end', 'invoice_pdf_url'],
-  ...['billing_reason', 'metadata', 'idempotency_key', 'version', 'status', 'created_by'],
-  ...['updated_by', 'created_at', 'updated_at'],
+  'id',
+  'tenant_id',
+  'environment_id',
+  'customer_id',
+  'subscription_id',
+  'invoice_number',
+  'invoice_type',
+  'invoice_status',
+  'payment_status',
+  'currency',
+  'amount_due',
+  'amount_paid',
+  'amount_remaining',
+  'subtotal',
+  'total',
+  'total_discount',
+  'total_tax',
+  'adjustment_amount',
+  'refunded_amount',
+  'billing_sequence',
+  'description',
+  'due_date',
+  'paid_at',
+  'voided_at',
+  'finalized_at',
+  'billing_period',
+  'period_start',
+  'period_end',
+  'invoice_pdf_url',
+  'billing_reason',
+  'metadata',
+  'idempotency_key',
+  'version',
+  'status',
+  'created_by',
+  'updated_by',
+  'created_at',
+  'updated_at',
 ] as const satisfies readonly AuditedName[];
 
 /** The columns that a manifest adds up. */
 export const INVOICE_SUMS = [
-  ...['amount_due', 'amount_paid', 'amount_remaining', 'subtotal', 'total', 'total_discount'],
-  ...['total_tax', 'refunded_amount'],
+  'amount_due',
+  'amount_paid',
+  'amount_remaining',
+  'subtotal',
+  'total',
+  'total_discount',
+  'total_tax',
+  'refunded_amount',
 ] as const;
 
 const invoiceVersionRow = z.object({ id: z.string(), after: z.record(z.string(), z.unknown()) });
@@ -92,8 +129,16 @@ export async function* invoicePages(
 }
 
 export const TOP_UP_COLUMNS = [
-  ...['topup_id', 'external_id', 'name', 'wallet_id', 'amount', 'credit_balance_before'],
-  ...['credit_balance_after', 'reference_id', 'transaction_reason', 'created_at'],
+  'topup_id',
+  'external_id',
+  'name',
+  'wallet_id',
+  'amount',
+  'credit_balance_before',
+  'credit_balance_after',
+  'reference_id',
+  'transaction_reason',
+  'created_at',
 ] as const;
 
 const decimalText = numericColumn.transform((value) => plain(decimalOf(value)));
@@ -147,7 +192,11 @@ export async function* topUpPages(
 }
 
 export const CREDIT_USAGE_COLUMNS = [
-  ...['name', 'customer_external_id', 'customer_id', 'current_balance', 'real_time_balance'],
+  'name',
+  'customer_external_id',
+  'customer_id',
+  'current_balance',
+  'real_time_balance',
   'number_of_wallets',
 ] as const;
 

@@ -77,11 +77,17 @@ function configOf(
     reader.note(place, `is not among those of ${entityType}`);
   }
   return {
-    ...{ bucket: config.bucket, region: config.region, key_prefix: config.key_prefix ?? null },
-    ...{ endpoint_url: endpoint, use_path_style: config.use_path_style ?? false },
-    ...{ compression: config.compression ?? 'none', encryption: config.encryption ?? 'AES256' },
+    bucket: config.bucket,
+    region: config.region,
+    key_prefix: config.key_prefix ?? null,
+    endpoint_url: endpoint,
+    use_path_style: config.use_path_style ?? false,
+    compression: config.compression ?? 'none',
+    encryption: config.encryption ?? 'AES256',
     export_metadata_fields: fields.map(({ entity_type, field_key, column_name }) => ({
-      ...{ entity_type, field_key, column_name: column_name ?? field_key },
+      entity_type,
+      field_key,
+      column_name: column_name ?? field_key,
     })),
   };
 }
@@ -110,8 +116,13 @@ export async function createScheduledTask(
     const connection = await holdPublished(unit, CONNECTIONS, connection_id);
     if (isRefusal(connection)) return connection;
     return createRecord(unit, SCHEDULED_TASKS, {
-      ...{ connection_id, entity_type: entityType, interval, enabled, job_config },
-      ...{ queued_until: null, metadata: {} },
+      connection_id,
+      entity_type: entityType,
+      interval,
+      enabled,
+      job_config,
+      queued_until: null,
+      metadata: {},
     });
   });
 }

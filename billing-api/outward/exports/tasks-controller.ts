@@ -107,7 +107,10 @@ export class TasksController extends Controller {
     const { limit, offset, connection_id, entity_type, interval, enabled } = query;
     const page = await listScheduledTasks(this.dependencies, occasionOf(request), {
       request: { ...listRequestFrom({}), limit, offset },
-      ...{ connectionId: connection_id, entityType: entity_type, interval, enabled },
+      connectionId: connection_id,
+      entityType: entity_type,
+      interval,
+      enabled,
     });
     return pageToDto(accepted(page), scheduledTaskToDto);
   }

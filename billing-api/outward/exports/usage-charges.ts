@@ -106,7 +106,9 @@ function queryOf(
         referencePoint: isWhole ? 'period_end' : 'threshold',
       },
       now: endMs,
-      ...{ isWhole, into, sign },
+      isWhole,
+      into,
+      sign,
     },
   ];
 }
@@ -156,9 +158,7 @@ async function findQueries(
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
   const loaded = await loadBilledSubscriptions(unit, ids);
-  const priorOf = await findPriorInvoices(unit, {
-    ...{ subscriptionIds: ids, exceptIds: [], since: 0 },
-  });
+  const priorOf = await findPriorInvoices(unit, { subscriptionIds: ids, exceptIds: [], since: 0 });
   const bySubscription = groupBy(rows, ({ customer_id: id }) => id);
   return customers.flatMap((customer) =>
     // Absent means none: the customer has no subscription.

@@ -42,7 +42,9 @@ export function eventsQuery(meter: EffectiveMeter, interval: Interval): UsageQue
   return {
     subject: { ...subjectOf(meter), aggregation: COUNT_EVENTS },
     spec: specOfMeter(count, interval, null),
-    ...{ narrowedBy: [], sources: null, slicings: SLICINGS },
+    narrowedBy: [],
+    sources: null,
+    slicings: SLICINGS,
   };
 }
 
@@ -54,7 +56,9 @@ function valueQuery({ customer, meter, interval }: FiguresQuery): UsageQuery<ByS
   return {
     subject: subjectOf(meter),
     spec: specOfMeter(meter, interval, cuts.buckets),
-    ...{ narrowedBy: [], sources: null, slicings: SLICINGS },
+    narrowedBy: [],
+    sources: null,
+    slicings: SLICINGS,
   };
 }
 

@@ -11,9 +11,21 @@ import type { SourceFigures } from './usage-figures.js';
 
 /** The columns of a file of usage (docs/domain.md 33.6). */
 export const USAGE_COLUMNS = [
-  ...['customer_name', 'customer_id', 'customer_external_id', 'start_time', 'end_time'],
-  ...['feature_name', 'feature_id', 'feature_group_name', 'event_name', 'event_count'],
-  ...['aggregation_type', 'total_usage', 'total_cost', 'currency', 'source'],
+  'customer_name',
+  'customer_id',
+  'customer_external_id',
+  'start_time',
+  'end_time',
+  'feature_name',
+  'feature_id',
+  'feature_group_name',
+  'event_name',
+  'event_count',
+  'aggregation_type',
+  'total_usage',
+  'total_cost',
+  'currency',
+  'source',
 ] as const;
 
 /** What rows are made with, for all customers of the file. */

@@ -58,7 +58,8 @@ async function findLate(
   const parameters = {
     ...environment,
     // Absent means the beginning of time: nothing was counted when the file before was fixed.
-    ...{ beforeMs: window.startMs, countedMs: Math.max(since.dataUntil ?? 0, DAY_MS) },
+    beforeMs: window.startMs,
+    countedMs: Math.max(since.dataUntil ?? 0, DAY_MS),
     logs: ends.map(({ log }) => log),
     partitions: ends.map(({ partition }) => partition),
     // Absent means zero: the partition began after the file before.
@@ -178,8 +179,11 @@ function cellsOf(
     return { ...own, cost: format(cost, currency), currency };
   });
   const more = others.map(({ within, beyond, currency: other }) => ({
-    ...{ source: '', usage: ZERO, eventCount: 0 },
-    ...{ cost: format(within.plus(beyond), other), currency: other },
+    source: '',
+    usage: ZERO,
+    eventCount: 0,
+    cost: format(within.plus(beyond), other),
+    currency: other,
   }));
   return [...rows, ...more].filter(
     ({ eventCount, usage, cost }) => eventCount !== 0 || !usage.isZero() || Number(cost) !== 0,
@@ -206,7 +210,10 @@ async function rowsOf(
   const { window, counted } = of.wanted;
   const since = counted.since?.ends ?? null;
   const charges = await readUsageCharges(needs, occasion, {
-    ...{ customers, window, ends: counted.ends, since },
+    customers,
+    window,
+    ends: counted.ends,
+    since,
   });
   const queries = customers.flatMap((one) => {
     const { own, late } = charges.get(one.customerId) ?? NOTHING;

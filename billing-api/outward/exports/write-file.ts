@@ -87,13 +87,19 @@ export async function writeFile(
   try {
     const body = bytesOf(Readable.from(textOf(file, rows)), isZipped, bytes);
     await upload(client, scheduled, {
-      ...{ key, type: isZipped ? 'application/gzip' : 'text/csv', body, signal },
+      key,
+      type: isZipped ? 'application/gzip' : 'text/csv',
+      body,
+      signal,
     });
     const sha256 = bytes.digest();
     const facts = { window, header: file.header, fileUrl: url(key), rows, sha256 };
     const manifest = manifestText(scheduled, { ...facts, bytes: bytes.bytes });
     await upload(client, scheduled, {
-      ...{ key: manifestKey(key), type: 'application/json', body: Buffer.from(manifest), signal },
+      key: manifestKey(key),
+      type: 'application/json',
+      body: Buffer.from(manifest),
+      signal,
     });
     const { recordCount, lateCount } = rows;
     const urls = { fileUrl: url(key), manifestUrl: url(manifestKey(key)) };

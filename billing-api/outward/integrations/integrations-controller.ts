@@ -91,7 +91,8 @@ export class IntegrationsController extends Controller {
   ): Promise<IntegrationListDto> {
     const page = await listLinks(this.dependencies, occasionOf(request), {
       request: listRequestFrom(query),
-      ...{ entityType: query.entity_type, entityId: query.entity_id },
+      entityType: query.entity_type,
+      entityId: query.entity_id,
       providerType: query.provider_type,
     });
     return pageToDto(accepted(page), integrationToDto);

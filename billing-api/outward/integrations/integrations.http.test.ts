@@ -5,7 +5,10 @@ import { subscribeMonthly } from '../../testing/subscribe-monthly.js';
 
 const LINK = '/v1/integrations/link';
 const linkOf = (entity_type: string, entity_id: string, provider_entity_id = 'K-1') => ({
-  ...{ entity_type, entity_id, provider_type: 'erp', provider_entity_id },
+  entity_type,
+  entity_id,
+  provider_type: 'erp',
+  provider_entity_id,
 });
 
 describe('links to entities of providers', () => {
@@ -16,8 +19,10 @@ describe('links to entities of providers', () => {
       metadata: { from: 'import' },
     });
     expect(made).toMatchObject({
-      ...{ ...linkOf('subscription', subscriptionId), status: 'published' },
-      ...{ id: expect.stringMatching(/^eim_/), metadata: { from: 'import' } },
+      ...linkOf('subscription', subscriptionId),
+      status: 'published',
+      id: expect.stringMatching(/^eim_/),
+      metadata: { from: 'import' },
     });
     const plan = await api.make(LINK, linkOf('plan', planId));
     const ids = async (query: string) =>

@@ -27,7 +27,9 @@ const test = moneyTest.extend<{ sync: Sync }>({
     const stripe = await startStripeSimulator();
     const { environment } = api;
     const connection = await api.make('/v1/connections', {
-      ...{ name: 'Invoices', provider_type: 'stripe', endpoint_url: stripe.url },
+      name: 'Invoices',
+      provider_type: 'stripe',
+      endpoint_url: stripe.url,
       secrets: { secret_key: 'sk_test_example', webhook_secret: stripe.webhookSecret },
       sync_config: { direction: ['push', 'pull'] },
     });
@@ -41,7 +43,10 @@ const test = moneyTest.extend<{ sync: Sync }>({
       await runner.runDue(Date.now());
     };
     await use({
-      ...{ stripe, connection, ask, work },
+      stripe,
+      connection,
+      ask,
+      work,
       workLater: async () => {
         await runner.runDue(Date.now() + 5 * HOUR_MS);
       },
@@ -53,8 +58,10 @@ const test = moneyTest.extend<{ sync: Sync }>({
       },
       linkPayer: async ({ customer_id: id }) => {
         await api.make('/v1/integrations/link', {
-          ...{ entity_type: 'customer', entity_id: id },
-          ...{ provider_type: 'stripe', provider_entity_id: `cus_${id}` },
+          entity_type: 'customer',
+          entity_id: id,
+          provider_type: 'stripe',
+          provider_entity_id: `cus_${id}`,
         });
       },
       theirs: (id) => {
@@ -81,8 +88,13 @@ describe('an invoice that may be paid here and there', () => {
   }) => {
     await sync.linkPayer(due);
     const card = {
-      ...{ destination_type: 'INVOICE', destination_id: due.id, amount: '122', currency: 'usd' },
-      ...{ payment_method_type: 'CARD', payment_method_id: 'pm_1', process_payment: true },
+      destination_type: 'INVOICE',
+      destination_id: due.id,
+      amount: '122',
+      currency: 'usd',
+      payment_method_type: 'CARD',
+      payment_method_id: 'pm_1',
+      process_payment: true,
     };
     const payment = await api.make('/v1/payments', card);
     const early = await sync.through(due.id, 'push');
@@ -106,8 +118,10 @@ describe('an invoice that may be paid here and there', () => {
     const unlink = () =>
       api.call('DELETE', '/v1/integrations/link', {
         body: {
-          ...{ entity_type: 'invoice', entity_id: due.id },
-          ...{ provider_type: 'stripe', provider_entity_id: sync.theirs(due.id).id },
+          entity_type: 'invoice',
+          entity_id: due.id,
+          provider_type: 'stripe',
+          provider_entity_id: sync.theirs(due.id).id,
         },
       });
     const kept = await unlink();
@@ -131,8 +145,13 @@ describe('a push of an invoice', () => {
     const tax = { name: 'VAT', code: 'vat', tax_rate_type: 'percentage', percentage_value: '20' };
     await api.make('/v1/taxes/rates', tax);
     const invoice = await api.make('/v1/invoices', {
-      ...{ customer_id: customer.id, currency: 'usd', subtotal: '150', coupons: [code] },
-      ...{ total: '150', amount_due: '150', tax_rates: ['vat'] },
+      customer_id: customer.id,
+      currency: 'usd',
+      subtotal: '150',
+      coupons: [code],
+      total: '150',
+      amount_due: '150',
+      tax_rates: ['vat'],
       line_items: [
         { display_name: 'Work', amount: '100' },
         { display_name: 'Travel', amount: '50' },
@@ -143,24 +162,27 @@ describe('a push of an invoice', () => {
     const done = await sync.through(invoice.id, 'push');
     const theirs = sync.theirs(invoice.id);
     expect(done).toMatchObject({
-      ...{ status: 'Completed', workflow_type: 'invoice_push', entity_id: invoice.id },
+      status: 'Completed',
+      workflow_type: 'invoice_push',
+      entity_id: invoice.id,
       result: {
-        ...{ method: 'push', invoice_id: invoice.id },
-        ...{ provider_invoice_id: theirs.id, provider_status: 'open' },
+        method: 'push',
+        invoice_id: invoice.id,
+        provider_invoice_id: theirs.id,
+        provider_status: 'open',
       },
     });
     expect(sent(theirs)).toEqual([
-      ...[
-        ['Work', 10_000],
-        ['Travel', 5_000],
-      ],
-      ...[
-        ['Discounts', -1_500],
-        ['Tax', 2_700],
-      ],
+      ['Work', 10_000],
+      ['Travel', 5_000],
+      ['Discounts', -1_500],
+      ['Tax', 2_700],
     ]);
     expect(theirs).toMatchObject({
-      ...{ status: 'open', currency: 'usd', customer: `cus_${customer.id}`, daysUntilDue: 0 },
+      status: 'open',
+      currency: 'usd',
+      customer: `cus_${customer.id}`,
+      daysUntilDue: 0,
       metadata: { invoice_id: invoice.id, invoice_number: invoice.invoice_number },
     });
     const links = await api.call('GET', `/v1/integrations/mappings?entity_id=${invoice.id}`);
@@ -174,11 +196,16 @@ describe('a push of an invoice', () => {
   test('with more lines than the provider takes says the others in one', async ({ api, sync }) => {
     const customer = await api.make('/v1/customers', { external_id: 'large' });
     const line_items = Array.from({ length: 251 }, (_, index) => ({
-      ...{ display_name: `Line ${index}`, amount: '1.01' },
+      display_name: `Line ${index}`,
+      amount: '1.01',
     }));
     const invoice = await api.make('/v1/invoices', {
-      ...{ customer_id: customer.id, currency: 'usd', subtotal: '253.51' },
-      ...{ total: '253.51', amount_due: '253.51', line_items },
+      customer_id: customer.id,
+      currency: 'usd',
+      subtotal: '253.51',
+      total: '253.51',
+      amount_due: '253.51',
+      line_items,
     });
     await sync.linkPayer(invoice);
     expect(await sync.through(invoice.id, 'push')).toMatchObject({ status: 'Completed' });
@@ -220,7 +247,10 @@ describe('a push of an invoice', () => {
     await money.pay(invoice.id, { amount: '70' });
     expect((await sync.through(invoice.id, 'push')).result.provider_status).toBe('paid');
     expect(sync.theirs(invoice.id)).toMatchObject({
-      ...{ status: 'paid', isPaidOutOfBand: true, credited: 3_000, amountPaid: 7_000 },
+      status: 'paid',
+      isPaidOutOfBand: true,
+      credited: 3_000,
+      amountPaid: 7_000,
     });
     const other = await makeInvoice(api, '20.00');
     await sync.linkPayer(other);
@@ -293,15 +323,20 @@ describe('a pull of an invoice', () => {
     const done = await sync.through(due.id, 'pull');
     expect(done.result).toMatchObject({ method: 'pull', provider_status: 'open' });
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'PENDING', amount_paid: '100.00', amount_remaining: '22.00' },
-      ...{ invoice_pdf_url: `https://pay.example/${id}.pdf`, total: '122.00' },
+      payment_status: 'PENDING',
+      amount_paid: '100.00',
+      amount_remaining: '22.00',
+      invoice_pdf_url: `https://pay.example/${id}.pdf`,
+      total: '122.00',
     });
     await sync.through(due.id, 'pull');
     expect(await money.read(due.id)).toMatchObject({ amount_paid: '100.00' });
     sync.stripe.invoices.pay(id, 2_200);
     await sync.through(due.id, 'pull');
     expect(await money.read(due.id)).toMatchObject({
-      ...{ payment_status: 'SUCCEEDED', amount_paid: '122.00', amount_remaining: '0.00' },
+      payment_status: 'SUCCEEDED',
+      amount_paid: '122.00',
+      amount_remaining: '0.00',
     });
     const { body: payments } = await api.call('GET', `/v1/payments?destination_id=${due.id}`);
     expect(payments.items.map(({ amount }: Answer) => amount).sort()).toEqual(['100.00', '22.00']);
@@ -336,7 +371,9 @@ describe('a pull of an invoice', () => {
     for (const method of ['pull', 'pull']) {
       await sync.through(twice.id, method);
       expect(await money.read(twice.id)).toMatchObject({
-        ...{ payment_status: 'OVERPAID', amount_paid: '105.00', overpaid_amount: '45.00' },
+        payment_status: 'OVERPAID',
+        amount_paid: '105.00',
+        overpaid_amount: '45.00',
       });
     }
     const elsewhere = await makeInvoice(api, '70.00');
@@ -345,12 +382,15 @@ describe('a pull of an invoice', () => {
     await money.pay(elsewhere.id, { amount: '20' });
     // Somebody notes there what came by a transfer: those 20.00, and 50.00 more.
     Object.assign(sync.theirs(elsewhere.id), {
-      ...{ status: 'paid', amountPaid: 7_000, paidElsewhere: 7_000 },
+      status: 'paid',
+      amountPaid: 7_000,
+      paidElsewhere: 7_000,
     });
     for (const method of ['pull', 'pull']) {
       await sync.through(elsewhere.id, method);
       expect(await money.read(elsewhere.id)).toMatchObject({
-        ...{ payment_status: 'SUCCEEDED', amount_paid: '70.00' },
+        payment_status: 'SUCCEEDED',
+        amount_paid: '70.00',
       });
     }
   });
@@ -374,7 +414,8 @@ describe('POST /integrations/invoices/{invoice_id}/sync', () => {
     const unknown = { connection_id: 'conn_none', method: 'push' };
     expect((await api.call('POST', path, { body: unknown })).status).toBe(404);
     const lake = await api.make('/v1/connections', {
-      ...{ name: 'Lake', provider_type: 's3' },
+      name: 'Lake',
+      provider_type: 's3',
       secrets: { access_key_id: 'example', secret_access_key: 'example' },
     });
     const store = { connection_id: lake.id, method: 'push' };
@@ -412,7 +453,8 @@ describe('POST /integrations/invoices/{invoice_id}/sync', () => {
     expect(workflows.items).toMatchObject([{ status: 'Running' }]);
     await sync.work();
     expect((await api.call('GET', `/v1/invoices/${invoice.id}`)).body).toMatchObject({
-      ...{ payment_status: 'SUCCEEDED', amount_remaining: '0.00' },
+      payment_status: 'SUCCEEDED',
+      amount_remaining: '0.00',
     });
   });
 });

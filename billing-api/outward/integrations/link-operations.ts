@@ -77,8 +77,10 @@ export async function linkEntity(
     const held = await holdLinked(unit, body);
     if (isRefusal(held)) return held;
     const stored = await createRecord(unit, INTEGRATIONS, {
-      ...{ entity_type: body.entity_type, entity_id: body.entity_id },
-      ...{ provider_type: body.provider_type, provider_entity_id: body.provider_entity_id },
+      entity_type: body.entity_type,
+      entity_id: body.entity_id,
+      provider_type: body.provider_type,
+      provider_entity_id: body.provider_entity_id,
       metadata,
     });
     return isRefusal(stored) ? takenRefusal(stored, body) : stored;

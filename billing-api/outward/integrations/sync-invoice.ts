@@ -73,7 +73,9 @@ async function findSynced(unit: ReadUnit, input: SyncInput): Promise<Synced | Re
   const payer = await findLink(unit, { type: 'customer', id: invoice.customer_id, provider });
   const link = await findLink(unit, { type: 'invoice', id: invoiceId, provider });
   return {
-    ...{ invoice, document, connection },
+    invoice,
+    document,
+    connection,
     payerId: payer?.provider_entity_id ?? null,
     providerId: link?.provider_entity_id ?? null,
     pulled: await findPulled(unit, invoiceId),
@@ -86,7 +88,9 @@ function daysUntilDue({ due_date: due, finalized_at: finalized }: InvoiceRow): n
 }
 
 const amountsOf = (invoice: InvoiceRow, pulled: readonly Pulled[]): AmountsHere => ({
-  ...{ total: invoice.total, adjusted: invoice.adjustment_amount, paid: invoice.amount_paid },
+  total: invoice.total,
+  adjusted: invoice.adjustment_amount,
+  paid: invoice.amount_paid,
   pulled,
 });
 
@@ -104,13 +108,22 @@ function sentOf(
   // One of which nothing is left is sent whole, and then told to be paid.
   const paidAlready = isPaid ? ZERO : paidWithoutProvider(amounts);
   return {
-    ...{ invoiceId: invoice.id, invoiceNumber: invoice.invoice_number, payerId },
-    ...{ currency: invoice.currency, daysUntilDue: daysUntilDue(invoice) },
-    ...{ amounts, isPaid, asked: invoice.total.minus(paidAlready) },
+    invoiceId: invoice.id,
+    invoiceNumber: invoice.invoice_number,
+    payerId,
+    currency: invoice.currency,
+    daysUntilDue: daysUntilDue(invoice),
+    amounts,
+    isPaid,
+    asked: invoice.total.minus(paidAlready),
     lines: providerLines(
       {
-        ...{ lines, total: invoice.total, totalDiscount: invoice.total_discount, paidAlready },
-        ...{ creditsApplied: invoice.total_prepaid_credits_applied, totalTax: invoice.total_tax },
+        lines,
+        total: invoice.total,
+        totalDiscount: invoice.total_discount,
+        paidAlready,
+        creditsApplied: invoice.total_prepaid_credits_applied,
+        totalTax: invoice.total_tax,
       },
       linesMax,
     ),
@@ -133,8 +146,11 @@ async function beginOnce(work: Work, sent: SentInvoice): Promise<string | Refusa
     // From here on no charge of the invoice begins, which is locked by those that do.
     await lockRecord(unit, INVOICES, synced.invoice.id);
     return createRecord(unit, INTEGRATIONS, {
-      ...{ entity_type: 'invoice', entity_id: synced.invoice.id, metadata: {} },
-      ...{ provider_type: synced.connection.provider_type, provider_entity_id: id },
+      entity_type: 'invoice',
+      entity_id: synced.invoice.id,
+      metadata: {},
+      provider_type: synced.connection.provider_type,
+      provider_entity_id: id,
     });
   });
   return isRefusal(stored) ? stored : id;
@@ -216,8 +232,10 @@ function close(
   { id, status }: ProviderState,
 ): Promise<Refusal | null> {
   const result = {
-    ...{ invoice_id: invoiceId, method },
-    ...{ provider_invoice_id: id, provider_status: status },
+    invoice_id: invoiceId,
+    method,
+    provider_invoice_id: id,
+    provider_status: status,
   };
   return closeWorkflow(unit, workflowId, { workflow_status: 'Completed', result });
 }

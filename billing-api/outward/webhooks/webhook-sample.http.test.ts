@@ -10,11 +10,20 @@ describe('POST /webhook-events/invoice.update.finalized', () => {
     expect(status).toBe(200);
     expect(body.event_type).toBe('invoice.update.finalized');
     expect(body.invoice).toMatchObject({
-      ...{ id: 'inv_01J0000000000000000000000A', invoice_number: 'INV-202501-00001' },
-      ...{ invoice_type: 'SUBSCRIPTION', invoice_status: 'FINALIZED', payment_status: 'PENDING' },
-      ...{ currency: 'usd', subtotal: '150.00', total_discount: '15.00', total_tax: '27.00' },
-      ...{ total_prepaid_credits_applied: '40.00', total: '122.00', amount_due: '122.00' },
-      ...{ amount_remaining: '122.00', period_start: '2025-01-01T00:00:00.000Z' },
+      id: 'inv_01J0000000000000000000000A',
+      invoice_number: 'INV-202501-00001',
+      invoice_type: 'SUBSCRIPTION',
+      invoice_status: 'FINALIZED',
+      payment_status: 'PENDING',
+      currency: 'usd',
+      subtotal: '150.00',
+      total_discount: '15.00',
+      total_tax: '27.00',
+      total_prepaid_credits_applied: '40.00',
+      total: '122.00',
+      amount_due: '122.00',
+      amount_remaining: '122.00',
+      period_start: '2025-01-01T00:00:00.000Z',
       period_end: '2025-02-01T00:00:00.000Z',
     });
     const lines = body.invoice.line_items.map((line: { price_type: string; amount: string }) => [

@@ -37,11 +37,15 @@ export interface TimelineDto {
 
 function itemOf({ id, entity_type: entityType, action, before, after, ...row }: AuditRow) {
   return {
-    ...{ id, at: formatInstant(row.created_at), entity_type: entityType },
-    ...{ entity_id: row.entity_id, action },
+    id,
+    at: formatInstant(row.created_at),
+    entity_type: entityType,
+    entity_id: row.entity_id,
+    action,
     summary: timelineText({ entityType, action, before, after }),
     link: timelineLink(entityType, row.entity_id, after),
-    ...{ actor_kind: row.actor_kind, actor_name: row.actor_name },
+    actor_kind: row.actor_kind,
+    actor_name: row.actor_name,
   };
 }
 

@@ -14,8 +14,11 @@ test('the timeline of a customer has everything that happened to it, in order, w
   const other = await api.make('/v1/customers', { external_id: 'other' });
   const subscribe = (externalId: string) =>
     api.make('/v1/subscriptions', {
-      ...{ external_customer_id: externalId, plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z' },
+      external_customer_id: externalId,
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: '2026-01-01T00:00:00Z',
     });
   const { id } = await subscribe('acme');
   await subscribe('other');
@@ -45,7 +48,8 @@ test('the timeline of a customer has everything that happened to it, in order, w
   const linkOf = (type: string) =>
     body.items.find((one: Answer) => one.entity_type === type).link as string;
   expect([linkOf('subscription'), linkOf('pause')]).toEqual([
-    ...[`/v1/subscriptions/${id}`, `/v1/subscriptions/${id}`],
+    `/v1/subscriptions/${id}`,
+    `/v1/subscriptions/${id}`,
   ]);
   const invoice = await api.call('GET', linkOf('invoice'));
   expect(invoice.body.invoice_number).toBe('INV-202601-00001');

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { PasswordGuesses, type Guess } from './password-guesses.js';
 
 const from = (clientAddress: string, email = 'kim@example.com'): Guess => ({
-  ...{ email, clientAddress },
+  email,
+  clientAddress,
 });
 
 /** Guesses ten times, each from an address of its own. */

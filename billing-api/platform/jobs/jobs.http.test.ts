@@ -44,12 +44,22 @@ describe('jobs of an environment', () => {
     const listed = await api.call('GET', '/v1/jobs');
     expect(listed.body.items).toEqual([
       {
-        ...{ id: 'job_1', job: 'renew', key: 'k', input: { a: 1 }, status: 'parked', attempts: 10 },
-        ...{ due_at: '2026-11-20T10:00:00.000Z', next_attempt_at: null, error: PARKED.error },
-        ...{ parked_at: PARKED.parked_at, created_at: '2026-11-20T10:00:00.000Z' },
+        id: 'job_1',
+        job: 'renew',
+        key: 'k',
+        input: { a: 1 },
+        status: 'parked',
+        attempts: 10,
+        due_at: '2026-11-20T10:00:00.000Z',
+        next_attempt_at: null,
+        error: PARKED.error,
+        parked_at: PARKED.parked_at,
+        created_at: '2026-11-20T10:00:00.000Z',
       },
       expect.objectContaining({
-        ...{ id: 'job_2', next_attempt_at: '2026-11-20T11:00:00.000Z', parked_at: null },
+        id: 'job_2',
+        next_attempt_at: '2026-11-20T11:00:00.000Z',
+        parked_at: null,
       }),
     ]);
     const parked = await api.call('GET', '/v1/jobs?status=parked&job=renew');

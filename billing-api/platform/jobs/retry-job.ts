@@ -17,8 +17,11 @@ async function runAgain(unit: Unit, parked: readonly JobRow[]): Promise<readonly
       WHERE ${isOfEnvironment} AND id = ${before.id}
       RETURNING id, name, key, input, status, attempts, due_at, run_at, error, parked_at, created_at`);
     unit.changes.push({
-      ...{ entityType: 'job', entityId: before.id, action: 'updated' },
-      ...{ before: jobToDto(before), after: jobToDto(row) },
+      entityType: 'job',
+      entityId: before.id,
+      action: 'updated',
+      before: jobToDto(before),
+      after: jobToDto(row),
     });
     after.push(row);
   }

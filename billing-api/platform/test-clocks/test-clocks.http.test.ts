@@ -18,8 +18,11 @@ async function subscribe(api: BillingUnderTest): Promise<Answer> {
   await api.make('/v1/prices', { ...price, amount: '100', invoice_cadence: 'ADVANCE' });
   await api.make('/v1/prices', { ...price, amount: '10', invoice_cadence: 'ARREAR' });
   return api.make('/v1/subscriptions', {
-    ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-    ...{ billing_period: 'MONTHLY', payment_terms: '15 NET' },
+    external_customer_id: 'acme',
+    plan_id: plan.id,
+    currency: 'usd',
+    billing_period: 'MONTHLY',
+    payment_terms: '15 NET',
   });
 }
 
@@ -33,9 +36,17 @@ async function lifeOf(api: BillingUnderTest): Promise<Answer> {
   const { items: events } = (await api.call('GET', '/v1/webhooks/events?limit=1000')).body;
   return {
     invoices: invoices.map((one: Answer) => [
-      ...[one.invoice_number, one.billing_reason, one.invoice_status, one.payment_status],
-      ...[one.total, one.amount_remaining, one.period_start, one.period_end],
-      ...[one.created_at, one.finalized_at, one.due_date],
+      one.invoice_number,
+      one.billing_reason,
+      one.invoice_status,
+      one.payment_status,
+      one.total,
+      one.amount_remaining,
+      one.period_start,
+      one.period_end,
+      one.created_at,
+      one.finalized_at,
+      one.due_date,
     ]),
     wallets: wallets.map((one: Answer) => one.credit_balance),
     events: events.map((one: Answer) => [one.sequence, one.event_name, one.created_at]),
@@ -125,7 +136,9 @@ describe('a test clock', () => {
     await runner.runNext(Date.parse(START), new AbortController().signal);
     const after = (await api.call('GET', `${PATH}/${id}`)).body;
     expect([after.status, after.now > START, after.now < body.now]).toEqual([
-      ...['advancing', true, true],
+      'advancing',
+      true,
+      true,
     ]);
   });
 

@@ -12,8 +12,15 @@ export function beginWorkflow(
   { type, entity, id }: BegunWork,
 ): Promise<WorkflowRow | Refusal> {
   return createRecord(unit, WORKFLOWS, {
-    ...{ run_id: unit.newId('run'), workflow_type: type, workflow_status: 'Running' },
-    ...{ entity, entity_id: id, start_time: unit.now, close_time: null },
-    ...{ result: null, error_code: null, error_message: null },
+    run_id: unit.newId('run'),
+    workflow_type: type,
+    workflow_status: 'Running',
+    entity,
+    entity_id: id,
+    start_time: unit.now,
+    close_time: null,
+    result: null,
+    error_code: null,
+    error_message: null,
   });
 }

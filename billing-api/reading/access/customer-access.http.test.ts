@@ -49,19 +49,30 @@ describe('GET /customers/{id}/entitlements', () => {
     expect(answer.features).toHaveLength(1);
     expect(answer.features[0].feature).toMatchObject({ id: featureId, name: 'Calls' });
     expect(answer.features[0].entitlement).toEqual({
-      ...{ is_enabled: true, usage_limit: 107, is_soft_limit: true, usage_reset_period: 'DAILY' },
+      is_enabled: true,
+      usage_limit: 107,
+      is_soft_limit: true,
+      usage_reset_period: 'DAILY',
       static_values: [],
     });
     const source = { quantity: 1, is_enabled: true, entity_name: 'Pro', static_value: null };
     const limited = { ...source, usage_reset_period: 'DAILY' };
     expect(answer.features[0].sources).toEqual([
       {
-        ...{ ...limited, subscription_id: first, entity_type: 'PLAN', entity_id: plan.planId },
-        ...{ entitlement_id: ent.id, usage_limit: 100 },
+        ...limited,
+        subscription_id: first,
+        entity_type: 'PLAN',
+        entity_id: plan.planId,
+        entitlement_id: ent.id,
+        usage_limit: 100,
       },
       {
-        ...{ ...limited, subscription_id: second, entity_type: 'SUBSCRIPTION', entity_id: second },
-        ...{ entitlement_id: replaced.id, usage_limit: 7 },
+        ...limited,
+        subscription_id: second,
+        entity_type: 'SUBSCRIPTION',
+        entity_id: second,
+        entitlement_id: replaced.id,
+        usage_limit: 7,
       },
     ]);
     expect(await get(api, `/v1/customers/${customer.id}/entitlements`)).toEqual(answer);
@@ -134,8 +145,11 @@ describe('GET /customers/{id}/entitlements', () => {
   }) => {
     const { id } = await api.make('/v1/customers', { external_id: 'acme' });
     expect(await get(api, `/v1/customers/${id}/entitlements`)).toEqual({
-      ...{ customer_id: id, subscriptions: [], features: [] },
-      ...{ plan_id: null, subscription_id: null },
+      customer_id: id,
+      subscriptions: [],
+      features: [],
+      plan_id: null,
+      subscription_id: null,
     });
     const { apiKey } = await makeKey(database.database, {});
     const headers = { 'x-api-key': apiKey };
@@ -184,8 +198,12 @@ describe('GET /customers/usage', () => {
     expect(usage.features).toHaveLength(1);
     expect(usage.features[0]).toMatchObject({
       feature: { id: featureId },
-      ...{ current_usage: '70.5', total_limit: '150', is_unlimited: false, usage_percent: '47' },
-      ...{ is_enabled: true, is_soft_limit: false },
+      current_usage: '70.5',
+      total_limit: '150',
+      is_unlimited: false,
+      usage_percent: '47',
+      is_enabled: true,
+      is_soft_limit: false,
       next_usage_reset_at: '2026-11-01T00:00:00.000Z',
       sources: [{ subscription_id: id, usage_limit: 150 }],
     });
@@ -214,12 +232,15 @@ describe('GET /customers/usage', () => {
     await plan.count(numbersAt(['19T23:59:59.000', '50'], ['20T11:00:00.000', '20.5']));
     await plan.subscribe();
     expect((await get(api, USAGE)).features[0]).toMatchObject({
-      ...{ current_usage: '20.5', total_limit: '10', usage_percent: '205' },
+      current_usage: '20.5',
+      total_limit: '10',
+      usage_percent: '205',
       next_usage_reset_at: '2026-10-21T00:00:00.000Z',
     });
     clock.set('2026-10-21T00:00:00Z');
     expect((await get(api, USAGE)).features[0]).toMatchObject({
-      ...{ current_usage: '0', usage_percent: '0' },
+      current_usage: '0',
+      usage_percent: '0',
       next_usage_reset_at: '2026-10-22T00:00:00.000Z',
     });
   });
@@ -232,7 +253,10 @@ describe('GET /customers/usage', () => {
     const other = await api.make('/v1/customers', { external_id: 'other' });
     const both = `/v1/customers/usage?external_customer_id=acme&customer_id=${other.id}`;
     expect(await get(api, both)).toMatchObject({
-      ...{ customer_id: acme.id, period_start: null, period_end: null, features: [] },
+      customer_id: acme.id,
+      period_start: null,
+      period_end: null,
+      features: [],
     });
   });
 });

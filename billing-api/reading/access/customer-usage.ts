@@ -76,7 +76,8 @@ export async function readCustomerUsage(
   if (isRefusal(queries)) return queries;
   const { environment } = occasion;
   const asked = queries.map(({ entitlement, query }) => ({
-    ...{ customers: usageOfEntitlement(access, entitlement), queries: [query] },
+    customers: usageOfEntitlement(access, entitlement),
+    queries: [query],
   }));
   const answers = await readUsageOfMany(dependencies.usage, environment, asked);
   if (answers === null) return tooManyCells({ buckets: null });

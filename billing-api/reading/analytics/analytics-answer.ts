@@ -23,7 +23,8 @@ function pointsToDto(item: AnalyticsItem, { isBrokenDown, related }: Analytics) 
       timestamp: formatInstant(window.startMs),
       usage: plain(value),
       ...costOfPoint(own),
-      ...{ discount: null, cost: null },
+      discount: null,
+      cost: null,
       event_count: eventCount,
       ...(isBrokenDown ? { buckets } : {}),
     };

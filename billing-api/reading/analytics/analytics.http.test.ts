@@ -12,7 +12,9 @@ const analyse = (api: BillingUnderTest, members: object = {}) =>
 
 const previewOf = (api: BillingUnderTest, id: string) =>
   api.make('/v1/invoices/preview', {
-    ...{ subscription_id: id, period_start: OCTOBER.start_time, period_end: OCTOBER.end_time },
+    subscription_id: id,
+    period_start: OCTOBER.start_time,
+    period_end: OCTOBER.end_time,
   });
 
 describe('POST /events/analytics', () => {
@@ -25,7 +27,10 @@ describe('POST /events/analytics', () => {
     const plan = await makePricedPlan(api, { database, clickhouse }, terms);
     await plan.count(numbersAt(['05T10:00:00.000', '300'], ['20T10:00:00.000', '350']));
     await api.make('/v1/coupons', {
-      ...{ name: 'Ten', coupon_code: 'TEN', type: 'percentage', percentage_off: '10' },
+      name: 'Ten',
+      coupon_code: 'TEN',
+      type: 'percentage',
+      percentage_off: '10',
       cadence: 'forever',
     });
     const commitment = { commitment_amount: '500', commitment_overage_factor: '1.2' };
@@ -78,7 +83,9 @@ describe('POST /events/analytics', () => {
     const plan = await makePricedPlan(api, { database, clickhouse }, terms);
     await plan.count(numbersAt(['05T10:00:00.000', '500']));
     const id = await plan.subscribe({
-      ...{ commitment_amount: '250', overage_factor: '1.5', enable_true_up: true },
+      commitment_amount: '250',
+      overage_factor: '1.5',
+      enable_true_up: true,
     });
     expect((await previewOf(api, id)).total).toBe('250.00');
     expect(await analyse(api)).toMatchObject({
@@ -99,11 +106,12 @@ describe('POST /events/analytics', () => {
       { at: '2026-09-05T10:00:00.000Z', properties: { n: '100' } },
     ]);
     const commitment = {
-      ...{ commitment_amount: '500', commitment_overage_factor: '1.2' },
+      commitment_amount: '500',
+      commitment_overage_factor: '1.2',
       commitment_true_up_enabled: true,
     };
     await plan.subscribe({
-      ...{ start_date: '2026-08-01T00:00:00Z' },
+      start_date: '2026-08-01T00:00:00Z',
       line_item_commitments: { [plan.priceId]: commitment },
     });
     const range = { start_time: '2026-07-01T00:00:00Z', end_time: '2026-10-01T00:00:00Z' };
@@ -111,8 +119,10 @@ describe('POST /events/analytics', () => {
     expect(item).toMatchObject({
       total_cost: '1180.00',
       commitment_info: {
-        ...{ amount: '500', computed_commitment_utilized_amount: '600.00' },
-        ...{ computed_overage_amount: '180.00', computed_true_up_amount: '400.00' },
+        amount: '500',
+        computed_commitment_utilized_amount: '600.00',
+        computed_overage_amount: '180.00',
+        computed_true_up_amount: '400.00',
       },
     });
   });
@@ -134,8 +144,11 @@ describe('POST /events/analytics', () => {
       ),
     );
     const bucket = {
-      ...{ start: { hour: 9 }, end: { hour: 17 }, commitment_type: 'amount' },
-      ...{ commitment_value: '4', overage_factor: 1.5 },
+      start: { hour: 9 },
+      end: { hour: 17 },
+      commitment_type: 'amount',
+      commitment_value: '4',
+      overage_factor: 1.5,
       price: { currency: 'usd', amount: '0.80' },
     };
     await plan.subscribe({
@@ -147,23 +160,37 @@ describe('POST /events/analytics', () => {
     const [item] = (await analyse(api, asked)).items;
     expect(item).toMatchObject({ total_cost: '16.20', total_usage: '17' });
     const fifth = {
-      ...{ total_usage: '13', base_charge: '10.4', computed_utilized: '6.4' },
-      ...{ computed_overage: '6', computed_true_up: '0' },
+      total_usage: '13',
+      base_charge: '10.4',
+      computed_utilized: '6.4',
+      computed_overage: '6',
+      computed_true_up: '0',
     };
     expect(item.bucket_summaries).toEqual([
       {
-        ...{ ...fifth, total_usage: '14', base_charge: '11.2', computed_utilized: '7.2' },
-        ...{ bucket_id: expect.any(String), subscription_line_item_id: item.sub_line_item_id },
-        ...{ price_id: expect.any(String), commitment_type: 'amount', commitment_value: '4' },
-        ...{ start: { hour: 9, minute: 0 }, end: { hour: 17, minute: 0 } },
+        ...fifth,
+        total_usage: '14',
+        base_charge: '11.2',
+        computed_utilized: '7.2',
+        bucket_id: expect.any(String),
+        subscription_line_item_id: item.sub_line_item_id,
+        price_id: expect.any(String),
+        commitment_type: 'amount',
+        commitment_value: '4',
+        start: { hour: 9, minute: 0 },
+        end: { hour: 17, minute: 0 },
       },
     ]);
     const used = item.points.filter((one: { usage: string }) => one.usage !== '0');
     expect(used).toMatchObject([
       {
-        ...{ timestamp: '2026-10-05T00:00:00.000Z', usage: '16', subtotal: '15.4' },
+        timestamp: '2026-10-05T00:00:00.000Z',
+        usage: '16',
+        subtotal: '15.4',
         computed_commitment_utilized_amount: '9.4',
-        ...{ computed_overage_amount: '6', computed_true_up_amount: '0', buckets: [fifth] },
+        computed_overage_amount: '6',
+        computed_true_up_amount: '0',
+        buckets: [fifth],
       },
       { timestamp: '2026-10-06T00:00:00.000Z', subtotal: '0.8', computed_overage_amount: '0' },
     ]);

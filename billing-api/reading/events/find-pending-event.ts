@@ -16,7 +16,12 @@ function eventIn(
   if (event === undefined) return null;
   const { eventName, customerId, source, timestampMs, properties } = event;
   return {
-    ...{ eventId, eventName, customerId, source, timestampMs, properties },
+    eventId,
+    eventName,
+    customerId,
+    source,
+    timestampMs,
+    properties,
     customerKey: customerKeyOfEvent(event),
     receivedAtMs: record.receivedAtMs,
     position: { ...place, index: firstIndex + index },

@@ -37,7 +37,8 @@ export async function findLinesOfEvent(
   by: { readonly customerIds: readonly string[]; readonly meterIds: readonly string[] },
 ): Promise<readonly EventLine[]> {
   const lines = await findMeteredLines(transaction, by.customerIds, {
-    ...{ meterIds: by.meterIds, atMs: event.timestampMs },
+    meterIds: by.meterIds,
+    atMs: event.timestampMs,
   });
   const prices = await findPrices(
     transaction,

@@ -14,7 +14,8 @@ export async function invoiceCsv(invoice: InvoiceDto): Promise<string> {
   const lines = await mapInTurns(invoice.line_items, (line) =>
     csvLines([
       [
-        ...[invoice.id, invoice.invoice_number],
+        invoice.id,
+        invoice.invoice_number,
         ...COLUMNS.map((column) => line[column]),
         unitAmountText(line),
       ],

@@ -7,18 +7,20 @@ import { invoicePdf } from './invoice-pdf.js';
 import type { PrintedPage } from './printed-invoice.js';
 
 const row = (differing: Partial<InvoiceRow>): InvoiceRow => ({
-  ...{ kind: 'line', name: 'API calls', quantity: '3', unit: '0.25', amount: '0.75' },
+  kind: 'line',
+  name: 'API calls',
+  quantity: '3',
+  unit: '0.25',
+  amount: '0.75',
   ...differing,
 });
 
 const PAGE: PrintedPage = {
-  ...{
-    title: 'Invoice',
-    name: 'Invoice 1',
-    notice: null,
-    seller: ['Example Ltd'],
-    customer: ['Acme Inc.'],
-  },
+  title: 'Invoice',
+  name: 'Invoice 1',
+  notice: null,
+  seller: ['Example Ltd'],
+  customer: ['Acme Inc.'],
   facts: [['Number', 'INV-202601-00001']],
   amountTitle: 'Amount USD',
   rows: [row({}), row({ kind: 'total', name: 'Total', quantity: '', unit: '' })],

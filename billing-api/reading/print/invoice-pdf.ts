@@ -60,8 +60,11 @@ class InvoicePrinter {
       bufferPages: true,
       lang: 'en',
       info: {
-        ...{ Title: page.name, Creator: 'Minutebook', Producer: 'Minutebook' },
-        ...{ CreationDate: madeAt, ModDate: madeAt },
+        Title: page.name,
+        Creator: 'Minutebook',
+        Producer: 'Minutebook',
+        CreationDate: madeAt,
+        ModDate: madeAt,
       },
     });
   }

@@ -10,8 +10,16 @@ const NEVER = new AbortController().signal;
 const LIMITS = { msMax: 600_000, heapMbMax: 256, keptBytesMax: 1_000_000 };
 
 const pageOf = (title: string): PrintedPage => ({
-  ...{ title, name: '', notice: null, seller: [], customer: [], facts: [], amountTitle: '' },
-  ...{ rows: [], notes: [], madeAt: 0 },
+  title,
+  name: '',
+  notice: null,
+  seller: [],
+  customer: [],
+  facts: [],
+  amountTitle: '',
+  rows: [],
+  notes: [],
+  madeAt: 0,
 });
 
 const folder = await mkdtemp(join(tmpdir(), 'papers-'));

@@ -20,7 +20,10 @@ describe('GET /invoices/{id}/pdf and lines.csv', () => {
     });
     const { body: invoice } = await api.call('POST', '/v1/invoices', {
       body: {
-        ...{ customer_id: customer.id, currency, subtotal: amount, total: amount },
+        customer_id: customer.id,
+        currency,
+        subtotal: amount,
+        total: amount,
         amount_due: amount,
         line_items: [{ display_name: '=cmd', amount }],
       },
@@ -58,16 +61,23 @@ describe('GET /invoices/{id}/pdf and lines.csv', () => {
   test('say of a fee in advance which month it is for', async ({ api, bill }) => {
     const made = await makeSubscription(api, OCTOBER);
     await api.make('/v1/prices', {
-      ...{ entity_id: made.planId, currency: 'usd', amount: '20', invoice_cadence: 'ADVANCE' },
+      entity_id: made.planId,
+      currency: 'usd',
+      amount: '20',
+      invoice_cadence: 'ADVANCE',
       display_name: 'Base fee',
     });
     const { id } = await api.make('/v1/subscriptions', {
-      ...{ customer_id: made.customerId, plan_id: made.planId, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', ...OCTOBER },
+      customer_id: made.customerId,
+      plan_id: made.planId,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      ...OCTOBER,
     });
     await bill('2026-11-01T00:30:00.000Z');
     const { items } = await api.make('/v1/invoices/search', {
-      ...{ subscription_id: id, invoice_status: ['DRAFT'] },
+      subscription_id: id,
+      invoice_status: ['DRAFT'],
     });
     const text = (await pdfOf(api, `/v1/invoices/${items[0].id}`)).text.join('\n');
     expect(text).toContain('2026-10-01 to 2026-11-01');
@@ -95,15 +105,22 @@ describe('GET /invoices/{id}/pdf and lines.csv', () => {
     await bill('2026-10-01T00:00:00.000Z');
     await api.make('/v1/taxes/rates', { name: 'VAT', code: 'vat', percentage_value: '20' });
     await api.make('/v1/taxes/associations', {
-      ...{ tax_rate_code: 'vat', entity_type: 'tenant', auto_apply: true },
+      tax_rate_code: 'vat',
+      entity_type: 'tenant',
+      auto_apply: true,
     });
     await api.make('/v1/coupons', {
-      ...{ name: 'Ten', coupon_code: 'TEN', type: 'percentage', percentage_off: '10' },
+      name: 'Ten',
+      coupon_code: 'TEN',
+      type: 'percentage',
+      percentage_off: '10',
       cadence: 'forever',
     });
     const plan = await api.make('/v1/plans', { name: 'Pro' });
     const meter = await api.make('/v1/meters', {
-      ...{ name: 'Calls', event_name: 'call', aggregation: { type: 'COUNT' } },
+      name: 'Calls',
+      event_name: 'call',
+      aggregation: { type: 'COUNT' },
     });
     const price = { entity_id: plan.id, currency: 'usd' };
     const fee = { ...price, invoice_cadence: 'ARREAR' };
@@ -111,20 +128,29 @@ describe('GET /invoices/{id}/pdf and lines.csv', () => {
     await api.make('/v1/prices', { ...fee, amount: '33.335', display_name: 'Base fee' });
     await api.make('/v1/prices', { ...fee, amount: '0', display_name: 'Free support' });
     await api.make('/v1/prices', {
-      ...{ ...fee, display_name: 'Seats', tier_mode: 'SLAB' },
+      ...fee,
+      display_name: 'Seats',
+      tier_mode: 'SLAB',
       tiers: [{ unit_amount: '7', flat_amount: '2', up_to: 10 }, { unit_amount: '5' }],
     });
     await api.make('/v1/customers', { external_id: 'acme', name: 'Acme' });
     await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd', coupons: ['TEN'] },
-      ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00.000Z' },
+      external_customer_id: 'acme',
+      plan_id: plan.id,
+      currency: 'usd',
+      coupons: ['TEN'],
+      billing_period: 'MONTHLY',
+      start_date: '2026-10-01T00:00:00.000Z',
     });
     await bill('2026-11-01T02:00:00.000Z');
     const [found] = (await api.make('/v1/invoices/search', {})).items;
     const { body: invoice } = await api.call('GET', `/v1/invoices/${found.id}`);
     // 33.34 + 0.00 + 9.00 and no calls; less 4.23; 20 % of 38.11.
     expect([invoice.subtotal, invoice.total_discount, invoice.total_tax, invoice.total]).toEqual([
-      ...['42.34', '4.23', '7.62', '45.73'],
+      '42.34',
+      '4.23',
+      '7.62',
+      '45.73',
     ]);
     const text = (await pdfOf(api, `/v1/invoices/${found.id}`)).text.join('\n');
     for (const name of ['Base fee', 'Free support', 'Seats', 'tier 1', 'Ten (TEN), 10', 'VAT, 20'])
@@ -138,7 +164,9 @@ describe('GET /invoices/{id}/pdf and lines.csv', () => {
     expect(lines).toEqual([3334, 0, 900]);
     const calls = invoice.line_items.find((line: Answer) => line.meter_id !== null);
     expect([calls.quantity, calls.amount, text.includes(calls.display_name)]).toEqual([
-      ...['0', '0.00', true],
+      '0',
+      '0.00',
+      true,
     ]);
     expect(lines.reduce((sum, cent) => sum + cent, 0)).toBe(amountOf('Subtotal'));
     expect(amountOf('Subtotal') + amountOf('Discounts') + amountOf('Taxes')).toBe(4573);
@@ -148,11 +176,17 @@ describe('GET /invoices/{id}/pdf and lines.csv', () => {
   test('show a credit note with its lines and its total', async ({ api }) => {
     const customer = await api.make('/v1/customers', { external_id: 'a', name: 'Acme' });
     const invoice = await api.make('/v1/invoices', {
-      ...{ customer_id: customer.id, currency: 'usd', subtotal: '10', total: '10' },
-      ...{ amount_due: '10', line_items: [{ display_name: 'Work', amount: '10' }] },
+      customer_id: customer.id,
+      currency: 'usd',
+      subtotal: '10',
+      total: '10',
+      amount_due: '10',
+      line_items: [{ display_name: 'Work', amount: '10' }],
     });
     const note = await api.make('/v1/creditnotes', {
-      ...{ invoice_id: invoice.id, process_credit_note: false, memo: 'Sorry' },
+      invoice_id: invoice.id,
+      process_credit_note: false,
+      memo: 'Sorry',
       line_items: [{ invoice_line_item_id: invoice.line_items[0].id, amount: '2.5' }],
     });
     const path = `/v1/creditnotes/${note.id}`;

@@ -42,7 +42,10 @@ export function printedNote(
     amountTitle: `Amount ${currency.toUpperCase()}`,
     rows: [
       ...lines.map(({ display_name: name, amount }) => ({
-        ...{ kind: 'line' as const, name, ...blank, amount: money(amount) },
+        kind: 'line' as const,
+        name,
+        ...blank,
+        amount: money(amount),
       })),
       { kind: 'total', name: 'Total', ...blank, amount: money(row.total_amount) },
     ],

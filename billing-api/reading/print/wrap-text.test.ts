@@ -3,7 +3,9 @@ import { wrapText } from './wrap-text.js';
 
 const wrap = (text: string, lettersMax: number): readonly string[] =>
   wrapText(text, {
-    ...{ width: lettersMax, widthOf: (line) => line.length, roughWidthOf: (line) => line.length },
+    width: lettersMax,
+    widthOf: (line) => line.length,
+    roughWidthOf: (line) => line.length,
   });
 
 type Case = readonly [what: string, text: string, lettersMax: number, lines: readonly string[]];

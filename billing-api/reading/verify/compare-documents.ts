@@ -149,7 +149,10 @@ function compareTotals({ header }: InvoiceDocument, totals: InvoiceTotals): read
   return expected
     .filter(([, stored, computed]) => !stored.equals(computed))
     .map(([member, stored, computed]) => ({
-      ...{ lineItemId: null, member, stored: plain(stored), computed: plain(computed) },
+      lineItemId: null,
+      member,
+      stored: plain(stored),
+      computed: plain(computed),
     }));
 }
 
@@ -161,10 +164,12 @@ export function compareDocuments(
   return [
     ...compareLines(document.lines, lines),
     ...compareList(COUPON_APPLICATIONS.columns, document.coupons, {
-      ...{ computed: couponApplications.map(couponOf), name: 'coupon_applications' },
+      computed: couponApplications.map(couponOf),
+      name: 'coupon_applications',
     }),
     ...compareList(INVOICE_TAXES.columns, document.taxes, {
-      ...{ computed: taxes.map(taxOf), name: 'taxes' },
+      computed: taxes.map(taxOf),
+      name: 'taxes',
     }),
     ...compareTotals(document, totals),
   ];

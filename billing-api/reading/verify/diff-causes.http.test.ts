@@ -36,7 +36,10 @@ const test = peerTest.extend<{ recount: (meter: PeerMeter) => Promise<void> }>({
       const aggregation = { ...COUNT_EVENTS, ...SUM };
       const countsOn = [{ environment, meterId: id, generation, aggregation }];
       const eventOf = (at: string, units: string) => ({
-        ...{ at, eventName: 'call', properties: { units, region: 'eu' }, countsOn },
+        at,
+        eventName: 'call',
+        properties: { units, region: 'eu' },
+        countsOn,
       });
       await storeEvents({ database, clickhouse }, environment, [
         eventOf('2026-10-07T00:00:00Z', '1'),
@@ -53,7 +56,8 @@ const shownOf = ({ lines, totals, causes }: Answer): Shown => [
   lines.map((one: Answer) =>
     [
       `${one.display_name} ${one.change}: ${one.quantity_from} → ${one.quantity_to}`,
-      ...[`${one.amount_from} → ${one.amount_to}`, one.causes.join(' ')],
+      `${one.amount_from} → ${one.amount_to}`,
+      one.causes.join(' '),
     ].join('; '),
   ),
   `${totals.from} → ${totals.to}`,
@@ -89,10 +93,14 @@ const CASES: readonly Case[] = [
     cause: 'an entitlement',
     change: async ({ api, subscription, calls }) => {
       const feature = await api.make('/v1/features', {
-        ...{ name: 'Calls', type: 'metered', meter_id: calls.id },
+        name: 'Calls',
+        type: 'metered',
+        meter_id: calls.id,
       });
       await api.make('/v1/entitlements', {
-        ...{ feature_id: feature.id, plan_id: subscription.plan_id, usage_limit: 1 },
+        feature_id: feature.id,
+        plan_id: subscription.plan_id,
+        usage_limit: 1,
       });
     },
     draft: [['call changed: 4 → 4; 4.00 → 3.00; entitlement'], '4.00 → 3.00', []],
@@ -102,12 +110,16 @@ const CASES: readonly Case[] = [
     cause: 'a coupon',
     change: async ({ api, subscription }) => {
       await api.make('/v1/coupons', {
-        ...{ name: 'Ten', coupon_code: 'TEN', type: 'percentage', percentage_off: '10' },
+        name: 'Ten',
+        coupon_code: 'TEN',
+        type: 'percentage',
+        percentage_off: '10',
         cadence: 'forever',
       });
       const add = [{ coupon_code: 'TEN', start_date: '2026-10-01T00:00:00Z' }];
       await api.make(`/v1/subscriptions/${subscription.id}/modify/execute`, {
-        ...{ type: 'coupon', coupon_params: { add } },
+        type: 'coupon',
+        coupon_params: { add },
       });
     },
     draft: [['call changed: 4 → 4; 4.00 → 4.00; coupon'], '4.00 → 3.60', ['coupon']],
@@ -118,7 +130,9 @@ const CASES: readonly Case[] = [
     change: async ({ api, subscription }) => {
       await api.make('/v1/taxes/rates', { name: 'VAT', code: 'vat', percentage_value: '20' });
       await api.make('/v1/taxes/associations', {
-        ...{ tax_rate_code: 'vat', entity_type: 'subscription', entity_id: subscription.id },
+        tax_rate_code: 'vat',
+        entity_type: 'subscription',
+        entity_id: subscription.id,
       });
     },
     draft: [['call same: 4 → 4; 4.00 → 4.00; '], '4.00 → 4.80', ['tax']],
@@ -178,7 +192,8 @@ describe('another price of a line', () => {
     const { body: found } = await api.call('GET', `/v1/invoices/${invoice.id}/diff`);
     expect(shownOf(found)).toEqual([
       ['Plan changed: 1 → 1; 100.00 → 120.00; price'],
-      ...['100.00 → 120.00', []],
+      '100.00 → 120.00',
+      [],
     ]);
   });
 
@@ -194,7 +209,8 @@ describe('another price of a line', () => {
     const { body: found } = await api.call('GET', `/v1/invoices/${draft.id}/diff`);
     expect(shownOf(found)).toEqual([
       ['Plan same: 1 → 1; 120.00 → 120.00; '],
-      ...['120.00 → 120.00', []],
+      '120.00 → 120.00',
+      [],
     ]);
   });
 });

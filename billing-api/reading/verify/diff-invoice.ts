@@ -111,7 +111,9 @@ function hasOtherTaxes(from: Side, to: Side): boolean {
   const rates = ({ document: { taxes } }: Side): string =>
     encode(
       taxes.map(({ tax_rate_id: id, tax_rate: rate }) => [
-        ...[id, rate.percentage_value, rate.fixed_value],
+        id,
+        rate.percentage_value,
+        rate.fixed_value,
       ]),
     );
   return rates(from) !== rates(to);
@@ -143,7 +145,9 @@ export async function diffInvoice(
   const byCoupons = hasOtherCoupons(from, to);
   const sides = { from: sideOf(from), to: sideOf(to), hasOtherCoupons: byCoupons };
   return {
-    ...{ from: from.document, to: to.document, lines: diffLines(sides) },
+    from: from.document,
+    to: to.document,
+    lines: diffLines(sides),
     causes: [
       ...(byCoupons ? ['coupon' as const] : []),
       ...(hasOtherTaxes(from, to) ? ['tax' as const] : []),

@@ -15,7 +15,10 @@ describe('GET /invoices/{id}/diff', () => {
     clickhouse,
   }) => {
     await api.make('/v1/coupons', {
-      ...{ name: 'Ten', coupon_code: 'TEN', type: 'percentage', percentage_off: '10' },
+      name: 'Ten',
+      coupon_code: 'TEN',
+      type: 'percentage',
+      percentage_off: '10',
       cadence: 'forever',
     });
     const { meterId, planId, customerId, id } = await makeSubscription(api, {
@@ -40,17 +43,25 @@ describe('GET /invoices/{id}/diff', () => {
     const [draft] = body.items;
     const diff = async (of: string) => (await api.call('GET', `/v1/invoices/${of}/diff`)).body;
     expect(await diff(draft.id)).toMatchObject({
-      ...{ from: draft.id, to: null, causes: [], totals: { from: '0.45', to: '0.45' } },
+      from: draft.id,
+      to: null,
+      causes: [],
+      totals: { from: '0.45', to: '0.45' },
       lines: [{ change: 'same', amount_from: '0.50', amount_to: '0.50', causes: [] }],
     });
     await store(['2026-10-06T10:00:10Z', '2026-10-07T10:00:20Z']);
     expect(await diff(draft.id)).toMatchObject({
       // 1.00 − 0.10.
-      ...{ causes: [], totals: { from: '0.45', to: '0.90' } },
+      causes: [],
+      totals: { from: '0.45', to: '0.90' },
       lines: [
         {
-          ...{ change: 'changed', quantity_from: '2', quantity_to: '4' },
-          ...{ amount_from: '0.50', amount_to: '1.00', causes: ['usage'] },
+          change: 'changed',
+          quantity_from: '2',
+          quantity_to: '4',
+          amount_from: '0.50',
+          amount_to: '1.00',
+          causes: ['usage'],
         },
       ],
     });
@@ -58,22 +69,26 @@ describe('GET /invoices/{id}/diff', () => {
     const path = `/v1/invoices/${draft.id}`;
     await api.call('POST', `${path}/void`, { body: {} });
     const feature = await api.make('/v1/features', {
-      ...{ name: 'Calls', type: 'metered', meter_id: meterId },
+      name: 'Calls',
+      type: 'metered',
+      meter_id: meterId,
     });
-    await api.make('/v1/entitlements', {
-      ...{ feature_id: feature.id, plan_id: planId, usage_limit: 1 },
-    });
+    await api.make('/v1/entitlements', { feature_id: feature.id, plan_id: planId, usage_limit: 1 });
     await api.make('/v1/taxes/rates', { name: 'VAT', code: 'vat', percentage_value: '20' });
     await api.make('/v1/taxes/associations', {
-      ...{ tax_rate_code: 'vat', entity_type: 'customer', entity_id: customerId },
+      tax_rate_code: 'vat',
+      entity_type: 'customer',
+      entity_id: customerId,
     });
     await api.call('POST', `${path}/recalculate`);
     await bill('2026-11-01T02:00:00.000Z');
     const replaced = (await api.call('GET', path)).body;
     const expected = {
-      ...{ from: draft.id, to: replaced.recalculated_invoice_id },
+      from: draft.id,
+      to: replaced.recalculated_invoice_id,
       // 0.75 − 0.08 = 0.67; 20 % of it is 0.13.
-      ...{ totals: { from: '0.90', to: '0.80' }, causes: ['tax'] },
+      totals: { from: '0.90', to: '0.80' },
+      causes: ['tax'],
       lines: [
         { change: 'changed', amount_from: '1.00', amount_to: '0.75', causes: ['entitlement'] },
       ],

@@ -54,7 +54,9 @@ describe('GET /invoices/{id}?group_by=', () => {
       { at, source: 'app' },
     ]);
     const preview = await api.make('/v1/invoices/preview', {
-      ...{ subscription_id: id, ...PERIOD, group_by: GROUPS },
+      subscription_id: id,
+      ...PERIOD,
+      group_by: GROUPS,
     });
     await bill('2026-11-01T02:00:00.000Z');
     const found = await api.call('POST', '/v1/invoices/search', {
@@ -66,7 +68,8 @@ describe('GET /invoices/{id}?group_by=', () => {
       (await api.call('GET', `${path}?${queryOf(names)}`)).body;
     const grouped = await read(GROUPS);
     expect(grouped.line_items[0]).toMatchObject({
-      ...{ quantity: '3', amount: '0.75' },
+      quantity: '3',
+      amount: '0.75',
       usage_analytics: [
         { source: 'web', usage: '2', cost: '0.50', percentage: '66.67', event_count: 2 },
         { source: 'app', usage: '1', cost: '0.25', percentage: '33.33', event_count: 1 },
@@ -100,8 +103,12 @@ describe('GET /invoices/{id}?group_by=', () => {
   test('refuses what is no group, and too many of them', async ({ api }) => {
     const customer = await api.make('/v1/customers', { external_id: 'acme' });
     const invoice = await api.make('/v1/invoices', {
-      ...{ customer_id: customer.id, currency: 'usd', subtotal: '1', total: '1' },
-      ...{ amount_due: '1', line_items: [{ display_name: 'A', amount: '1' }] },
+      customer_id: customer.id,
+      currency: 'usd',
+      subtotal: '1',
+      total: '1',
+      amount_due: '1',
+      line_items: [{ display_name: 'A', amount: '1' }],
     });
     const path = `/v1/invoices/${invoice.id}`;
     // Lines that were given have no usage.

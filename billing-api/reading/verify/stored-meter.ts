@@ -18,7 +18,10 @@ export function storedMeter(
     eventName: meter.eventName,
     filters: meter.filters,
     aggregation: {
-      ...{ type: meter.aggregationType, field, expression, multiplier },
+      type: meter.aggregationType,
+      field,
+      expression,
+      multiplier,
       groupBy: meter.groupBy,
     },
     bucketSize: meter.bucketSize,

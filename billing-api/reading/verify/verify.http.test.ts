@@ -97,7 +97,10 @@ describe('GET /invoices/{id}/verify', () => {
       );
       const { body: explained } = await api.call('GET', `${path}/explain`);
       expect(explained).toMatchObject({
-        ...{ invoice_id: invoice.id, line_item_id: line.id, event_count: 3, amount: '0.75' },
+        invoice_id: invoice.id,
+        line_item_id: line.id,
+        event_count: 3,
+        amount: '0.75',
       });
     },
   );
@@ -202,7 +205,8 @@ describe('GET /invoices/{id}/verify', () => {
       expect(await verify()).toMatchObject({ ...SAME, rules_version: 1 });
       const finished = (await api.call('GET', `/v1/invoices/${draft.id}`)).body;
       expect(finished).toMatchObject({
-        ...{ invoice_status: 'FINALIZED', total_prepaid_credits_applied: '0.10' },
+        invoice_status: 'FINALIZED',
+        total_prepaid_credits_applied: '0.10',
         amount_due: '0.15',
       });
       expect(await verified(api, draft.id)).toMatchObject({ ...SAME, rules_version: 1 });

@@ -74,7 +74,8 @@ export function composedAnswers<C extends Columns, Dto>(
 ): Answers<C, Dto> {
   const { types, created, read } = composed;
   return {
-    ...{ types, created },
+    types,
+    created,
     one: async (unit, row) => assertPresent((await read(unit, [row]))[0], `the ${resource.name}`),
     page: async (unit, search) => {
       const page = await searchRecords(unit, resource, search);

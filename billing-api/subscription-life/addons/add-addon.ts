@@ -95,7 +95,8 @@ function wantedOf(
   const { cadence = 'recurring', addon_id: addonId } = body;
   const wanted = {
     requested: { place: PLACE, addonId, startMs, endMs, cadence },
-    ...{ overrides: readOverrides(reader, body.override_line_items), commitments },
+    overrides: readOverrides(reader, body.override_line_items),
+    commitments,
   };
   return reader.refusal() ?? wanted;
 }
@@ -129,7 +130,8 @@ async function storeAddon(
   { requested, overrides, commitments }: Wanted,
 ): Promise<(StoredLines & { readonly associationId: string }) | Refusal> {
   const match = {
-    ...{ currency: row.currency, billingPeriod: row.billing_period },
+    currency: row.currency,
+    billingPeriod: row.billing_period,
     billingPeriodCount: row.billing_period_count,
   };
   const addons = await holdAddons(unit, { ...match, addons: [requested] });

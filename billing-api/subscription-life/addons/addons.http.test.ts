@@ -18,12 +18,18 @@ const test = billedTest.extend<{ world: World }>({
     await api.make('/v1/prices', { entity_id: plan.id, ...arrear });
     await api.make('/v1/customers', { external_id: 'acme' });
     const subscription = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z' },
+      external_customer_id: 'acme',
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: '2026-01-01T00:00:00Z',
     });
     const addon = await api.make('/v1/addons', { name: 'Support', lookup_key: 'support' });
     await api.make('/v1/prices', {
-      ...{ entity_type: 'ADDON', entity_id: addon.id, currency: 'usd', amount: '30' },
+      entity_type: 'ADDON',
+      entity_id: addon.id,
+      currency: 'usd',
+      amount: '30',
       invoice_cadence: 'ADVANCE',
     });
     await bill('2026-01-16T00:00:00Z');
@@ -53,7 +59,9 @@ describe('an addon of a running subscription (27)', () => {
       body: { ...body, proration_behavior: 'create_prorations' },
     });
     expect([added.status, added.body.addon_status, added.body.invoice.total]).toEqual([
-      ...[200, 'active', '15.48'],
+      200,
+      'active',
+      '15.48',
     ]);
     // A day after it was finalized, as the setting says (16).
     expect(added.body.invoice.due_date).toBe('2026-01-17T00:00:00.000Z');
@@ -75,8 +83,11 @@ describe('an addon of a running subscription (27)', () => {
     const { body: plans } = await api.call('POST', '/v1/plans/search', { body: {} });
     await api.make('/v1/customers', { external_id: 'draft' });
     const draft = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'draft', plan_id: plans.items[0].id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', subscription_status: 'draft' },
+      external_customer_id: 'draft',
+      plan_id: plans.items[0].id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      subscription_status: 'draft',
     });
     const add = (members: object) =>
       api.call('POST', '/v1/subscriptions/addon', {
@@ -121,7 +132,8 @@ describe('an addon of a running subscription (27)', () => {
       body: { addon_association_id: added.id, reason: 'too dear' },
     });
     expect(removed.body).toMatchObject({
-      ...{ addon_status: 'cancelled', end_date: '2026-03-01T00:00:00.000Z' },
+      addon_status: 'cancelled',
+      end_date: '2026-03-01T00:00:00.000Z',
       metadata: { cancellation_reason: 'too dear' },
     });
     await bill('2026-03-01T02:00:00Z');
@@ -139,15 +151,19 @@ describe('an addon of a running subscription (27)', () => {
   }) => {
     const body = { subscription_id: world.id, addon_id: world.addon, cadence: 'onetime' };
     const added = await api.make('/v1/subscriptions/addon', {
-      ...{ ...body, proration_behavior: 'create_prorations' },
+      ...body,
+      proration_behavior: 'create_prorations',
     });
     expect([added.cadence, added.end_date, added.line_items[0].end_date]).toEqual([
-      ...['onetime', '2026-02-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z'],
+      'onetime',
+      '2026-02-01T00:00:00.000Z',
+      '2026-02-01T00:00:00.000Z',
     ]);
     expect(added.invoice.total).toBe('15.48');
     const removed = await api.call('DELETE', '/v1/subscriptions/addon', {
       body: {
-        ...{ addon_association_id: added.id, proration_behavior: 'create_prorations' },
+        addon_association_id: added.id,
+        proration_behavior: 'create_prorations',
         effective_date: '2026-01-24T00:00:00Z',
       },
     });
@@ -170,7 +186,9 @@ describe('an addon of a running subscription (27)', () => {
   }) => {
     const add = (members: object) =>
       api.make('/v1/subscriptions/addon', {
-        ...{ subscription_id: world.id, addon_id: world.addon, ...members },
+        subscription_id: world.id,
+        addon_id: world.addon,
+        ...members,
       });
     const removed = await add({});
     await add({ end_date: '2026-02-01T00:00:00Z' });
@@ -190,7 +208,8 @@ describe('an addon of a running subscription (27)', () => {
     await bill('2026-03-11T03:00:00Z');
     expect(await world.invoices()).toEqual([
       // 31.00, 15.48 of the removed one, and 30.00 × 6 ÷ 31 of the one that ended on 1 Feb.
-      ...['2026-01-01 SUBSCRIPTION_CYCLE 52.29', '2026-01-16 SUBSCRIPTION_UPDATE 15.48'],
+      '2026-01-01 SUBSCRIPTION_CYCLE 52.29',
+      '2026-01-16 SUBSCRIPTION_UPDATE 15.48',
       '2026-02-11 SUBSCRIPTION_CYCLE 31.00',
     ]);
   });
@@ -201,10 +220,13 @@ describe('an addon of a running subscription (27)', () => {
     world,
   }) => {
     await api.make(`/v1/subscriptions/${world.id}/cancel`, {
-      ...{ cancellation_type: 'scheduled_date', cancel_at: '2026-01-24T00:00:00Z' },
+      cancellation_type: 'scheduled_date',
+      cancel_at: '2026-01-24T00:00:00Z',
     });
     const { id } = await api.make('/v1/subscriptions/addon', {
-      ...{ subscription_id: world.id, addon_id: world.addon, cadence: 'onetime' },
+      subscription_id: world.id,
+      addon_id: world.addon,
+      cadence: 'onetime',
       proration_behavior: 'create_prorations',
     });
     const { body: schedules } = await api.call('GET', `/v1/subscriptions/${world.id}/schedules`);
@@ -217,8 +239,10 @@ describe('an addon of a running subscription (27)', () => {
     await bill('2026-03-01T03:00:00Z');
     expect(await world.invoices()).toEqual([
       // 30.00 × 8 ÷ 31 on either side of the end.
-      ...['2026-01-01 SUBSCRIPTION_CYCLE 31.00', '2026-01-16 SUBSCRIPTION_UPDATE 7.74'],
-      ...['2026-01-24 PRORATION 7.74', '2026-02-01 SUBSCRIPTION_CYCLE 31.00'],
+      '2026-01-01 SUBSCRIPTION_CYCLE 31.00',
+      '2026-01-16 SUBSCRIPTION_UPDATE 7.74',
+      '2026-01-24 PRORATION 7.74',
+      '2026-02-01 SUBSCRIPTION_CYCLE 31.00',
     ]);
   });
 
@@ -228,13 +252,15 @@ describe('an addon of a running subscription (27)', () => {
     world,
   }) => {
     const added = await api.make('/v1/subscriptions/addon', {
-      ...{ subscription_id: world.id, addon_id: world.addon },
+      subscription_id: world.id,
+      addon_id: world.addon,
       proration_behavior: 'create_prorations',
     });
     await bill('2026-01-24T00:00:00Z');
     const removed = await api.call('DELETE', '/v1/subscriptions/addon', {
       body: {
-        ...{ addon_association_id: added.id, proration_behavior: 'create_prorations' },
+        addon_association_id: added.id,
+        proration_behavior: 'create_prorations',
         effective_date: '2026-01-24T00:00:00Z',
       },
     });
@@ -248,11 +274,15 @@ describe('an addon of a running subscription (27)', () => {
   test('can end on a day, and have a price of its own', async ({ api, bill, world }) => {
     const { items } = await api.make('/v1/prices/search', { entity_ids: [world.addon] });
     const added = await api.make('/v1/subscriptions/addon', {
-      ...{ subscription_id: world.id, addon_id: world.addon, end_date: '2026-02-15T00:00:00Z' },
+      subscription_id: world.id,
+      addon_id: world.addon,
+      end_date: '2026-02-15T00:00:00Z',
       override_line_items: [{ price_id: items[0].id, amount: '60', quantity: '2' }],
     });
     expect(added.line_items[0]).toMatchObject({
-      ...{ quantity: '2', end_date: '2026-02-15T00:00:00.000Z', price: { amount: '60' } },
+      quantity: '2',
+      end_date: '2026-02-15T00:00:00.000Z',
+      price: { amount: '60' },
     });
     await bill('2026-02-01T02:00:00Z');
     // 31.00, 120.00 × 16 ÷ 31, and 120.00 × 14 ÷ 28.
@@ -272,7 +302,9 @@ describe('an addon of a running subscription (27)', () => {
     ] as const) {
       const refused = await api.call('POST', '/v1/subscriptions/addon', { body });
       expect([body, refused.status, Object.keys(refused.body.details)]).toEqual([
-        ...[body, 400, [member]],
+        body,
+        400,
+        [member],
       ]);
     }
     const unknown = { ...own, addon_id: 'addon_x' };

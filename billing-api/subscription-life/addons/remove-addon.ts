@@ -61,7 +61,10 @@ async function remove(
     return invalid({ effective_date: `must lie in the running period, ${period}` });
   }
   const removed = await moveRecord(unit, ADDON_ASSOCIATIONS, {
-    ...{ target: { id }, lifecycle: ADDON_ASSOCIATION, move: 'cancel', to: 'cancelled' },
+    target: { id },
+    lifecycle: ADDON_ASSOCIATION,
+    move: 'cancel',
+    to: 'cancelled',
     patch: ({ metadata }) => ({
       end_date: atMs,
       ...(reason === undefined ? {} : { metadata: { ...metadata, cancellation_reason: reason } }),

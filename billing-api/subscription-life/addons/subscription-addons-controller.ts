@@ -116,7 +116,8 @@ export class SubscriptionAddonsController extends Controller {
       const subscription = await readRecord(unit, SUBSCRIPTIONS, id);
       if (isRefusal(subscription)) return subscription;
       const found = await searchRecords(unit, ADDON_ASSOCIATIONS, {
-        ...{ request: listRequestFrom(query), conditions: isEqual('subscription_id', id) },
+        request: listRequestFrom(query),
+        conditions: isEqual('subscription_id', id),
       });
       if (isRefusal(found)) return found;
       return { ...found, items: await answeredAddon(unit, found.items) };

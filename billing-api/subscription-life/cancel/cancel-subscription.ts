@@ -119,9 +119,7 @@ function dateOf(
 ): InstantMs | Refusal {
   const { subscription: row } = loaded;
   if (row.subscription_status === 'draft') return Math.max(now, row.start_date);
-  const dates = {
-    ...{ startMs: row.start_date, currentEndMs: row.current_period_end },
-  };
+  const dates = { startMs: row.start_date, currentEndMs: row.current_period_end };
   const { atMs, problem } = cancellationDate(dates, request, now);
   if (problem !== null) return invalid({ [problem.member]: problem.text });
   const backdated = backdatedProblem(loaded, atMs);
@@ -186,16 +184,23 @@ async function defer(
   const isWithin = type === 'scheduled_date' && atMs < row.current_period_end;
   if (isWithin) await endPeriod(unit, loaded, atMs);
   const patch = {
-    ...{ cancel_at_period_end: true, cancel_at: atMs },
+    cancel_at_period_end: true,
+    cancel_at: atMs,
     ...(type === 'scheduled_date' ? { end_date: atMs } : {}),
     ...(isWithin ? { current_period_end: atMs } : {}),
     metadata: endingOf(cancellation, row.metadata),
   };
   const schedule = await createRecord(unit, SCHEDULES, {
-    ...{ subscription_id: row.id, schedule_type: 'cancellation', schedule_status: 'pending' },
-    ...{ scheduled_at: atMs, executed_at: null, cancelled_at: null, error: null },
+    subscription_id: row.id,
+    schedule_type: 'cancellation',
+    schedule_status: 'pending',
+    scheduled_at: atMs,
+    executed_at: null,
+    cancelled_at: null,
+    error: null,
     configuration: {
-      ...{ cancellation_type: type, reason: cancellation.reason },
+      cancellation_type: type,
+      reason: cancellation.reason,
       ...(isCredited ? { proration_behavior: 'create_prorations' } : {}),
     },
     previous: previousOf(row),

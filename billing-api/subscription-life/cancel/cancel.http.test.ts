@@ -57,14 +57,21 @@ describe('a cancellation', () => {
   }) => {
     const { body } = await world.cancel({ reason: 'too expensive' });
     expect(body).toMatchObject({
-      ...{ subscription_id: world.id, cancellation_type: 'immediate', effective_date: NOW },
-      ...{ status: 'cancelled', reason: 'too expensive', total_credit_amount: '0.00' },
+      subscription_id: world.id,
+      cancellation_type: 'immediate',
+      effective_date: NOW,
+      status: 'cancelled',
+      reason: 'too expensive',
+      total_credit_amount: '0.00',
       proration_invoice: { total: '32.26', invoice_status: 'FINALIZED' },
     });
     expect(await world.invoices()).toEqual([...BEFORE, FINAL]);
     expect(await world.read()).toMatchObject({
-      ...{ subscription_status: 'cancelled', cancel_at: NOW, end_date: NOW, cancelled_at: NOW },
-      ...{ current_period_end: NOW },
+      subscription_status: 'cancelled',
+      cancel_at: NOW,
+      end_date: NOW,
+      cancelled_at: NOW,
+      current_period_end: NOW,
       metadata: { cancellation_type: 'immediate', cancellation_reason: 'too expensive' },
     });
     const verified = await api.call('GET', `/v1/invoices/${body.proration_invoice.id}/verify`);
@@ -85,7 +92,8 @@ describe('a cancellation', () => {
   test('can have taken effect earlier in the running period', async ({ world }) => {
     const { body } = await world.cancel({ cancel_at: '2026-12-02T00:00:00.000Z' });
     expect(body).toMatchObject({
-      ...{ effective_date: '2026-12-02T00:00:00.000Z', status: 'cancelled' },
+      effective_date: '2026-12-02T00:00:00.000Z',
+      status: 'cancelled',
       proration_invoice: { total: '3.23' },
     });
   });
@@ -97,16 +105,23 @@ describe('a cancellation', () => {
   }) => {
     const at = '2026-11-16T00:00:00.000Z';
     const { status, body } = await world.cancel({
-      ...{ cancel_at: at, proration_behavior: 'create_prorations' },
+      cancel_at: at,
+      proration_behavior: 'create_prorations',
     });
     // 30 × 15 ÷ 30 days of November, and all of December.
     expect([status, body.total_credit_amount, body.proration_invoice]).toEqual([
-      ...[200, '45.00', null],
+      200,
+      '45.00',
+      null,
     ]);
     expect(await world.invoices()).toEqual(BEFORE);
     expect(await world.read()).toMatchObject({
-      ...{ subscription_status: 'cancelled', cancel_at: at, end_date: at, cancelled_at: NOW },
-      ...{ current_period_start: '2026-11-01T00:00:00.000Z', current_period_end: at },
+      subscription_status: 'cancelled',
+      cancel_at: at,
+      end_date: at,
+      cancelled_at: NOW,
+      current_period_start: '2026-11-01T00:00:00.000Z',
+      current_period_end: at,
       line_items: [{ end_date: at }, { end_date: at }],
     });
     const { items } = await api.make('/v1/wallets/search', { external_customer_id: 'acme' });
@@ -117,7 +132,8 @@ describe('a cancellation', () => {
 
   test('at the start of a subscription gives back everything in advance', async ({ world }) => {
     const { body } = await world.cancel({
-      ...{ cancel_at: '2026-10-01T00:00:00Z', proration_behavior: 'create_prorations' },
+      cancel_at: '2026-10-01T00:00:00Z',
+      proration_behavior: 'create_prorations',
     });
     expect([body.total_credit_amount, body.proration_invoice]).toEqual(['90.00', null]);
     expect((await world.read()).subscription_status).toBe('cancelled');
@@ -132,9 +148,7 @@ describe('a cancellation', () => {
     await bill('2027-01-01T00:01:00.000Z');
     expect((await world.invoices()).at(-1)).toEqual(['SUBSCRIPTION_CYCLE', 'DRAFT', '130.00']);
     const at = '2026-12-17T00:00:00.000Z';
-    const { body } = await world.cancel({
-      ...{ cancel_at: at, proration_behavior: 'create_prorations' },
-    });
+    const { body } = await world.cancel({ cancel_at: at, proration_behavior: 'create_prorations' });
     // December was charged in advance on the invoice before: 30 × 15 ÷ 31.
     expect(body.total_credit_amount).toBe('14.52');
     await bill('2027-01-01T03:00:00.000Z');
@@ -144,15 +158,20 @@ describe('a cancellation', () => {
     const plan = (await world.read()).plan_id;
     await api.make('/v1/customers', { external_id: 'late' });
     const late = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'late', plan_id: plan, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: '2026-12-01T00:00:00Z' },
+      external_customer_id: 'late',
+      plan_id: plan,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: '2026-12-01T00:00:00Z',
     });
     await bill('2027-02-01T00:01:00.000Z');
     await setTestClock(database.database, api.environment, Date.parse('2027-02-01T00:02:00Z'));
     const path = `/v1/subscriptions/${late.id}/cancel`;
     await api.call('POST', path, { body: { cancel_at: '2026-12-11T00:00:00Z' } });
     expect((await invoicesOf(api, late.id)).at(-1)).toEqual([
-      ...['SUBSCRIPTION_CYCLE', 'VOIDED', '130.00'],
+      'SUBSCRIPTION_CYCLE',
+      'VOIDED',
+      '130.00',
     ]);
   });
 
@@ -165,8 +184,11 @@ describe('a cancellation', () => {
     const plan = (await world.read()).plan_id;
     await api.make('/v1/customers', { external_id: 'other' });
     const other = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'other', plan_id: plan, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: '2026-12-01T00:00:00Z' },
+      external_customer_id: 'other',
+      plan_id: plan,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: '2026-12-01T00:00:00Z',
     });
     await bill('2027-01-01T00:01:00.000Z');
     await setTestClock(database.database, api.environment, Date.parse('2027-01-01T01:00:00Z'));
@@ -224,16 +246,23 @@ describe('a cancellation', () => {
     const price = { entity_id: plan.id, currency: 'usd', invoice_cadence: 'ADVANCE' };
     await api.make('/v1/prices', { ...price, amount: '31' });
     await api.make('/v1/prices', {
-      ...{ ...price, amount: '200', billing_cadence: 'ONETIME' },
+      ...price,
+      amount: '200',
+      billing_cadence: 'ONETIME',
       start_date: '2027-01-20T00:00:00Z',
     });
     await api.make('/v1/customers', { external_id: 'kit' });
     const { id } = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'kit', plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: '2027-01-01T00:00:00Z' },
+      external_customer_id: 'kit',
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: '2027-01-01T00:00:00Z',
     });
     expect((await invoicesOf(api, id)).at(-1)).toEqual([
-      ...['SUBSCRIPTION_CREATE', 'FINALIZED', '231.00'],
+      'SUBSCRIPTION_CREATE',
+      'FINALIZED',
+      '231.00',
     ]);
     await setTestClock(database.database, api.environment, Date.parse('2027-01-25T00:00:00Z'));
     const { body } = await api.call('POST', `/v1/subscriptions/${id}/cancel`, {
@@ -249,11 +278,14 @@ describe('a cancellation', () => {
   }) => {
     const { body } = await world.cancel({ cancellation_type: 'end_of_period' });
     expect(body).toMatchObject({
-      ...{ status: 'active', effective_date: '2027-01-01T00:00:00.000Z' },
+      status: 'active',
+      effective_date: '2027-01-01T00:00:00.000Z',
       proration_invoice: null,
     });
     expect(await world.read()).toMatchObject({
-      ...{ cancel_at_period_end: true, cancel_at: '2027-01-01T00:00:00.000Z', end_date: null },
+      cancel_at_period_end: true,
+      cancel_at: '2027-01-01T00:00:00.000Z',
+      end_date: null,
     });
     const pending = await world.cancel({ cancellation_type: 'end_of_period' });
     expect(pending.body.message).toMatch(/ends at 2027-01-01/);
@@ -261,7 +293,8 @@ describe('a cancellation', () => {
     const last = ['SUBSCRIPTION_CYCLE', 'FINALIZED', '100.00'];
     expect(await world.invoices()).toEqual([...BEFORE, last]);
     expect(await world.read()).toMatchObject({
-      ...{ subscription_status: 'cancelled', cancelled_at: '2027-01-01T00:00:00.000Z' },
+      subscription_status: 'cancelled',
+      cancelled_at: '2027-01-01T00:00:00.000Z',
     });
   });
 
@@ -300,13 +333,17 @@ describe('a cancellation', () => {
     const { body } = await world.cancel({ proration_behavior: 'create_prorations' });
     // 30 × 21 ÷ 31 days.
     expect(body).toMatchObject({
-      ...{ status: 'cancelled', total_credit_amount: '20.32' },
+      status: 'cancelled',
+      total_credit_amount: '20.32',
       // 32.26, of which the credit has paid its part, as at a date.
       proration_invoice: { total: '11.94' },
       proration_details: [
         {
-          ...{ plan_name: 'Pro', original_amount: '30.00', credit_amount: '20.32' },
-          ...{ charge_amount: '0.00', proration_days: 21 },
+          plan_name: 'Pro',
+          original_amount: '30.00',
+          credit_amount: '20.32',
+          charge_amount: '0.00',
+          proration_days: 21,
         },
       ],
     });
@@ -322,7 +359,8 @@ describe('a cancellation', () => {
   }) => {
     const at = '2026-12-21T00:00:00.000Z';
     const { body } = await world.cancel({
-      ...{ cancellation_type: 'scheduled_date', cancel_at: at },
+      cancellation_type: 'scheduled_date',
+      cancel_at: at,
       proration_behavior: 'create_prorations',
     });
     // 30 × 11 ÷ 31 days, expected.
@@ -354,8 +392,11 @@ describe('a cancellation', () => {
     await api.make('/v1/prices', { ...price, amount: '31' });
     await api.make('/v1/customers', { external_id: 'year' });
     const { id } = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'year', plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: '2027-01-01T00:00:00Z' },
+      external_customer_id: 'year',
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: '2027-01-01T00:00:00Z',
     });
     const body = { cancellation_type: 'end_of_period', proration_behavior: 'create_prorations' };
     const path = `/v1/subscriptions/${id}/cancel`;
@@ -382,10 +423,13 @@ describe('a cancellation', () => {
       await api.call('POST', `${path}/resume`, { body: { resume_mode: 'immediate' } });
       await turn('2026-12-20T00:00:00Z');
       const { status, body } = await world.cancel({
-        ...{ cancel_at: at, proration_behavior: 'create_prorations' },
+        cancel_at: at,
+        proration_behavior: 'create_prorations',
       });
       expect([status, body.proration_invoice?.total, body.total_credit_amount]).toEqual([
-        ...[200, total, credit],
+        200,
+        total,
+        credit,
       ]);
       await bill('2027-03-01T00:00:00.000Z');
       expect(await world.invoices()).toHaveLength(4);

@@ -87,10 +87,17 @@ export async function endSubscription(
     (await endPhases(unit, id, atMs));
   if (refusal !== null) return refusal;
   const ended = await moveRecord(unit, SUBSCRIPTIONS, {
-    ...{ target: { id }, lifecycle: SUBSCRIPTION, move: 'cancel', to: 'cancelled' },
+    target: { id },
+    lifecycle: SUBSCRIPTION,
+    move: 'cancel',
+    to: 'cancelled',
     patch: ({ metadata, trial_end: trialEnd }) => ({
-      ...{ cancel_at: atMs, end_date: atMs, cancelled_at: unit.now, cancel_at_period_end: false },
-      ...{ pause_status: 'none' as const, active_pause_id: null },
+      cancel_at: atMs,
+      end_date: atMs,
+      cancelled_at: unit.now,
+      cancel_at_period_end: false,
+      pause_status: 'none' as const,
+      active_pause_id: null,
       ...(last === null
         ? {}
         : { current_period_start: last.startMs, current_period_end: last.endMs }),

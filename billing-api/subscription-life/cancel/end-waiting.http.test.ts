@@ -12,8 +12,12 @@ describe('a subscription that still waits when its end comes (32.2)', () => {
     const ends = { start_date: '2026-01-01T00:00:00Z', end_date: '2026-02-10T00:00:00Z' };
     const make = (members: object) =>
       api.make('/v1/subscriptions', {
-        ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-        ...{ billing_period: 'MONTHLY', ...ends, ...members },
+        external_customer_id: 'acme',
+        plan_id: plan.id,
+        currency: 'usd',
+        billing_period: 'MONTHLY',
+        ...ends,
+        ...members,
       });
     const draft = await make({ subscription_status: 'draft' });
     const unpaid = await make({ payment_behavior: 'allow_incomplete' });
@@ -28,13 +32,16 @@ describe('a subscription that still waits when its end comes (32.2)', () => {
     await bill('2026-02-11T00:00:00Z');
     for (const { id } of [draft, unpaid]) {
       expect(await read(id)).toEqual([
-        ...['cancelled', '2026-02-10T00:00:00.000Z', '2026-02-11T00:00:00.000Z'],
+        'cancelled',
+        '2026-02-10T00:00:00.000Z',
+        '2026-02-11T00:00:00.000Z',
       ]);
     }
     const { items } = await api.make('/v1/invoices/search', {});
     // What it would have begun with is no claim any more.
     const told = items.map((one: Record<string, unknown>) => [
-      ...[one['billing_reason'], one['invoice_status']],
+      one['billing_reason'],
+      one['invoice_status'],
     ]);
     expect(told).toEqual([['SUBSCRIPTION_CREATE', 'VOIDED']]);
   });

@@ -26,7 +26,8 @@ async function end(unit: Unit, row: SubscriptionRow): Promise<Refusal | null> {
   const ends = [row.end_date, row.cancel_at].filter((at) => at !== null);
   const atMs = Math.min(assertPresent(ends[0], 'the end of a subscription'), ...ends);
   const ended = await endSubscription(unit, loaded, {
-    ...{ atMs, endedAs: 'cancellation' },
+    atMs,
+    endedAs: 'cancellation',
     metadataOf: (metadata) => metadata,
   });
   return isRefusal(ended) ? ended : null;

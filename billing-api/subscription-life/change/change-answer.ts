@@ -72,8 +72,11 @@ function invoicePreview({ row, parts }: StoredInvoice): ChangePreviewInvoiceDto 
   const { currency } = row;
   const money = (amount: Decimal): string => formatMoney(new Money(amount, currency));
   return {
-    ...{ subtotal: money(row.subtotal), tax_amount: money(row.total_tax) },
-    ...{ total: money(row.total), currency, due_date: instantToDto(row.due_date) },
+    subtotal: money(row.subtotal),
+    tax_amount: money(row.total_tax),
+    total: money(row.total),
+    currency,
+    due_date: instantToDto(row.due_date),
     line_items: parts.lines.map((line) => lineToDto(line, currency)),
   };
 }
@@ -124,7 +127,9 @@ export function previewToDto(changed: ChangedPlan): ChangePreviewDto {
 
 function subscriptionToDto(row: SubscriptionRow): ChangedSubscriptionDto {
   return {
-    ...{ id: row.id, status: row.subscription_status, plan_id: row.plan_id },
+    id: row.id,
+    status: row.subscription_status,
+    plan_id: row.plan_id,
     current_period_start: formatInstant(row.current_period_start),
     current_period_end: formatInstant(row.current_period_end),
     billing_anchor: formatInstant(row.billing_anchor),
@@ -139,7 +144,9 @@ export function resultToDto(changed: ChangedPlan): ChangeResultDto {
   const invoice = settlingInvoice(changed);
   const { currency } = after;
   return {
-    ...{ is_scheduled: false, schedule_id: null, scheduled_at: null },
+    is_scheduled: false,
+    schedule_id: null,
+    scheduled_at: null,
     old_subscription: subscriptionToDto(before),
     new_subscription: subscriptionToDto(after),
     change_type: changed.type,
@@ -168,9 +175,16 @@ export function scheduledToDto({
 }: ScheduledChange): ChangeResultDto {
   const at = formatInstant(schedule.scheduled_at);
   return {
-    ...{ is_scheduled: true, schedule_id: schedule.id, scheduled_at: at },
-    ...{ old_subscription: subscriptionToDto(subscription), new_subscription: null },
-    ...{ change_type: changed.type, invoice: null, proration_applied: null, credit_grants: [] },
-    ...{ effective_date: at, metadata: subscription.metadata },
+    is_scheduled: true,
+    schedule_id: schedule.id,
+    scheduled_at: at,
+    old_subscription: subscriptionToDto(subscription),
+    new_subscription: null,
+    change_type: changed.type,
+    invoice: null,
+    proration_applied: null,
+    credit_grants: [],
+    effective_date: at,
+    metadata: subscription.metadata,
   };
 }

@@ -16,8 +16,12 @@ async function makeMax(api: BillingUnderTest, { meterId }: Hierarchy): Promise<s
 
 async function change(api: BillingUnderTest, id: string, members: object): Promise<Answer> {
   const body = {
-    ...{ billing_cadence: 'RECURRING', billing_cycle: 'anniversary', billing_period: 'MONTHLY' },
-    ...{ billing_period_count: 1, proration_behavior: 'create_prorations', ...members },
+    billing_cadence: 'RECURRING',
+    billing_cycle: 'anniversary',
+    billing_period: 'MONTHLY',
+    billing_period_count: 1,
+    proration_behavior: 'create_prorations',
+    ...members,
   };
   return api.call('POST', `/v1/subscriptions/${id}/change/execute`, { body });
 }
@@ -35,7 +39,8 @@ describe('the commitment of a subscription whose plan is changed (11.2)', () => 
   }) => {
     const max = await makeMax(api, world);
     const { id } = await world.subscribe('north', {
-      ...{ ...COMMITTED, commitment_duration: 'QUARTERLY' },
+      ...COMMITTED,
+      commitment_duration: 'QUARTERLY',
     });
     await world.use('north', '2026-01-05T00:00:00Z', 20);
     await bill('2026-01-10T00:00:00Z');
@@ -78,8 +83,10 @@ describe('the commitment of a subscription whose plan is changed (11.2)', () => 
     const ofLine = await world.subscribe('south', {
       line_item_commitments: {
         [usage.id]: {
-          ...{ commitment_type: 'amount', commitment_amount: '100' },
-          ...{ commitment_overage_factor: '1.5', commitment_true_up_enabled: true },
+          commitment_type: 'amount',
+          commitment_amount: '100',
+          commitment_overage_factor: '1.5',
+          commitment_true_up_enabled: true,
         },
       },
     });
@@ -101,7 +108,8 @@ describe('the commitment of a subscription whose plan is changed (11.2)', () => 
     }
     // So it is when its invoice is computed again, and when a parent bills it.
     const [final] = await world.find({
-      ...{ subscription_id: own.id, billing_reason: 'SUBSCRIPTION_CYCLE' },
+      subscription_id: own.id,
+      billing_reason: 'SUBSCRIPTION_CYCLE',
     });
     await api.call('POST', `/v1/invoices/${final.id}/void`, { body: {} });
     await api.call('POST', `/v1/invoices/${final.id}/recalculate`, { body: {} });
@@ -124,7 +132,8 @@ describe('the commitment of a subscription whose plan is changed (11.2)', () => 
     const max = await makeMax(api, world);
     const monthly = await world.subscribe('north', COMMITTED);
     const quarterly = await world.subscribe('south', {
-      ...{ ...COMMITTED, commitment_duration: 'QUARTERLY' },
+      ...COMMITTED,
+      commitment_duration: 'QUARTERLY',
     });
     for (const name of ['north', 'south']) await world.use(name, '2026-01-05T00:00:00Z', 20);
     const later = { target_plan_id: max, change_at: 'end_of_period' };
@@ -134,18 +143,18 @@ describe('the commitment of a subscription whose plan is changed (11.2)', () => 
     await bill('2026-04-01T03:00:00Z');
     expect(await totals(world, monthly.id)).toEqual(['2026-01-01 2026-02-01 100.00']);
     expect(await totals(world, quarterly.id)).toEqual([
-      ...['2026-01-01 2026-02-01 140.00', '2026-02-01 2026-03-01 100.00'],
+      '2026-01-01 2026-02-01 140.00',
+      '2026-02-01 2026-03-01 100.00',
       '2026-03-01 2026-04-01 60.00',
     ]);
   });
 
   test('cannot go on where it is no whole number of the new periods', async ({ api, world }) => {
     const max = await makeMax(api, world);
-    const { id } = await world.subscribe('north', {
-      ...{ ...COMMITTED, commitment_duration: 'MONTHLY' },
-    });
+    const { id } = await world.subscribe('north', { ...COMMITTED, commitment_duration: 'MONTHLY' });
     const { status, body } = await change(api, id, {
-      ...{ target_plan_id: max, billing_period: 'ANNUAL' },
+      target_plan_id: max,
+      billing_period: 'ANNUAL',
     });
     expect([status, body.details]).toEqual([
       400,

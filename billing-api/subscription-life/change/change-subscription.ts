@@ -72,7 +72,8 @@ async function endOld(
   const isKept = !isAtPeriodEnd && request.prorationBehavior === 'none';
   if (isKept) await keepCharges(unit, loaded, atMs);
   const ended = await endSubscription(unit, loaded, {
-    ...{ atMs, keepsGroup: true },
+    atMs,
+    keepsGroup: true,
     ...(isAtPeriodEnd ? { endedAs: 'plan_change' as const } : {}),
     metadataOf: (metadata) => ({
       ...metadata,
@@ -126,7 +127,10 @@ async function openNew(
   const moved = { ...stored, related: { ...related, coupons } };
   const made = await changedSince(unit, moved, after);
   const opening = await storeOpeningInvoice(unit, {
-    ...{ subscription: after, lineItems, reason: 'SUBSCRIPTION_UPDATE', made },
+    subscription: after,
+    lineItems,
+    reason: 'SUBSCRIPTION_UPDATE',
+    made,
     unused: change.isChargedAtOnce ? change.unused : [],
   });
   if (isRefusal(opening)) return opening;

@@ -24,14 +24,21 @@ type World = {
 const ARREAR = { invoice_cadence: 'ARREAR' };
 
 const advance = (amount: string, members: object = {}) => ({
-  ...{ amount, currency: 'usd', invoice_cadence: 'ADVANCE', ...members },
+  amount,
+  currency: 'usd',
+  invoice_cadence: 'ADVANCE',
+  ...members,
 });
 
 /** A change to a plan, to whole periods from now on unless it says otherwise. */
 const changeTo = (plan: Answer, members: object = {}) => ({
-  ...{ target_plan_id: plan.id, billing_cadence: 'RECURRING', billing_cycle: 'anniversary' },
-  ...{ billing_period: 'MONTHLY', billing_period_count: 1 },
-  ...{ proration_behavior: 'create_prorations', ...members },
+  target_plan_id: plan.id,
+  billing_cadence: 'RECURRING',
+  billing_cycle: 'anniversary',
+  billing_period: 'MONTHLY',
+  billing_period_count: 1,
+  proration_behavior: 'create_prorations',
+  ...members,
 });
 
 async function planOf(api: BillingUnderTest, name: string, prices: readonly object[]) {
@@ -52,8 +59,12 @@ const test = billedTest.extend<{ world: World }>({
       plan: (name, ...prices) => planOf(api, name, prices),
       subscribe: (plan, members = {}) =>
         api.make('/v1/subscriptions', {
-          ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-          ...{ billing_period: 'MONTHLY', start_date: START, ...members },
+          external_customer_id: 'acme',
+          plan_id: plan.id,
+          currency: 'usd',
+          billing_period: 'MONTHLY',
+          start_date: START,
+          ...members,
         }),
       call: ({ id }, what, body) =>
         api.call('POST', `/v1/subscriptions/${id}/change/${what}`, { body }),
@@ -91,7 +102,8 @@ describe('a change of plan', () => {
       const preview = await world.call(subscription, 'preview', body);
       const end = cycle === 'calendar' ? '2026-02-01T00:00:00.000Z' : '2026-02-16T00:00:00.000Z';
       expect(preview.body).toMatchObject({
-        ...{ change_type: type, effective_date: HALF },
+        change_type: type,
+        effective_date: HALF,
         proration_details: { ...details, days_used: 15, days_remaining: 16 },
         next_invoice_preview: { total },
         new_billing_cycle: { period_start: HALF, period_end: end },
@@ -103,7 +115,9 @@ describe('a change of plan', () => {
       await world.at('2026-01-16T00:10:00.000Z');
       const done = await world.call(subscription, 'execute', { ...body, preview_token: token });
       expect(done.body).toMatchObject({
-        ...{ is_scheduled: false, change_type: type, effective_date: HALF },
+        is_scheduled: false,
+        change_type: type,
+        effective_date: HALF,
         old_subscription: { id: subscription.id, status: 'cancelled', current_period_end: HALF },
         new_subscription: { status: 'active', plan_id: target.id, current_period_end: end },
         invoice: { billing_reason: 'SUBSCRIPTION_UPDATE', invoice_status: 'FINALIZED', total },
@@ -123,21 +137,26 @@ describe('a change of plan', () => {
     await world.at(HALF);
     const preview = await world.call(subscription, 'preview', changeTo(target));
     expect(preview.body.proration_details).toMatchObject({
-      ...{ credit_amount: '0.00', charge_amount: '200.00' },
+      credit_amount: '0.00',
+      charge_amount: '200.00',
     });
     const { status, body } = await world.call(subscription, 'execute', {
       ...changeTo(target),
       preview_token: preview.body.preview_token,
     });
     expect([status, body.invoice.total, body.new_subscription.status]).toEqual([
-      ...[200, '200.00', 'active'],
+      200,
+      '200.00',
+      'active',
     ]);
     expect(await world.invoices(subscription)).toEqual([
       ['SUBSCRIPTION_TRIAL_START', 'FINALIZED', '0.00'],
     ]);
     const before = (await api.call('GET', `/v1/subscriptions/${subscription.id}`)).body;
     expect([before.subscription_status, before.trial_end, before.end_date]).toEqual([
-      ...['cancelled', HALF, HALF],
+      'cancelled',
+      HALF,
+      HALF,
     ]);
   });
 
@@ -157,7 +176,8 @@ describe('a change of plan', () => {
       body: { type: 'trial_end', trial_end_params: { action: 'immediate' } },
     });
     expect([moved.status, moved.body.message]).toEqual([
-      ...[400, expect.stringContaining('cancel it first')],
+      400,
+      expect.stringContaining('cancel it first'),
     ]);
     await bill('2026-01-16T02:00:00Z');
     expect(await world.invoices(subscription)).toEqual([
@@ -179,15 +199,18 @@ describe('a change of plan', () => {
     expect(invoice.line_items).toMatchObject([
       { display_name: 'New', amount: '200.00', period_start: HALF },
       {
-        ...{ display_name: 'Unused time of Old', amount: '-51.61', period_start: HALF },
-        ...{ period_end: '2026-02-01T00:00:00.000Z' },
+        display_name: 'Unused time of Old',
+        amount: '-51.61',
+        period_start: HALF,
+        period_end: '2026-02-01T00:00:00.000Z',
         metadata: { is_proration_credit: true, credit_amount: '51.61' },
       },
     ]);
     const verified = await api.call('GET', `/v1/invoices/${invoice.id}/verify`);
     expect(verified.body).toMatchObject({ same_from_inputs: true, differences: [] });
     expect((await api.call('GET', `/v1/subscriptions/${old.id}`)).body).toMatchObject({
-      ...{ status: 'archived', subscription_status: 'cancelled' },
+      status: 'archived',
+      subscription_status: 'cancelled',
     });
     const { items } = (await api.call('GET', '/v1/webhooks/events?limit=1000')).body;
     const told = items.filter(({ event_name: name }: Answer) => name.startsWith('subscription.'));
@@ -265,7 +288,9 @@ describe('a change of plan', () => {
     const terms = { meter: { type: 'COUNT' }, price: { amount: '1' } } as const;
     const plan = await makePricedPlan(api, { database, clickhouse }, terms);
     const feature = await api.make('/v1/features', {
-      ...{ name: 'Calls', type: 'metered', meter_id: plan.meterId },
+      name: 'Calls',
+      type: 'metered',
+      meter_id: plan.meterId,
     });
     const target = await world.plan('New', {
       amount: '1',
@@ -352,15 +377,24 @@ describe('a change of plan', () => {
 
   test('keeps taxes, coupons, terms and metadata', async ({ api, world }) => {
     await api.make('/v1/taxes/rates', {
-      ...{ name: 'VAT', code: 'vat', tax_rate_type: 'percentage', percentage_value: '10' },
+      name: 'VAT',
+      code: 'vat',
+      tax_rate_type: 'percentage',
+      percentage_value: '10',
     });
     await api.make('/v1/coupons', {
-      ...{ name: 'Half', coupon_code: 'HALF', type: 'percentage', percentage_off: '50' },
+      name: 'Half',
+      coupon_code: 'HALF',
+      type: 'percentage',
+      percentage_off: '50',
       cadence: 'forever',
     });
     const old = await world.subscribe(await world.plan('Old', advance('100')), {
-      ...{ coupons: ['HALF'], tax_rate_overrides: [{ tax_rate_code: 'vat' }] },
-      ...{ payment_terms: '30 NET', lookup_key: 'main', metadata: { team: 'a' } },
+      coupons: ['HALF'],
+      tax_rate_overrides: [{ tax_rate_code: 'vat' }],
+      payment_terms: '30 NET',
+      lookup_key: 'main',
+      metadata: { team: 'a' },
     });
     const target = await world.plan('New', advance('200'));
     await world.at(HALF);
@@ -373,7 +407,9 @@ describe('a change of plan', () => {
     expect(body.invoice).toMatchObject({ subtotal: '174.19', total_tax: '7.42', total: '81.61' });
     const { body: young } = await api.call('GET', `/v1/subscriptions/${body.new_subscription.id}`);
     expect(young).toMatchObject({
-      ...{ payment_terms: '30 NET', lookup_key: 'main', metadata: { team: 'a', why: 'growth' } },
+      payment_terms: '30 NET',
+      lookup_key: 'main',
+      metadata: { team: 'a', why: 'growth' },
       coupon_associations: [{ coupon: { coupon_code: 'HALF' } }],
     });
   });
@@ -414,7 +450,8 @@ describe('a change of plan', () => {
       const body = changeTo(target, { proration_behavior });
       const preview = await world.call(subscription, 'preview', body);
       expect([preview.status, preview.body.proration_details.credit_amount]).toEqual([
-        ...[200, '51.61'],
+        200,
+        '51.61',
       ]);
     }
     const none = await world.call(
@@ -448,7 +485,9 @@ describe('a change of plan', () => {
     await world.at(HALF);
     const { status, body } = await world.call(waiting, 'execute', changeTo(target));
     expect([status, body.new_subscription.status, body.invoice.total]).toEqual([
-      ...[200, 'incomplete', '148.39'],
+      200,
+      'incomplete',
+      '148.39',
     ]);
     expect(await statusOf(body.old_subscription)).toBe('cancelled');
     await pay(body.invoice);

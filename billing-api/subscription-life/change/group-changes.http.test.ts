@@ -23,9 +23,13 @@ async function makeGroup(world: Hierarchy) {
 }
 
 const changeTo = (planId: string, members: object = {}) => ({
-  ...{ target_plan_id: planId, billing_cadence: 'RECURRING', billing_cycle: 'anniversary' },
-  ...{ billing_period: 'MONTHLY', billing_period_count: 1 },
-  ...{ proration_behavior: 'create_prorations', ...members },
+  target_plan_id: planId,
+  billing_cadence: 'RECURRING',
+  billing_cycle: 'anniversary',
+  billing_period: 'MONTHLY',
+  billing_period_count: 1,
+  proration_behavior: 'create_prorations',
+  ...members,
 });
 
 const change = async (api: BillingUnderTest, id: string, body: object): Promise<Answer> =>
@@ -37,7 +41,9 @@ async function lastLines(api: BillingUnderTest, world: Hierarchy, query: object)
   const { body } = await api.call('GET', `/v1/invoices/${found.id}`);
   const lines: readonly string[] = body.line_items.map((one: Answer) =>
     [
-      ...[one.subscription_id, one.period_start.slice(0, 10), one.period_end.slice(0, 10)],
+      one.subscription_id,
+      one.period_start.slice(0, 10),
+      one.period_end.slice(0, 10),
       one.amount,
     ].join(' '),
   );
@@ -58,18 +64,25 @@ describe('a change of plan in a group (25.8)', () => {
     const path = `/v1/subscriptions/${child.id}/change/preview`;
     const shown = await api.call('POST', path, { body: changeTo(max) });
     expect(shown.body.proration_details).toMatchObject({
-      ...{ credit_amount: '51.61', charge_amount: '103.23', net_amount: '51.62' },
+      credit_amount: '51.61',
+      charge_amount: '103.23',
+      net_amount: '51.62',
     });
     const token = { preview_token: shown.body.preview_token };
     const { body } = await change(api, child.id, changeTo(max, token));
     const after = body.new_subscription.id as string;
     expect(body.invoice).toMatchObject({
-      ...{ subscription_id: after, customer_id: world.customers['holding']?.id, total: '51.62' },
+      subscription_id: after,
+      customer_id: world.customers['holding']?.id,
+      total: '51.62',
     });
     expect(await world.read(after)).toMatchObject({
-      ...{ subscription_type: 'grouped_invoicing', parent_subscription_id: parent.id },
-      ...{ subscription_status: 'active', current_period_end: '2026-02-01T00:00:00.000Z' },
-      ...{ invoicing_customer_id: world.customers['holding']?.id, plan_id: max },
+      subscription_type: 'grouped_invoicing',
+      parent_subscription_id: parent.id,
+      subscription_status: 'active',
+      current_period_end: '2026-02-01T00:00:00.000Z',
+      invoicing_customer_id: world.customers['holding']?.id,
+      plan_id: max,
     });
     await world.use('north', '2026-01-20T00:00:00Z', 10);
     await bill('2026-02-01T03:00:00Z');
@@ -94,13 +107,14 @@ describe('a change of plan in a group (25.8)', () => {
     const start = { start_date: '2026-01-31T00:00:00Z' };
     const child = await world.subscribe('north', start);
     await world.subscribe('holding', {
-      ...{ ...start, inheritance: { grouped_invoicing_child_ids: [child.id] } },
+      ...start,
+      inheritance: { grouped_invoicing_child_ids: [child.id] },
     });
     await bill('2026-03-10T00:00:00Z');
     const { body } = await change(api, child.id, changeTo(max));
     await bill('2026-05-02T00:00:00Z');
     expect(await world.read(body.new_subscription.id)).toMatchObject({
-      ...{ current_period_start: '2026-04-30T00:00:00.000Z' },
+      current_period_start: '2026-04-30T00:00:00.000Z',
       current_period_end: '2026-05-31T00:00:00.000Z',
     });
   });
@@ -115,7 +129,8 @@ describe('a change of plan in a group (25.8)', () => {
     await bill('2026-01-16T00:00:00Z');
     const noted = await change(api, child.id, changeTo(max, { change_at: 'end_of_period' }));
     expect(noted.body).toMatchObject({
-      ...{ is_scheduled: true, scheduled_at: '2026-02-01T00:00:00.000Z' },
+      is_scheduled: true,
+      scheduled_at: '2026-02-01T00:00:00.000Z',
     });
     await bill('2026-02-01T03:00:00Z');
     expect(await lastLines(api, world, CYCLE)).toEqual(
@@ -127,8 +142,10 @@ describe('a change of plan in a group (25.8)', () => {
     );
     const [after] = (await api.make('/v1/subscriptions/search', { plan_id: max })).items;
     expect(after).toMatchObject({
-      ...{ subscription_type: 'grouped_invoicing', parent_subscription_id: parent.id },
-      ...{ start_date: '2026-02-01T00:00:00.000Z', subscription_status: 'active' },
+      subscription_type: 'grouped_invoicing',
+      parent_subscription_id: parent.id,
+      start_date: '2026-02-01T00:00:00.000Z',
+      subscription_status: 'active',
     });
     expect(await world.invoices({ billing_reason: 'SUBSCRIPTION_UPDATE' })).toEqual([
       '2026-02-01 2026-03-01 SUBSCRIPTION_UPDATE FINALIZED 200.00',
@@ -152,7 +169,8 @@ describe('a change of plan in a group (25.8)', () => {
     const after = body.new_subscription.id as string;
     expect(await world.read(after)).toMatchObject({ subscription_type: 'parent' });
     expect(await world.read(child.id)).toMatchObject({
-      ...{ subscription_type: 'grouped_invoicing', parent_subscription_id: after },
+      subscription_type: 'grouped_invoicing',
+      parent_subscription_id: after,
     });
     // What the parent used until then is billed at once, and its children go on.
     expect(await lastLines(api, world, { subscription_id: parent.id, ...CYCLE })).toEqual([
@@ -190,13 +208,15 @@ describe('a change of plan in a group (25.8)', () => {
     const start = { start_date: '2026-01-10T00:00:00Z' };
     const child = await world.subscribe('north', start);
     const waiting = await world.subscribe('south', {
-      ...{ ...start, payment_behavior: 'allow_incomplete' },
+      ...start,
+      payment_behavior: 'allow_incomplete',
     });
     await api.call('PUT', `/v1/invoices/${waiting.latest_invoice.id}/payment`, {
       body: { payment_status: 'SUCCEEDED' },
     });
     await world.subscribe('holding', {
-      ...{ ...start, inheritance: { grouped_invoicing_child_ids: [child.id, waiting.id] } },
+      ...start,
+      inheritance: { grouped_invoicing_child_ids: [child.id, waiting.id] },
     });
     await bill('2026-01-16T00:00:00Z');
     await expectRefused(

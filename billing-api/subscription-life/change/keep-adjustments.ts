@@ -33,7 +33,8 @@ async function keepTaxes(
   const taxes = await findTaxesOf(unit, [{ type: 'subscription', id: before.id }]);
   const items: readonly NewTaxAssociation[] = taxes.map(({ association }) => ({
     ...ownColumnsOf(TAX_ASSOCIATIONS, association),
-    ...{ entity_id: after.id, metadata: association.metadata },
+    entity_id: after.id,
+    metadata: association.metadata,
   }));
   const stored = await createRecords(unit, TAX_ASSOCIATIONS, { items, isBulk: false });
   return isRefusal(stored) ? stored : null;
@@ -72,7 +73,9 @@ async function keepCoupons(
 ): Promise<readonly AttachedCoupon[] | Refusal> {
   if (related.coupons.length === 0) return [];
   const prior = await findPriorInvoices(unit, {
-    ...{ subscriptionIds: [subscription.id], exceptIds: [], since: unit.now },
+    subscriptionIds: [subscription.id],
+    exceptIds: [],
+    since: unit.now,
   });
   const { couponApplicationCounts: counts } = prior(subscription.id);
   const items = related.coupons.flatMap((attached) => {
@@ -84,8 +87,10 @@ async function keepCoupons(
     if (isOfLine && lineId === null) return [];
     return {
       ...ownColumnsOf(COUPON_ASSOCIATIONS, association),
-      ...{ subscription_id: after.id, subscription_line_item_id: lineId },
-      ...{ start_date: Math.max(association.start_date, unit.now), metadata: association.metadata },
+      subscription_id: after.id,
+      subscription_line_item_id: lineId,
+      start_date: Math.max(association.start_date, unit.now),
+      metadata: association.metadata,
     };
   });
   const stored = await createRecords(unit, COUPON_ASSOCIATIONS, { items, isBulk: false });

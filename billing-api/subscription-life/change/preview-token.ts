@@ -22,7 +22,9 @@ function figuresOfInvoice(name: string, invoice: StoredInvoice | null): ShownFig
   if (invoice === null) return { [name]: 'none' };
   const { row, parts } = invoice;
   const lines = parts.lines.map(({ display_name: text, amount, quantity }) => [
-    ...[text, plain(amount), plain(quantity)],
+    text,
+    plain(amount),
+    plain(quantity),
   ]);
   const digest = createHash('sha256').update(JSON.stringify(lines)).digest('base64url');
   return {

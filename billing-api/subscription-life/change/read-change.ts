@@ -53,7 +53,10 @@ export type PlanChange = {
 };
 
 const CHANGEABLE: ReadonlySet<string> = new Set([
-  ...['standalone', 'delegated_invoicing', 'parent', 'grouped_invoicing'],
+  'standalone',
+  'delegated_invoicing',
+  'parent',
+  'grouped_invoicing',
 ]);
 
 /** Why a subscription cannot change its plan now (docs/domain.md 25.1); null when it can. */
@@ -115,8 +118,11 @@ function requestedAddons(associations: readonly AddonAssociationRow[], atMs: Ins
       // A onetime addon ends with the period that it was charged for, and is not refunded.
       .filter(({ cadence, end_date: end }) => cadence === 'recurring' && (end ?? Infinity) > atMs)
       .map((row, index) => ({
-        ...{ place: `addons.${index}`, addonId: row.addon_id, cadence: 'recurring' as const },
-        ...{ startMs: Math.max(row.start_date, atMs), endMs: row.end_date },
+        place: `addons.${index}`,
+        addonId: row.addon_id,
+        cadence: 'recurring' as const,
+        startMs: Math.max(row.start_date, atMs),
+        endMs: row.end_date,
       }))
   );
 }
@@ -133,19 +139,28 @@ function requestOf(
   },
 ): SubscriptionRequest {
   return {
-    ...{ customerId: row.customer_id, externalCustomerId: null, planId: body.target_plan_id },
-    ...{
-      currency: row.currency,
-      customerTimezone: row.customer_timezone,
-      addons: known.addons,
-      phases: [],
-    },
-    ...{ billingPeriod: body.billing_period, billingPeriodCount: body.billing_period_count },
-    ...{ billingCadence: body.billing_cadence, billingCycle: body.billing_cycle },
-    ...{ billingAnchorMs: known.billingAnchorMs, startMs: known.atMs, endMs: row.end_date },
+    customerId: row.customer_id,
+    externalCustomerId: null,
+    planId: body.target_plan_id,
+    currency: row.currency,
+    customerTimezone: row.customer_timezone,
+    addons: known.addons,
+    phases: [],
+    billingPeriod: body.billing_period,
+    billingPeriodCount: body.billing_period_count,
+    billingCadence: body.billing_cadence,
+    billingCycle: body.billing_cycle,
+    billingAnchorMs: known.billingAnchorMs,
+    startMs: known.atMs,
+    endMs: row.end_date,
     prorationBehavior: body.proration_behavior === 'none' ? 'none' : 'create_prorations',
-    ...{ trialDays: 0, isDraft: false, isIncomplete: row.payment_behavior !== 'default_active' },
-    ...{ overrides: [], addedLines: [], commitments: [], entitlements: [] },
+    trialDays: 0,
+    isDraft: false,
+    isIncomplete: row.payment_behavior !== 'default_active',
+    overrides: [],
+    addedLines: [],
+    commitments: [],
+    entitlements: [],
     adjustments: { coupons: [], taxes: [], grants: [] },
     inheritance: { ...paidBy(known.payerId), heirs: known.heirs },
     leftAllowances: new Map(),
@@ -255,8 +270,10 @@ async function readRequest(
   if (refusal !== null) return refusal;
   const associations = await findAddonAssociations(unit.tx, [row.id]);
   const request = requestOf(row, body, {
-    ...{ atMs: unit.now, addons: requestedAddons(associations, unit.now) },
-    ...{ heirs: await findHeirs(unit, row.id), ...termsInGroup(group, loaded, body) },
+    atMs: unit.now,
+    addons: requestedAddons(associations, unit.now),
+    heirs: await findHeirs(unit, row.id),
+    ...termsInGroup(group, loaded, body),
     commitmentFrom: continuedCommitment(loaded, body),
   });
   return { request, group };
@@ -298,7 +315,11 @@ export async function readChange(
   const isCharged = await isChargedAtOnce(unit, request, prices);
   const isProrated = request.prorationBehavior === 'create_prorations';
   return {
-    ...{ group: read.group, request, loaded, atMs: unit.now, isChargedAtOnce: isCharged },
+    group: read.group,
+    request,
+    loaded,
+    atMs: unit.now,
+    isChargedAtOnce: isCharged,
     isAtPeriodEnd: body.change_at === 'end_of_period',
     plans: { current: mustGet(related.plans, row.plan_id, 'the plan'), target: plan },
     unused: isProrated ? await findUnused(unit, loaded, unit.now) : [],

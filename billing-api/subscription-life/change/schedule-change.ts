@@ -37,8 +37,13 @@ async function store(
   const pending = await pendingRefusal(unit, id, null);
   if (pending !== null) return pending;
   const schedule = await createRecord(unit, SCHEDULES, {
-    ...{ subscription_id: id, schedule_type: 'plan_change', schedule_status: 'pending' },
-    ...{ scheduled_at: atMs, executed_at: null, cancelled_at: null, error: null },
+    subscription_id: id,
+    schedule_type: 'plan_change',
+    schedule_status: 'pending',
+    scheduled_at: atMs,
+    executed_at: null,
+    cancelled_at: null,
+    error: null,
     configuration: { ...body },
     previous: {},
   });

@@ -19,31 +19,35 @@ describe('delegated invoicing (29.3)', () => {
     ] as const) {
       await api.make('/v1/taxes/rates', { ...tax, code, percentage_value });
       await api.make('/v1/taxes/associations', {
-        ...{ tax_rate_code: code, entity_type: 'customer', entity_id: owner, auto_apply: true },
+        tax_rate_code: code,
+        entity_type: 'customer',
+        entity_id: owner,
+        auto_apply: true,
       });
     }
     const wallets: Answer[] = [];
     for (const { id } of [holding, north]) {
       const wallet = await api.make('/v1/wallets', { customer_id: id, currency: 'usd' });
       await api.make(`/v1/wallets/${wallet.id}/top-up`, {
-        ...{ credits_to_add: '30', transaction_reason: 'FREE_CREDIT_GRANT' },
+        credits_to_add: '30',
+        transaction_reason: 'FREE_CREDIT_GRANT',
         idempotency_key: id,
       });
       wallets.push(wallet);
     }
     const subscription = await world.subscribe('north', PAID_BY_HOLDING);
     expect(subscription).toMatchObject({
-      ...{ subscription_type: 'delegated_invoicing', customer_id: north.id },
-      ...{ invoicing_customer_id: holding.id, parent_subscription_id: null },
+      subscription_type: 'delegated_invoicing',
+      customer_id: north.id,
+      invoicing_customer_id: holding.id,
+      parent_subscription_id: null,
       latest_invoice: { customer_id: holding.id, subscription_customer_id: north.id },
     });
     await world.use('north', '2026-01-10T00:00:00Z', 20);
     await world.use('holding', '2026-01-10T00:00:00Z', 1000);
     await bill('2026-01-20T00:00:00Z');
     const real = await api.call('GET', `/v1/wallets/${wallets[0].id}/balance/real-time`);
-    expect([real.body.current_period_usage, real.body.real_time_balance]).toEqual([
-      ...['40.00', '-10'],
-    ]);
+    expect([real.body.current_period_usage, real.body.real_time_balance]).toEqual(['40.00', '-10']);
     const own = await api.call('GET', `/v1/wallets/${wallets[1].id}/balance/real-time`);
     expect([own.body.current_period_usage, own.body.real_time_balance]).toEqual(['0.00', '30']);
     await bill('2026-02-01T03:00:00Z');
@@ -112,28 +116,29 @@ describe('delegated invoicing (29.3)', () => {
     const { holding, north } = world.customers;
     const target = await api.make('/v1/plans', { name: 'Small' });
     await api.make('/v1/prices', {
-      ...{ entity_id: target.id, currency: 'usd', amount: '50', invoice_cadence: 'ADVANCE' },
+      entity_id: target.id,
+      currency: 'usd',
+      amount: '50',
+      invoice_cadence: 'ADVANCE',
     });
     const { id } = await world.subscribe('north', PAID_BY_HOLDING);
     await bill('2026-01-16T00:00:00Z');
     const { status, body } = await api.call('POST', `/v1/subscriptions/${id}/change/execute`, {
       body: {
-        ...{
-          target_plan_id: target.id,
-          billing_cadence: 'RECURRING',
-          billing_cycle: 'anniversary',
-        },
-        ...{
-          billing_period: 'MONTHLY',
-          billing_period_count: 1,
-          proration_behavior: 'create_prorations',
-        },
+        target_plan_id: target.id,
+        billing_cadence: 'RECURRING',
+        billing_cycle: 'anniversary',
+        billing_period: 'MONTHLY',
+        billing_period_count: 1,
+        proration_behavior: 'create_prorations',
       },
     });
     expect([status, body.message]).toEqual([200, undefined]);
     const after = await world.read(body.new_subscription.id);
     expect([after.subscription_type, after.invoicing_customer_id, after.customer_id]).toEqual([
-      ...['delegated_invoicing', holding.id, north.id],
+      'delegated_invoicing',
+      holding.id,
+      north.id,
     ]);
     // 51.61 unused, of which 50.00 is set off.
     const { items } = await api.make('/v1/wallets/search', { customer_ids: [holding.id] });
@@ -152,7 +157,8 @@ describe('delegated invoicing (29.3)', () => {
     });
     const { body } = await api.call('GET', `/v1/invoices/${opening.id}`);
     const note = await api.make('/v1/creditnotes', {
-      ...{ invoice_id: opening.id, reason: 'BILLING_ERROR' },
+      invoice_id: opening.id,
+      reason: 'BILLING_ERROR',
       line_items: [{ invoice_line_item_id: body.line_items[0].id, amount: '25.00' }],
     });
     expect([note.customer_id, note.credit_note_type]).toEqual([holding.id, 'REFUND']);
@@ -173,7 +179,8 @@ describe('delegated invoicing (29.3)', () => {
     expect(items.map((one: Answer) => one.id)).toEqual([id]);
     const removed = await api.call('DELETE', `/v1/customers/${holding.id}`);
     expect([removed.status, removed.body.message]).toEqual([
-      ...[400, expect.stringMatching('has a subscription that is not cancelled')],
+      400,
+      expect.stringMatching('has a subscription that is not cancelled'),
     ]);
     const subscribe = (body: object) => api.call('POST', '/v1/subscriptions', { body });
     await expectRefused(subscribe, [
@@ -191,7 +198,8 @@ describe('delegated invoicing (29.3)', () => {
     const path = `/v1/subscriptions/${id}`;
     const threshold = await api.call('PUT', path, { body: { auto_invoice_threshold: '5' } });
     expect([threshold.status, threshold.body.message]).toEqual([
-      ...[400, expect.stringMatching('goes with standalone subscriptions only')],
+      400,
+      expect.stringMatching('goes with standalone subscriptions only'),
     ]);
   });
 });

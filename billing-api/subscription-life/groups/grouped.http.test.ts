@@ -20,10 +20,16 @@ describe('grouped invoicing (29.2)', () => {
     const tax = { name: 'VAT', code: 'VAT', tax_rate_type: 'percentage', percentage_value: '10' };
     await api.make('/v1/taxes/rates', tax);
     await api.make('/v1/taxes/associations', {
-      ...{ tax_rate_code: 'VAT', entity_type: 'customer', entity_id: holding.id, auto_apply: true },
+      tax_rate_code: 'VAT',
+      entity_type: 'customer',
+      entity_id: holding.id,
+      auto_apply: true,
     });
     await api.make('/v1/coupons', {
-      ...{ name: 'Half', coupon_code: 'HALF', type: 'percentage', percentage_off: '50' },
+      name: 'Half',
+      coupon_code: 'HALF',
+      type: 'percentage',
+      percentage_off: '50',
       cadence: 'forever',
     });
     const first = await world.subscribe('north', { coupons: ['HALF'] });
@@ -33,8 +39,10 @@ describe('grouped invoicing (29.2)', () => {
     });
     expect(parent.subscription_type).toBe('parent');
     expect(await world.read(first.id)).toMatchObject({
-      ...{ subscription_type: 'grouped_invoicing', parent_subscription_id: parent.id },
-      ...{ invoicing_customer_id: holding.id, customer_id: north.id },
+      subscription_type: 'grouped_invoicing',
+      parent_subscription_id: parent.id,
+      invoicing_customer_id: holding.id,
+      customer_id: north.id,
     });
     await world.use('holding', '2026-01-05T00:00:00Z', 1);
     await world.use('north', '2026-01-06T00:00:00Z', 20);
@@ -43,7 +51,9 @@ describe('grouped invoicing (29.2)', () => {
     const preview = await api.make('/v1/invoices/preview', { subscription_id: parent.id });
     // 102.00 + (140.00 - 70.00) + 700.00, and 10 % tax of the parent's customer.
     expect([preview.subtotal, preview.total_discount, preview.total]).toEqual([
-      ...['942.00', '70.00', '959.20'],
+      '942.00',
+      '70.00',
+      '959.20',
     ]);
     await bill('2026-02-01T03:00:00Z');
     const cycle = { billing_reason: 'SUBSCRIPTION_CYCLE' };
@@ -59,13 +69,16 @@ describe('grouped invoicing (29.2)', () => {
     const { body: invoice } = await api.call('GET', path);
     expect(invoice).toMatchObject({ subscription_id: parent.id, customer_id: holding.id });
     expect(linesOf(invoice, parent)).toEqual([
-      ...['2026-02-01 2026-03-01 100.00', '2026-01-01 2026-02-01 2.00'],
+      '2026-02-01 2026-03-01 100.00',
+      '2026-01-01 2026-02-01 2.00',
     ]);
     expect(linesOf(invoice, first)).toEqual([
-      ...['2026-02-01 2026-03-01 100.00', '2026-01-01 2026-02-01 40.00'],
+      '2026-02-01 2026-03-01 100.00',
+      '2026-01-01 2026-02-01 40.00',
     ]);
     expect(linesOf(invoice, second)).toEqual([
-      ...['2026-02-01 2026-03-01 100.00', '2026-01-01 2026-02-01 600.00'],
+      '2026-02-01 2026-03-01 100.00',
+      '2026-01-01 2026-02-01 600.00',
     ]);
     const usage = invoice.line_items.find((one: Answer) => one.amount === '40.00');
     const explained = await api.call('GET', `${path}/line_items/${usage.id}/explain`);
@@ -74,14 +87,17 @@ describe('grouped invoicing (29.2)', () => {
     expect(events.body.items.map((one: Answer) => one.value)).toEqual(['20']);
     const verified = await api.call('GET', `${path}/verify`);
     expect(verified.body).toMatchObject({
-      ...{ same_from_inputs: true, same_from_events: true, differences: [] },
+      same_from_inputs: true,
+      same_from_events: true,
+      differences: [],
     });
     const bundle = await api.call('GET', `${path}/bundle`);
     expect(verifyBundle(bundle.body)).toEqual([]);
     // A credit note of a child's line, and a void, go to the customer of the invoice.
     await api.call('PUT', `${path}/payment`, { body: { payment_status: 'SUCCEEDED' } });
     const note = await api.make('/v1/creditnotes', {
-      ...{ invoice_id: invoice.id, reason: 'BILLING_ERROR' },
+      invoice_id: invoice.id,
+      reason: 'BILLING_ERROR',
       line_items: [{ invoice_line_item_id: usage.id, amount: '10.00' }],
     });
     expect(note.customer_id).toBe(holding.id);
@@ -106,7 +122,10 @@ describe('grouped invoicing (29.2)', () => {
     world,
   }) => {
     await api.make('/v1/coupons', {
-      ...{ name: 'Half', coupon_code: 'HALF', type: 'percentage', percentage_off: '50' },
+      name: 'Half',
+      coupon_code: 'HALF',
+      type: 'percentage',
+      percentage_off: '50',
       cadence: 'forever',
     });
     const child = await world.subscribe('north', { coupons: ['HALF'] });
@@ -139,13 +158,18 @@ describe('grouped invoicing (29.2)', () => {
       body: { amount: '30' },
     });
     expect([changed.subtotal, changed.total_discount, changed.total]).toEqual([
-      ...['240.00', '65.00', '175.00'],
+      '240.00',
+      '65.00',
+      '175.00',
     ]);
     expect(linesOf(changed, parent).map((one: string) => one.slice(22))).toEqual([
-      ...['100.00', '2.00', '8.00'],
+      '100.00',
+      '2.00',
+      '8.00',
     ]);
     expect(linesOf(changed, child).map((one: string) => one.slice(22))).toEqual([
-      ...['100.00', '30.00'],
+      '100.00',
+      '30.00',
     ]);
     expect(changed.line_items.filter((one: Answer) => one.id === usage.id)).toHaveLength(1);
     const finalized = await api.call('POST', `${path}/finalize`, { body: {} });
@@ -192,7 +216,8 @@ describe('grouped invoicing (29.2)', () => {
     await modify({ remove: [child.id] });
     expect(await world.read(parent.id)).toMatchObject({ subscription_type: 'standalone' });
     expect(await world.read(child.id)).toMatchObject({
-      ...{ subscription_type: 'standalone', parent_subscription_id: null },
+      subscription_type: 'standalone',
+      parent_subscription_id: null,
       invoicing_customer_id: null,
     });
     await world.use('north', '2026-02-20T00:00:00Z', 5);
@@ -230,13 +255,15 @@ describe('grouped invoicing (29.2)', () => {
     const { body: invoice } = await api.call('GET', `/v1/invoices/${cycle.id}`);
     expect(linesOf(invoice, one)).toEqual(['2026-01-01 2026-01-16 6.00']);
     expect(linesOf(invoice, two)).toEqual([
-      ...['2026-02-01 2026-03-01 100.00', '2026-01-01 2026-02-01 0.00'],
+      '2026-02-01 2026-03-01 100.00',
+      '2026-01-01 2026-02-01 0.00',
     ]);
     await bill('2026-02-10T00:00:00Z');
     await world.use('south', '2026-02-05T00:00:00Z', 7);
     await api.call('POST', `/v1/subscriptions/${parent.id}/cancel`, { body: {} });
     expect(await world.read(two.id)).toMatchObject({
-      ...{ subscription_type: 'standalone', subscription_status: 'active' },
+      subscription_type: 'standalone',
+      subscription_status: 'active',
     });
     await bill('2026-03-01T03:00:00Z');
     expect(await world.invoices({ customer_id: south.id })).toEqual([
@@ -264,7 +291,8 @@ describe('grouped invoicing (29.2)', () => {
     await world.use('north', '2026-01-25T00:00:00Z', 50);
     await bill('2026-01-20T00:00:00Z');
     expect(await world.read(child.id)).toMatchObject({
-      ...{ subscription_status: 'cancelled', cancelled_at: '2026-01-20T00:00:00.000Z' },
+      subscription_status: 'cancelled',
+      cancelled_at: '2026-01-20T00:00:00.000Z',
     });
     await bill('2026-02-01T03:00:00Z');
     const [cycle] = await world.find({ billing_reason: 'SUBSCRIPTION_CYCLE' });
@@ -290,7 +318,11 @@ describe('grouped invoicing (29.2)', () => {
     await world.use('north', '2026-01-03T00:00:00Z', 5);
     await bill('2026-01-20T00:00:00Z');
     await api.make('/v1/coupons', {
-      ...{ name: 'Five', coupon_code: 'FIVE', type: 'fixed', amount_off: '5', currency: 'usd' },
+      name: 'Five',
+      coupon_code: 'FIVE',
+      type: 'fixed',
+      amount_off: '5',
+      currency: 'usd',
       cadence: 'once',
     });
     const coupon = { type: 'coupon', coupon_params: { add: [{ coupon_code: 'FIVE' }] } };
@@ -306,7 +338,8 @@ describe('grouped invoicing (29.2)', () => {
     expect(await end()).toBe('2026-02-21');
     await bill('2026-02-21T00:00:00Z');
     expect([await end(), (await world.read(child.id)).billing_anchor.slice(0, 10)]).toEqual([
-      ...['2026-03-01', '2026-01-01'],
+      '2026-03-01',
+      '2026-01-01',
     ]);
     await world.use('north', '2026-02-22T00:00:00Z', 7);
     await bill('2026-03-01T03:00:00Z');
@@ -324,7 +357,9 @@ describe('grouped invoicing (29.2)', () => {
     expect(taken).toMatchObject([{ original_price: '50.57', discounted_amount: '5.00' }]);
     const verified = await api.call('GET', `/v1/invoices/${found.id}/verify`);
     expect(verified.body).toMatchObject({
-      ...{ same_from_inputs: true, same_from_events: true, differences: [] },
+      same_from_inputs: true,
+      same_from_events: true,
+      differences: [],
     });
     expect(await end()).toBe('2026-04-01');
     expect(await world.invoices({ customer_id: world.customers['north']?.id })).toEqual([
@@ -356,7 +391,8 @@ describe('grouped invoicing (29.2)', () => {
       body: { pause_mode: 'immediate' },
     });
     expect([paused.status, paused.body.message]).toEqual([
-      ...[400, expect.stringMatching(/grouped_invoicing_params.remove/)],
+      400,
+      expect.stringMatching(/grouped_invoicing_params.remove/),
     ]);
   });
 });

@@ -80,12 +80,22 @@ function childOf(
   const { id } = parent;
   return {
     ...parent,
-    ...{ customer_id: customer.id, invoicing_customer_id: null },
-    ...{ parent_subscription_id: id, subscription_type: 'inherited' },
-    ...{ lookup_key: lookupKey, metadata, start_date: startMs, version: 1 },
-    ...{ commitment_amount: null, commitment_duration: null, overage_factor: null },
-    ...{ commitment_start: null, commitment_origin_id: null },
-    ...{ enable_true_up: false, auto_invoice_threshold: null, gateway_payment_method_id: null },
+    customer_id: customer.id,
+    invoicing_customer_id: null,
+    parent_subscription_id: id,
+    subscription_type: 'inherited',
+    lookup_key: lookupKey,
+    metadata,
+    start_date: startMs,
+    version: 1,
+    commitment_amount: null,
+    commitment_duration: null,
+    overage_factor: null,
+    commitment_start: null,
+    commitment_origin_id: null,
+    enable_true_up: false,
+    auto_invoice_threshold: null,
+    gateway_payment_method_id: null,
   };
 }
 

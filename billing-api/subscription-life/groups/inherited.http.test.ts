@@ -11,7 +11,8 @@ async function childrenOf(api: { make: Hierarchy['subscribe'] }, id: string) {
 }
 
 const stateOf = (row: Answer) => [
-  ...[row.subscription_status, row.current_period_start.slice(0, 10)],
+  row.subscription_status,
+  row.current_period_start.slice(0, 10),
   row.current_period_end.slice(0, 10),
 ];
 
@@ -27,8 +28,11 @@ describe('inherited subscriptions (29.1)', () => {
     expect(children).toHaveLength(2);
     const child = await world.read(children[0].id);
     expect(child).toMatchObject({
-      ...{ subscription_type: 'inherited', parent_subscription_id: parent.id },
-      ...{ plan_id: world.planId, line_items: [], latest_invoice: null },
+      subscription_type: 'inherited',
+      parent_subscription_id: parent.id,
+      plan_id: world.planId,
+      line_items: [],
+      latest_invoice: null,
       invoicing_customer_id: null,
     });
     expect(stateOf(child)).toEqual(['active', '2026-01-01', '2026-02-01']);
@@ -63,7 +67,9 @@ describe('inherited subscriptions (29.1)', () => {
     expect([...explained.body.customers].sort()).toEqual(ids.sort());
     const events = await api.call('GET', `${path}/line_items/${usage.id}/events`);
     expect(events.body.items.map((one: Answer) => one.external_customer_id)).toEqual([
-      ...['holding', 'north', 'south'],
+      'holding',
+      'north',
+      'south',
     ]);
     const verified = await api.call('GET', `${path}/verify`);
     expect(verified.body).toMatchObject({ same_from_inputs: true, same_from_events: true });
@@ -77,12 +83,17 @@ describe('inherited subscriptions (29.1)', () => {
     const parent = await world.subscribe('holding');
     await bill('2026-01-10T12:00:30.500Z');
     const child = await world.subscribe('north', {
-      ...{ start_date: undefined, inheritance: { parent_subscription_id: parent.id } },
-      ...{ lookup_key: 'north one', metadata: { seat: 'a' } },
+      start_date: undefined,
+      inheritance: { parent_subscription_id: parent.id },
+      lookup_key: 'north one',
+      metadata: { seat: 'a' },
     });
     expect(child).toMatchObject({
-      ...{ subscription_type: 'inherited', start_date: '2026-01-10T12:00:30.500Z' },
-      ...{ lookup_key: 'north one', metadata: { seat: 'a' }, line_items: [] },
+      subscription_type: 'inherited',
+      start_date: '2026-01-10T12:00:30.500Z',
+      lookup_key: 'north one',
+      metadata: { seat: 'a' },
+      line_items: [],
     });
     expect((await world.read(parent.id)).subscription_type).toBe('parent');
     // Before it joins, in the minute in which it does, and after it has left.
@@ -102,7 +113,8 @@ describe('inherited subscriptions (29.1)', () => {
     ]);
     expect(shown.body.changed_resources).toEqual(modified.changed_resources);
     expect(await world.read(child.id)).toMatchObject({
-      ...{ subscription_status: 'cancelled', end_date: '2026-01-20T00:00:10.000Z' },
+      subscription_status: 'cancelled',
+      end_date: '2026-01-20T00:00:10.000Z',
     });
     expect((await world.read(parent.id)).subscription_type).toBe('standalone');
     // It comes back, and has its own subscription in no time between.
@@ -110,7 +122,8 @@ describe('inherited subscriptions (29.1)', () => {
     const back = { type: 'inheritance', inheritance_params: { add: ['north'] } };
     const { body: added } = await api.call('POST', `${path}/execute`, { body: back });
     expect(added.changed_resources.subscriptions[0]).toMatchObject({
-      ...{ action: 'created', status: 'active' },
+      action: 'created',
+      status: 'active',
     });
     await world.use('north', '2026-01-24T23:59:59.999Z', 10_000);
     await world.use('north', '2026-01-25T00:00:00Z', 1);
@@ -134,7 +147,8 @@ describe('inherited subscriptions (29.1)', () => {
     const [one, two] = await childrenOf(api, parent.id);
     const states = async () => [
       stateOf(await world.read(parent.id)),
-      ...[stateOf(await world.read(one.id)), stateOf(await world.read(two.id))],
+      stateOf(await world.read(one.id)),
+      stateOf(await world.read(two.id)),
     ];
     await bill('2026-01-05T00:00:00Z');
     const path = `/v1/subscriptions/${parent.id}`;
@@ -191,19 +205,22 @@ describe('inherited subscriptions (29.1)', () => {
   }) => {
     const target = await api.make('/v1/plans', { name: 'Metered' });
     await api.make('/v1/prices', {
-      ...{ entity_id: target.id, currency: 'usd', amount: '3', meter_id: world.meterId },
+      entity_id: target.id,
+      currency: 'usd',
+      amount: '3',
+      meter_id: world.meterId,
     });
     const parent = await world.subscribe('holding', { inheritance: HEIRS });
     await world.use('north', '2026-01-10T00:00:00Z', 5);
     await bill('2026-01-16T00:00:00Z');
     const { body } = await api.call('POST', `/v1/subscriptions/${parent.id}/change/execute`, {
       body: {
-        ...{
-          target_plan_id: target.id,
-          billing_cadence: 'RECURRING',
-          billing_cycle: 'anniversary',
-        },
-        ...{ billing_period: 'MONTHLY', billing_period_count: 1, proration_behavior: 'none' },
+        target_plan_id: target.id,
+        billing_cadence: 'RECURRING',
+        billing_cycle: 'anniversary',
+        billing_period: 'MONTHLY',
+        billing_period_count: 1,
+        proration_behavior: 'none',
       },
     });
     const after = await world.read(body.new_subscription.id);
@@ -214,10 +231,12 @@ describe('inherited subscriptions (29.1)', () => {
       [target.id, 'active', '2026-01-16', '2026-02-16'],
     ]);
     const old = await api.make('/v1/subscriptions/search', {
-      ...{ parent_subscription_ids: [parent.id], status: 'archived' },
+      parent_subscription_ids: [parent.id],
+      status: 'archived',
     });
     expect(old.items.map((one: Answer) => one.subscription_status)).toEqual([
-      ...['cancelled', 'cancelled'],
+      'cancelled',
+      'cancelled',
     ]);
     await world.use('north', '2026-01-20T00:00:00Z', 7);
     await bill('2026-02-16T03:00:00Z');
@@ -233,11 +252,17 @@ describe('inherited subscriptions (29.1)', () => {
     world,
   }) => {
     const feature = await api.make('/v1/features', {
-      ...{ name: 'Calls', type: 'metered', meter_id: world.meterId },
+      name: 'Calls',
+      type: 'metered',
+      meter_id: world.meterId,
     });
     await api.make('/v1/entitlements', {
-      ...{ entity_type: 'PLAN', entity_id: world.planId, feature_id: feature.id },
-      ...{ feature_type: 'metered', usage_limit: 100, usage_reset_period: 'MONTHLY' },
+      entity_type: 'PLAN',
+      entity_id: world.planId,
+      feature_id: feature.id,
+      feature_type: 'metered',
+      usage_limit: 100,
+      usage_reset_period: 'MONTHLY',
     });
     const parent = await world.subscribe('holding', { inheritance: HEIRS });
     const [child] = await childrenOf(api, parent.id);
@@ -270,8 +295,12 @@ describe('inherited subscriptions (29.1)', () => {
     const path = `/v1/subscriptions/${child.id}`;
     const post = (what: string, body: object) => api.call('POST', `${path}/${what}`, { body });
     const change = {
-      ...{ target_plan_id: world.planId, billing_cadence: 'RECURRING', billing_cycle: 'calendar' },
-      ...{ billing_period: 'MONTHLY', billing_period_count: 1, proration_behavior: 'none' },
+      target_plan_id: world.planId,
+      billing_cadence: 'RECURRING',
+      billing_cycle: 'calendar',
+      billing_period: 'MONTHLY',
+      billing_period_count: 1,
+      proration_behavior: 'none',
     };
     const trial = { type: 'trial_end', trial_end_params: { action: 'immediate' } };
     for (const [what, body] of [
@@ -290,10 +319,8 @@ describe('inherited subscriptions (29.1)', () => {
       body: { subscription_id: child.id },
     });
     expect([preview.status, preview.body.message]).toEqual([
-      ...[
-        400,
-        expect.stringMatching(/an inherited subscription has no invoices; send this to its parent/),
-      ],
+      400,
+      expect.stringMatching(/an inherited subscription has no invoices; send this to its parent/),
     ]);
     const subscribe = (body: object) => api.call('POST', '/v1/subscriptions', { body });
     const joins = { inheritance: { parent_subscription_id: parent.id } };
@@ -326,7 +353,8 @@ describe('inherited subscriptions (29.1)', () => {
       body: add,
     });
     expect([answer.status, answer.body.message]).toEqual([
-      ...[400, expect.stringMatching(/would bill its usage as well; cancel it first/)],
+      400,
+      expect.stringMatching(/would bill its usage as well; cancel it first/),
     ]);
   });
 });

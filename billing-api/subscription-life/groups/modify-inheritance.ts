@@ -36,10 +36,17 @@ export function listsRefusal(
 async function removeChild(unit: Unit, row: SubscriptionRow): Promise<ChangedMember | Refusal> {
   const atMs = Math.max(unit.now, row.start_date + 1);
   const after = await moveRecord(unit, SUBSCRIPTIONS, {
-    ...{ target: { id: row.id }, lifecycle: SUBSCRIPTION, move: 'cancel', to: 'cancelled' },
+    target: { id: row.id },
+    lifecycle: SUBSCRIPTION,
+    move: 'cancel',
+    to: 'cancelled',
     patch: () => ({
-      ...{ cancel_at: atMs, end_date: atMs, cancelled_at: unit.now, cancel_at_period_end: false },
-      ...{ pause_status: 'none' as const, active_pause_id: null },
+      cancel_at: atMs,
+      end_date: atMs,
+      cancelled_at: unit.now,
+      cancel_at_period_end: false,
+      pause_status: 'none' as const,
+      active_pause_id: null,
     }),
     told: (changed) => toldOfSubscription(unit, changed),
   });

@@ -80,7 +80,9 @@ async function newLineOf(
   { lines, commitment }: Wanted,
 ): Promise<{ readonly line: NewLine; readonly meters: LineContext['meters'] } | Refusal> {
   const terms = {
-    ...{ currency: row.currency, billingPeriod: row.billing_period, addedLines: lines },
+    currency: row.currency,
+    billingPeriod: row.billing_period,
+    addedLines: lines,
     billingPeriodCount: row.billing_period_count,
     commitments: commitment === null ? [] : [commitment],
   };
@@ -128,7 +130,9 @@ async function add(
   const made = isRefusal(wanted) ? wanted : await newLineOf(unit, loaded, wanted);
   if (isRefusal(made)) return unnestedRefusal(made, PLACE);
   const owner = {
-    ...{ subscriptionId: row.id, customerId: row.customer_id, startMs: dates.startMs },
+    subscriptionId: row.id,
+    customerId: row.customer_id,
+    startMs: dates.startMs,
     plan: assertPresent(related.plans.get(row.plan_id), 'the plan of a subscription'),
     isRunning: dates.startMs < row.current_period_end,
   };

@@ -61,7 +61,10 @@ function changeOf(
   }
   if (!isChanged) return null;
   return {
-    ...{ quantity, model, commitment, atMs },
+    quantity,
+    model,
+    commitment,
+    atMs,
     hasTimeBuckets: body.commitment_time_buckets !== undefined,
     members: { at: 'effective_from', quantity: 'quantity' },
   };

@@ -17,12 +17,18 @@ const test = billedTest.extend<{ world: World }>({
     await api.make('/v1/prices', { ...of, amount: '31', invoice_cadence: 'ARREAR' });
     await api.make('/v1/customers', { external_id: 'acme' });
     const subscription = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z' },
+      external_customer_id: 'acme',
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: '2026-01-01T00:00:00Z',
     });
     const other = await api.make('/v1/plans', { name: 'Extras' });
     const price = await api.make('/v1/prices', {
-      ...{ entity_id: other.id, currency: 'usd', amount: '62', invoice_cadence: 'ADVANCE' },
+      entity_id: other.id,
+      currency: 'usd',
+      amount: '62',
+      invoice_cadence: 'ADVANCE',
     });
     await use({
       id: subscription.id as string,
@@ -48,13 +54,16 @@ describe('line items of a running subscription (27)', () => {
     const body = { price_id: world.price, display_name: 'Support', metadata: { a: '1' } };
     const added = await api.call('POST', path, { body });
     expect([added.status, added.body.start_date, added.body.entity_type]).toEqual([
-      ...[201, '2026-01-16T00:00:00.000Z', 'subscription'],
+      201,
+      '2026-01-16T00:00:00.000Z',
+      'subscription',
     ]);
     await bill('2026-02-01T02:00:00Z');
     // 31.00, 62.00 × 16 ÷ 31 for the rest of January, and 62.00 for February.
     expect(await world.invoices()).toEqual(['2026-01-01 125.00']);
     const found = await api.make('/v1/subscriptions/lineitems/search', {
-      ...{ subscription_ids: [world.id], price_ids: [world.price] },
+      subscription_ids: [world.id],
+      price_ids: [world.price],
       active_at: '2026-01-20T00:00:00Z',
     });
     expect(found.items).toEqual([added.body]);
@@ -75,13 +84,17 @@ describe('line items of a running subscription (27)', () => {
     const { plan_id } = (await api.call('GET', `/v1/subscriptions/${world.id}`)).body;
     await api.make('/v1/customers', { external_id: 'other' });
     const other = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'other', plan_id, currency: 'usd', billing_period: 'MONTHLY' },
+      external_customer_id: 'other',
+      plan_id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
     });
     const refused = await api.call('POST', `/v1/subscriptions/${other.id}/lineitems`, {
       body: { price_id: own.id },
     });
     expect([refused.status, refused.body.details]).toEqual([
-      ...[400, { price_id: 'is a price of another subscription' }],
+      400,
+      { price_id: 'is a price of another subscription' },
     ]);
     await bill('2026-02-01T02:00:00Z');
     // 31.00, and 31.00 × 16 ÷ 31 for the rest of January.
@@ -147,7 +160,9 @@ describe('line items of a running subscription (27)', () => {
     ] as const) {
       const refused = await api.call('POST', path, { body });
       expect([body, refused.status, Object.keys(refused.body.details)]).toEqual([
-        ...[body, 400, [member]],
+        body,
+        400,
+        [member],
       ]);
       expect(refused.body.message).toMatch(member);
     }

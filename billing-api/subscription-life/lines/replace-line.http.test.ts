@@ -27,7 +27,9 @@ const test = billedTest.extend<{ world: World }>({
     await bill('2026-01-01T00:00:00Z');
     await api.make('/v1/customers', { external_id: 'acme' });
     const meter = await api.make('/v1/meters', {
-      ...{ name: 'Units', event_name: 'call', aggregation: SUM },
+      name: 'Units',
+      event_name: 'call',
+      aggregation: SUM,
     });
     const target = { environment: api.environment, meterId: meter.id as string };
     const search = async (id: string): Promise<Answer[]> =>
@@ -38,8 +40,12 @@ const test = billedTest.extend<{ world: World }>({
         const plan = await api.make('/v1/plans', { name: 'Pro' });
         await api.make('/v1/prices', { entity_id: plan.id, currency: 'usd', ...price });
         const made = await api.make('/v1/subscriptions', {
-          ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-          ...{ billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z', ...members },
+          external_customer_id: 'acme',
+          plan_id: plan.id,
+          currency: 'usd',
+          billing_period: 'MONTHLY',
+          start_date: '2026-01-01T00:00:00Z',
+          ...members,
         });
         await completeBackfills(database.database);
         return made;
@@ -49,7 +55,9 @@ const test = billedTest.extend<{ world: World }>({
         const generation = await generationOf(database.database, meter.id as string);
         await storeEvents({ database, clickhouse }, api.environment, [
           {
-            ...{ at, eventName: 'call', properties: { units: String(units) } },
+            at,
+            eventName: 'call',
+            properties: { units: String(units) },
             countsOn: [{ ...target, generation, aggregation: { ...COUNT_EVENTS, ...SUM } }],
           },
         ]);
@@ -82,10 +90,15 @@ describe('another price of a line item (27)', () => {
     await bill('2026-01-16T00:00:00Z');
     const { status, body } = await world.change(lines[0], { amount: '200' });
     expect([status, body.predecessor_id, body.start_date, body.price.amount]).toEqual([
-      ...[200, lines[0].id, '2026-01-16T00:00:00.000Z', '200'],
+      200,
+      lines[0].id,
+      '2026-01-16T00:00:00.000Z',
+      '200',
     ]);
     expect([body.price.entity_type, body.price.parent_price_id, body.entity_type]).toEqual([
-      ...['SUBSCRIPTION', lines[0].price_id, 'plan'],
+      'SUBSCRIPTION',
+      lines[0].price_id,
+      'plan',
     ]);
     await bill('2026-02-01T02:00:00Z');
     expect(await world.invoices(id)).toEqual([
@@ -128,7 +141,11 @@ describe('another price of a line item (27)', () => {
     world,
   }) => {
     await api.make('/v1/coupons', {
-      ...{ name: 'Ten', coupon_code: 'TEN', type: 'fixed', amount_off: '10', currency: 'usd' },
+      name: 'Ten',
+      coupon_code: 'TEN',
+      type: 'fixed',
+      amount_off: '10',
+      currency: 'usd',
       cadence: 'once',
     });
     const { id, line_items: lines } = await world.subscribe(advance('100'), { coupons: ['TEN'] });
@@ -162,7 +179,8 @@ describe('another price of a line item (27)', () => {
     const { body: dearer } = await world.change(lines[0], { amount: '200' });
     const quantities = { line_items: [{ id: dearer.id, quantity: '2' }] };
     await api.make(`/v1/subscriptions/${id}/modify/execute`, {
-      ...{ type: 'quantity_change', quantity_change_params: quantities },
+      type: 'quantity_change',
+      quantity_change_params: quantities,
     });
     // Of 31 days nine are left: 29.03 less 14.52, and then half of 58.06.
     expect(await world.invoices(id)).toEqual([
@@ -200,7 +218,10 @@ describe('another price of a line item (27)', () => {
     world,
   }) => {
     await api.make('/v1/coupons', {
-      ...{ name: 'Tenth', coupon_code: 'TENTH', type: 'percentage', percentage_off: '10' },
+      name: 'Tenth',
+      coupon_code: 'TENTH',
+      type: 'percentage',
+      percentage_off: '10',
       cadence: 'forever',
     });
     const seats = { ...advance('12'), min_quantity: 10 };
@@ -252,10 +273,7 @@ describe('another price of a line item (27)', () => {
       [{ billing_model: 'PACKAGE' }, 'transform_quantity'],
       [{ commitment_amount: '5' }, 'commitment_type'],
       [
-        {
-          ...{ commitment_type: 'amount', commitment_amount: '5' },
-          commitment_overage_factor: '2',
-        },
+        { commitment_type: 'amount', commitment_amount: '5', commitment_overage_factor: '2' },
         'commitment_type',
       ],
     ] as const) {
@@ -268,8 +286,10 @@ describe('another price of a line item (27)', () => {
 
 describe('the commitment of a line item (11.3, 27)', () => {
   const committed = (amount: string) => ({
-    ...{ commitment_type: 'amount', commitment_amount: amount },
-    ...{ commitment_overage_factor: '1', commitment_true_up_enabled: true },
+    commitment_type: 'amount',
+    commitment_amount: amount,
+    commitment_overage_factor: '1',
+    commitment_true_up_enabled: true,
   });
 
   test('that changes from 500 to 800 on 16 Jan is used by both segments', async ({
@@ -280,7 +300,8 @@ describe('the commitment of a line item (11.3, 27)', () => {
     const { id } = await world.subscribe({ amount: '0', invoice_cadence: 'ARREAR' });
     const price = { amount: '1', currency: 'usd', meter_id: world.meterId, type: 'USAGE' };
     const added = await api.make(`/v1/subscriptions/${id}/lineitems`, {
-      ...{ price: { ...price, billing_model: 'FLAT_FEE' }, ...committed('500') },
+      price: { ...price, billing_model: 'FLAT_FEE' },
+      ...committed('500'),
     });
     expect(added).toMatchObject({ commitment_type: 'amount', commitment_amount: '500' });
     await world.use('2026-01-05T00:00:00Z', 300);
@@ -290,7 +311,9 @@ describe('the commitment of a line item (11.3, 27)', () => {
     await world.use('2026-01-20T00:00:00Z', 200);
     await bill('2026-02-01T02:00:00Z');
     expect(await world.lines(id)).toEqual([
-      ...['01-01 02-01 0.00', '01-01 01-16 300.00', '01-16 02-01 500.00'],
+      '01-01 02-01 0.00',
+      '01-01 01-16 300.00',
+      '01-16 02-01 500.00',
     ]);
   });
 });
@@ -299,7 +322,10 @@ describe('a line that is added to a running subscription (27)', () => {
   test('can have coupons of its own', async ({ api, bill, world }) => {
     const { id } = await world.subscribe({ amount: '31', invoice_cadence: 'ARREAR' });
     await api.make('/v1/coupons', {
-      ...{ name: 'Half', coupon_code: 'HALF', type: 'percentage', percentage_off: '50' },
+      name: 'Half',
+      coupon_code: 'HALF',
+      type: 'percentage',
+      percentage_off: '50',
       cadence: 'forever',
     });
     const price = { amount: '10', currency: 'usd', invoice_cadence: 'ARREAR' };

@@ -142,9 +142,15 @@ async function successorOf(
   { price, atMs }: { readonly price: PriceRow; readonly atMs: InstantMs },
 ): Promise<NewLine> {
   return {
-    ...{ entityType: row.entity_type, addon: await addonOf(unit, row, atMs), priceId: price.id },
-    ...{ price: { kind: 'stored', row: price }, endMs: row.end_date, quantity: row.quantity },
-    ...{ displayName: row.display_name, metadata: row.metadata, timeBuckets: [] },
+    entityType: row.entity_type,
+    addon: await addonOf(unit, row, atMs),
+    priceId: price.id,
+    price: { kind: 'stored', row: price },
+    endMs: row.end_date,
+    quantity: row.quantity,
+    displayName: row.display_name,
+    metadata: row.metadata,
+    timeBuckets: [],
     commitment: commitmentOf(row),
   };
 }
@@ -183,7 +189,9 @@ async function newLineOf(
   const base = mustGet(related.prices, held.row.price_id, 'the price of a line');
   const { commitment, model, atMs } = change;
   const terms = {
-    ...{ currency: row.currency, billingPeriod: row.billing_period, addedLines: [] },
+    currency: row.currency,
+    billingPeriod: row.billing_period,
+    addedLines: [],
     billingPeriodCount: row.billing_period_count,
     commitments: commitment === null ? [] : [commitment],
   };

@@ -20,24 +20,39 @@ const test = billedTest.extend<{ world: World }>({
       subscribe: async (price = {}, members = {}) => {
         const plan = await api.make('/v1/plans', { name: 'Pro' });
         await api.make('/v1/prices', {
-          ...{ entity_id: plan.id, currency: 'usd', amount: '12', min_quantity: 10 },
-          ...{ invoice_cadence: 'ADVANCE', ...price },
+          entity_id: plan.id,
+          currency: 'usd',
+          amount: '12',
+          min_quantity: 10,
+          invoice_cadence: 'ADVANCE',
+          ...price,
         });
         return api.make('/v1/subscriptions', {
-          ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-          ...{ billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z', ...members },
+          external_customer_id: 'acme',
+          plan_id: plan.id,
+          currency: 'usd',
+          billing_period: 'MONTHLY',
+          start_date: '2026-01-01T00:00:00Z',
+          ...members,
         });
       },
       modify: (id, body, path = 'execute') =>
         api.call('POST', `/v1/subscriptions/${id}/modify/${path}`, { body }),
       coupon: (code, members = {}) =>
         api.make('/v1/coupons', {
-          ...{ name: code, coupon_code: code, type: 'percentage', percentage_off: '50' },
-          ...{ cadence: 'forever', ...members },
+          name: code,
+          coupon_code: code,
+          type: 'percentage',
+          percentage_off: '50',
+          cadence: 'forever',
+          ...members,
         }),
       rate: (code, percentage) =>
         api.make('/v1/taxes/rates', {
-          ...{ name: code, code, tax_rate_type: 'percentage', percentage_value: percentage },
+          name: code,
+          code,
+          tax_rate_type: 'percentage',
+          percentage_value: percentage,
         }),
       invoices: async (id) => {
         const { items } = await api.make('/v1/invoices/search', { subscription_id: id });
@@ -72,7 +87,9 @@ describe('a coupon of a running subscription (14)', () => {
     const { status, body } = await world.modify(id, wanted);
     const [attached] = body.changed_resources.coupon_associations;
     expect([status, body.subscription.version, attached.coupon.total_redemptions]).toEqual([
-      ...[200, version + 1, 1],
+      200,
+      version + 1,
+      1,
     ]);
     expect(body.subscription.coupon_associations).toHaveLength(1);
     await bill('2026-02-10T00:00:00Z');
@@ -89,7 +106,8 @@ describe('a coupon of a running subscription (14)', () => {
     ]);
     const twice = await world.modify(id, couponsOf({ remove: [attached.id] }));
     expect([twice.status, twice.body.message]).toEqual([
-      ...[400, expect.stringContaining('has ended already')],
+      400,
+      expect.stringContaining('has ended already'),
     ]);
   });
 
@@ -148,7 +166,8 @@ describe('a coupon of a running subscription (14)', () => {
     await bill('2026-02-15T00:00:00Z');
     const quantities = { line_items: [{ id: lines[0].id, quantity: '7' }] };
     const { body } = await world.modify(id, {
-      ...{ type: 'quantity_change', quantity_change_params: quantities },
+      type: 'quantity_change',
+      quantity_change_params: quantities,
     });
     // 3 × 12.00 × 14 ÷ 28, of which half was paid.
     expect(body.changed_resources.invoices).toMatchObject([
@@ -179,7 +198,9 @@ describe('a coupon of a running subscription (14)', () => {
     ] as const) {
       const refused = await world.modify(id, body);
       expect([body, refused.status, Object.keys(refused.body.details)]).toEqual([
-        ...[body, 400, [member]],
+        body,
+        400,
+        [member],
       ]);
     }
     expect((await world.modify(id, added({ coupon_code: 'NOBODY' }))).status).toBe(404);
@@ -212,7 +233,10 @@ describe('tax rates of a running subscription (15)', () => {
     const { status, body } = await world.modify(id, taxesOf({ add: [{ tax_rate_code: 'VAT' }] }));
     const [attached] = body.changed_resources.tax_associations;
     expect([status, attached.priority, attached.entity_id, attached.change_action]).toEqual([
-      ...[200, 100, id, 'attached'],
+      200,
+      100,
+      id,
+      'attached',
     ]);
     await bill('2026-02-10T00:00:00Z');
     const removed = await world.modify(id, taxesOf({ remove: [attached.id] }));

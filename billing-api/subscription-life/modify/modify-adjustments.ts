@@ -105,8 +105,10 @@ function readCoupons(
     }
     reader.note(`${place}.line_item_id`, lineProblem(body.line_item_id, startMs, adding));
     return {
-      ...{ place: `${place}.coupon_code`, code: body.coupon_code },
-      ...{ lineItemId: body.line_item_id ?? null, validity: { startMs, endMs } },
+      place: `${place}.coupon_code`,
+      code: body.coupon_code,
+      lineItemId: body.line_item_id ?? null,
+      validity: { startMs, endMs },
     };
   });
   return reader.refusal() ?? coupons;

@@ -46,7 +46,9 @@ import type { MovedTrial } from './move-trial-end.js';
 
 function lineToDto(row: LineItemRow, action: ModifiedLineDto['change_action']): ModifiedLineDto {
   return {
-    ...{ id: row.id, price_id: row.price_id, quantity: row.quantity },
+    id: row.id,
+    price_id: row.price_id,
+    quantity: row.quantity,
     start_date: formatInstant(row.start_date),
     end_date: instantToDto(row.end_date),
     change_action: action,
@@ -57,8 +59,10 @@ function createdInvoice(document: InvoiceDocument): ModifiedInvoiceDto {
   const invoice = invoiceToDto(document, null);
   return {
     id: assertPresent(document.header.id, 'the id of a stored invoice'),
-    ...{ action: 'created', status: invoice.invoice_status },
-    ...{ invoice, wallet_transaction: null },
+    action: 'created',
+    status: invoice.invoice_status,
+    invoice,
+    wallet_transaction: null,
   };
 }
 
@@ -68,8 +72,11 @@ function settledBy({ invoice, transaction }: ReplacedLine): ModifiedInvoiceDto[]
   const credited = walletTransactionToDto(transaction);
   return [
     {
-      ...{ id: transaction.id, action: 'credited', status: credited.transaction_status },
-      ...{ invoice: null, wallet_transaction: credited },
+      id: transaction.id,
+      action: 'credited',
+      status: credited.transaction_status,
+      invoice: null,
+      wallet_transaction: credited,
     },
   ];
 }
@@ -87,7 +94,9 @@ function memberToDto({
   readonly action: ModifiedSubscriptionDto['action'];
 }): ModifiedSubscriptionDto {
   return {
-    ...{ id: row.id, action, status: row.subscription_status },
+    id: row.id,
+    action,
+    status: row.subscription_status,
     trial_end: instantToDto(row.trial_end),
     current_period_end: formatInstant(row.current_period_end),
   };

@@ -97,7 +97,10 @@ type Done = Omit<Modified, 'subscription'> & {
 };
 
 const NOTHING: Done = {
-  ...{ quantities: [], trial: null, adjustments: null, members: [] },
+  quantities: [],
+  trial: null,
+  adjustments: null,
+  members: [],
   ofLines: null,
 };
 

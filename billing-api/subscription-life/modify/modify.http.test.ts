@@ -24,12 +24,20 @@ const test = billedTest.extend<{ world: World }>({
       subscribe: async (price = {}, members = {}) => {
         const plan = await api.make('/v1/plans', { name: 'Pro' });
         await api.make('/v1/prices', {
-          ...{ entity_id: plan.id, currency: 'usd', amount: '12', min_quantity: 10 },
-          ...{ invoice_cadence: 'ADVANCE', ...price },
+          entity_id: plan.id,
+          currency: 'usd',
+          amount: '12',
+          min_quantity: 10,
+          invoice_cadence: 'ADVANCE',
+          ...price,
         });
         return api.make('/v1/subscriptions', {
-          ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-          ...{ billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z', ...members },
+          external_customer_id: 'acme',
+          plan_id: plan.id,
+          currency: 'usd',
+          billing_period: 'MONTHLY',
+          start_date: '2026-01-01T00:00:00Z',
+          ...members,
         });
       },
       modify,
@@ -55,8 +63,11 @@ const test = billedTest.extend<{ world: World }>({
           )
           .map((one: Answer) =>
             [
-              ...[one.period_start.slice(0, 10), one.period_end.slice(0, 10), one.billing_reason],
-              ...[one.invoice_status, one.total],
+              one.period_start.slice(0, 10),
+              one.period_end.slice(0, 10),
+              one.billing_reason,
+              one.invoice_status,
+              one.total,
             ].join(' '),
           );
       },
@@ -78,10 +89,14 @@ describe('a change of quantity (27)', () => {
     expect(status).toBe(200);
     const [ended, created] = body.changed_resources.line_items;
     expect([ended.quantity, ended.end_date, ended.change_action]).toEqual([
-      ...['10', '2026-01-16T00:00:00.000Z', 'ended'],
+      '10',
+      '2026-01-16T00:00:00.000Z',
+      'ended',
     ]);
     expect([created.quantity, created.start_date, created.end_date]).toEqual([
-      ...['15', '2026-01-16T00:00:00.000Z', null],
+      '15',
+      '2026-01-16T00:00:00.000Z',
+      null,
     ]);
     expect(body.changed_resources.invoices).toMatchObject([
       { action: 'created', invoice: { invoice_type: 'ONE_OFF', total: '30.97' } },
@@ -118,7 +133,10 @@ describe('a change of quantity (27)', () => {
 
   test('is given back as it was paid', async ({ api, bill, world }) => {
     await api.make('/v1/coupons', {
-      ...{ name: 'Half', coupon_code: 'HALF', type: 'percentage', percentage_off: '50' },
+      name: 'Half',
+      coupon_code: 'HALF',
+      type: 'percentage',
+      percentage_off: '50',
       cadence: 'forever',
     });
     const { id } = await world.subscribe({}, { coupons: ['HALF'] });
@@ -216,7 +234,9 @@ describe('a change of quantity (27)', () => {
     ] as const) {
       const refused = await world.modify(id, body);
       expect([body, refused.status, Object.keys(refused.body.details)]).toEqual([
-        ...[body, 400, [member]],
+        body,
+        400,
+        [member],
       ]);
     }
     const other = await world.subscribe();
@@ -254,7 +274,10 @@ describe('the end of a trial (22.4)', () => {
   }) => {
     const addon = await api.make('/v1/addons', { name: 'Setup', lookup_key: 'setup' });
     await api.make('/v1/prices', {
-      ...{ entity_type: 'ADDON', entity_id: addon.id, currency: 'usd', amount: '30' },
+      entity_type: 'ADDON',
+      entity_id: addon.id,
+      currency: 'usd',
+      amount: '30',
       invoice_cadence: 'ADVANCE',
     });
     const addons = [{ addon_id: addon.id, cadence: 'onetime' }];
@@ -285,7 +308,8 @@ describe('the end of a trial (22.4)', () => {
     const later = { action: 'scheduled_date', new_trial_end: '2026-01-20T00:00:00Z' };
     const moved = await world.modify(id, move(later));
     expect(moved.body.subscription).toMatchObject({
-      ...{ subscription_status: 'trialing', trial_end: '2026-01-20T00:00:00.000Z' },
+      subscription_status: 'trialing',
+      trial_end: '2026-01-20T00:00:00.000Z',
       current_period_end: '2026-01-20T00:00:00.000Z',
     });
     const member = 'trial_end_params.new_trial_end';
@@ -297,7 +321,9 @@ describe('the end of a trial (22.4)', () => {
     ]) {
       const refused = await world.modify(id, move(params));
       expect([params, refused.status, Object.keys(refused.body.details)]).toEqual([
-        ...[params, 400, [member]],
+        params,
+        400,
+        [member],
       ]);
     }
     await bill('2026-01-20T00:00:00Z');
@@ -306,7 +332,8 @@ describe('the end of a trial (22.4)', () => {
     );
     const refused = await world.modify(id, move(later));
     expect([refused.status, refused.body.message]).toEqual([
-      ...[400, expect.stringContaining('active, not trialing')],
+      400,
+      expect.stringContaining('active, not trialing'),
     ]);
   });
 });

@@ -51,7 +51,11 @@ function firstPeriodFrom(row: SubscriptionRow, startMs: InstantMs): LedgerPeriod
   const { billing_period: billingPeriod, billing_cadence: billingCadence } = row;
   const anchor = { billingCycle, billingPeriod, startMs, billingAnchorMs: null, timezone };
   const terms = {
-    ...{ billingCadence, billingCycle, billingPeriod, timezone, endMs: row.end_date },
+    billingCadence,
+    billingCycle,
+    billingPeriod,
+    timezone,
+    endMs: row.end_date,
     billingPeriodCount: row.billing_period_count,
   };
   const billingAnchorMs = resolveBillingAnchor(anchor);
@@ -62,7 +66,8 @@ function firstPeriodFrom(row: SubscriptionRow, startMs: InstantMs): LedgerPeriod
 /** What belongs to a subscription and begins with it, and the column that names that. */
 const PARTS = [
   ...[LINE_ITEMS, ADDON_ASSOCIATIONS, COUPON_ASSOCIATIONS, CREDIT_GRANTS].map(({ table }) => ({
-    ...{ table, owner: 'subscription_id' },
+    table,
+    owner: 'subscription_id',
   })),
   { table: ENTITLEMENTS.table, owner: 'entity_id' },
 ];
@@ -107,7 +112,9 @@ async function begin(
   startMs: InstantMs,
 ): Promise<SubscriptionRow | Refusal> {
   return moveRecord(unit, SUBSCRIPTIONS, {
-    ...{ target, lifecycle: SUBSCRIPTION, move: 'activate' },
+    target,
+    lifecycle: SUBSCRIPTION,
+    move: 'activate',
     to: (row) => (row.trial_end === null ? begunAs(row) : 'trialing'),
     patch: async (row) => {
       if (row.subscription_status !== 'draft') {
@@ -123,8 +130,10 @@ async function begin(
       const isTrial = period.kind === 'trial';
       return {
         ...(isTrial ? { trial_start: period.startMs, trial_end: period.endMs } : {}),
-        ...{ start_date: startMs, billing_anchor: period.anchor.atMs },
-        ...{ current_period_start: period.startMs, current_period_end: period.endMs },
+        start_date: startMs,
+        billing_anchor: period.anchor.atMs,
+        current_period_start: period.startMs,
+        current_period_end: period.endMs,
       };
     },
     told: (after) => toldWhenBegun(unit, after),

@@ -28,8 +28,9 @@ describe('a draft of a subscription', () => {
     const { status, body } = await activate(api, id, start);
     expect([status, body.subscription_status, body.start_date]).toEqual([200, 'active', start]);
     expect(body).toMatchObject({
-      ...{ billing_anchor: start, current_period_start: start },
-      ...{ current_period_end: '2027-01-10T00:00:00.000Z' },
+      billing_anchor: start,
+      current_period_start: start,
+      current_period_end: '2027-01-10T00:00:00.000Z',
       latest_invoice: { invoice_status: 'FINALIZED', total: '30.00' },
     });
     expect(body.line_items.map((line: Answer) => line.start_date)).toEqual([start, start]);
@@ -52,7 +53,8 @@ describe('a draft of a subscription', () => {
   test('gives the credits of its grants from its start on', async ({ api, bill }) => {
     const grant = { name: 'Start', credits: '10', cadence: 'ONETIME' };
     const made = await subscribeMonthly(api, {
-      ...{ subscription_status: 'draft', credit_grants: [grant] },
+      subscription_status: 'draft',
+      credit_grants: [grant],
     });
     await bill('2026-12-05T00:00:00.000Z');
     const walletsOf = async () =>

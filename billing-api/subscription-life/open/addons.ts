@@ -203,9 +203,13 @@ export function insertAddons(
   addons: readonly HeldAddon[],
 ): Promise<readonly AddonAssociationRow[] | Refusal> {
   const items = addons.map(({ addon, associationId, requested: { startMs, endMs, cadence } }) => ({
-    ...{ id: associationId, subscription_id: subscriptionId, addon_id: addon.id, cadence },
+    id: associationId,
+    subscription_id: subscriptionId,
+    addon_id: addon.id,
+    cadence,
     addon_status: startMs <= unit.now ? ('active' as const) : ('pending' as const),
-    ...{ start_date: startMs, end_date: endMs },
+    start_date: startMs,
+    end_date: endMs,
   }));
   return createRecords(unit, ADDON_ASSOCIATIONS, { items, isBulk: false });
 }

@@ -118,8 +118,13 @@ function copyOf(
 ): NewCreditGrant {
   return {
     ...ownColumnsOf(CREDIT_GRANTS, grant),
-    ...{ scope: 'SUBSCRIPTION', plan_id: null, addon_id: null, subscription_id: subscriptionId },
-    ...{ start_date: startMs, credit_grant_anchor: startMs, metadata: grant.metadata },
+    scope: 'SUBSCRIPTION',
+    plan_id: null,
+    addon_id: null,
+    subscription_id: subscriptionId,
+    start_date: startMs,
+    credit_grant_anchor: startMs,
+    metadata: grant.metadata,
   };
 }
 

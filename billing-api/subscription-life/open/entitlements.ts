@@ -173,7 +173,10 @@ export async function storeEntitlements(
   const overridden = overriddenEntitlements(ofPlan, overrides, subscriptionId);
   if (isRefusal(overridden)) return overridden;
   const first = firstEntitlements(ofPlan, {
-    ...{ subscriptionId, every: ledger, period: ledger.periods[0], left: terms.leftAllowances },
+    subscriptionId,
+    every: ledger,
+    period: ledger.periods[0],
+    left: terms.leftAllowances,
     isScaled: terms.prorationBehavior === 'create_prorations',
   });
   const items = [...overridden, ...first];

@@ -22,14 +22,21 @@ const test = gatewayTest.extend<{ world: World }>({
     const price = { entity_id: plan.id, currency: 'usd', amount: '30' };
     await api.make('/v1/prices', { ...price, invoice_cadence: 'ADVANCE' });
     await api.make('/v1/coupons', {
-      ...{ name: 'Ten', coupon_code: 'TEN', type: 'percentage', percentage_off: '10' },
+      name: 'Ten',
+      coupon_code: 'TEN',
+      type: 'percentage',
+      percentage_off: '10',
       cadence: 'forever',
     });
     await use({
       bodyOf: (method, more = {}) => ({
-        ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-        ...{ billing_period: 'MONTHLY', payment_behavior: 'error_if_incomplete' },
-        ...{ gateway_payment_method_id: method, ...more },
+        external_customer_id: 'acme',
+        plan_id: plan.id,
+        currency: 'usd',
+        billing_period: 'MONTHLY',
+        payment_behavior: 'error_if_incomplete',
+        gateway_payment_method_id: method,
+        ...more,
       }),
     });
   },
@@ -50,7 +57,8 @@ async function left(api: BillingUnderTest): Promise<Answer> {
   return {
     subscriptions: await count('/v1/subscriptions/search'),
     invoices: await count('/v1/invoices/search'),
-    ...{ payments: payments.length, events: events.length },
+    payments: payments.length,
+    events: events.length,
     redemptions: coupon.total_redemptions,
   };
 }
@@ -65,7 +73,9 @@ describe('a subscription with error_if_incomplete whose first payment a gateway 
     const made = await api.make('/v1/subscriptions', world.bodyOf('pm_card_visa'));
     expect(made).toMatchObject({ subscription_status: 'active' });
     expect(gateway.charge()).toMatchObject({
-      ...{ amount: 3000, status: 'requires_capture', captures: 0 },
+      amount: 3000,
+      status: 'requires_capture',
+      captures: 0,
     });
     const { latest_invoice: opening } = made;
     expect(await money.read(opening.id)).toMatchObject({ payment_status: 'PROCESSING' });
@@ -73,7 +83,8 @@ describe('a subscription with error_if_incomplete whose first payment a gateway 
     await gateway.take();
     expect(gateway.charge()).toMatchObject({ status: 'succeeded', captures: 1 });
     expect(await money.read(opening.id)).toMatchObject({
-      ...{ payment_status: 'SUCCEEDED', amount_paid: '30.00' },
+      payment_status: 'SUCCEEDED',
+      amount_paid: '30.00',
     });
   });
 
@@ -171,7 +182,9 @@ describe('a subscription with error_if_incomplete whose first payment a gateway 
 
   test('pays nothing by a gateway where wallets suffice', async ({ api, gateway, world }) => {
     await api.make('/v1/wallets', {
-      ...{ external_customer_id: 'acme', currency: 'usd', wallet_type: 'POST_PAID' },
+      external_customer_id: 'acme',
+      currency: 'usd',
+      wallet_type: 'POST_PAID',
       initial_credits_to_load: '30',
     });
     const made = await api.make('/v1/subscriptions', world.bodyOf('pm_card_chargeDeclined'));

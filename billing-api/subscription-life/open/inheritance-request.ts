@@ -46,9 +46,18 @@ export function paidBy(payerId: string | null): RequestedInheritance {
 
 /** What a request that names a parent may give; all else is that of the parent. */
 const OF_CHILD = new Set([
-  ...['customer_id', 'external_customer_id', 'plan_id', 'currency', 'billing_period'],
-  ...['billing_period_count', 'billing_cadence', 'billing_cycle', 'proration_behavior'],
-  ...['lookup_key', 'metadata', 'inheritance'],
+  'customer_id',
+  'external_customer_id',
+  'plan_id',
+  'currency',
+  'billing_period',
+  'billing_period_count',
+  'billing_cadence',
+  'billing_cycle',
+  'proration_behavior',
+  'lookup_key',
+  'metadata',
+  'inheritance',
 ]);
 
 /** Members of `inheritance` that stand alone. */

@@ -59,8 +59,14 @@ async function openChild(unit: Unit, request: JoinRequest): Promise<OpenedSubscr
 function joinRequestOf(request: SubscriptionRequest, parentId: string): JoinRequest {
   const { customerId, externalCustomerId, planId, currency, billingPeriod, kept } = request;
   return {
-    ...{ parentId, customerId, externalCustomerId, planId, currency, billingPeriod },
+    parentId,
+    customerId,
+    externalCustomerId,
+    planId,
+    currency,
+    billingPeriod,
     billingPeriodCount: request.billingPeriodCount,
-    ...{ lookupKey: kept.lookup_key, metadata: kept.metadata ?? {} },
+    lookupKey: kept.lookup_key,
+    metadata: kept.metadata ?? {},
   };
 }

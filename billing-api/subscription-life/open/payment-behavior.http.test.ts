@@ -45,8 +45,11 @@ describe('a subscription with allow_incomplete', () => {
     await api.make('/v1/prices', { ...price, invoice_cadence: 'ARREAR' });
     await api.make('/v1/customers', { external_id: 'late' });
     const free = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'late', plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', ...INCOMPLETE },
+      external_customer_id: 'late',
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      ...INCOMPLETE,
     });
     expect(free).toMatchObject({ subscription_status: 'active', latest_invoice: null });
     const wallet = await makeWallet(api, {
@@ -57,8 +60,11 @@ describe('a subscription with allow_incomplete', () => {
     await api.make('/v1/prices', { ...price, invoice_cadence: 'ADVANCE' });
     for (const payment_behavior of ['allow_incomplete', 'error_if_incomplete']) {
       const body = {
-        ...{ external_customer_id: 'late', plan_id: plan.id, currency: 'usd' },
-        ...{ billing_period: 'MONTHLY', payment_behavior },
+        external_customer_id: 'late',
+        plan_id: plan.id,
+        currency: 'usd',
+        billing_period: 'MONTHLY',
+        payment_behavior,
       };
       const paid = await api.call('POST', '/v1/subscriptions', { body });
       // The wallet pays the first of them, and 2 of the second.
@@ -132,7 +138,8 @@ test('a draft with default_incomplete waits for its first payment when it is act
   money,
 }) => {
   const { subscription } = await subscribeMonthly(api, {
-    ...{ payment_behavior: 'default_incomplete', collection_method: 'send_invoice' },
+    payment_behavior: 'default_incomplete',
+    collection_method: 'send_invoice',
     subscription_status: 'draft',
   });
   const path = `/v1/subscriptions/${subscription.id}/activate`;
@@ -152,8 +159,11 @@ describe('a subscription with error_if_incomplete', () => {
   }) => {
     const { plan, subscription } = await subscribeMonthly(api);
     const body = {
-      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', payment_behavior: 'error_if_incomplete' },
+      external_customer_id: 'acme',
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      payment_behavior: 'error_if_incomplete',
     };
     const refused = await api.call('POST', '/v1/subscriptions', { body });
     expect([refused.status, refused.body.code]).toEqual([400, 'invalid_operation']);
@@ -173,8 +183,11 @@ test('payment_behavior goes with the collection_method', async ({ api, money: _ 
   ]) {
     const members = { payment_behavior, collection_method };
     const body = {
-      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', ...members },
+      external_customer_id: 'acme',
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      ...members,
     };
     const refused = await api.call('POST', '/v1/subscriptions', { body });
     expect([members, refused.status]).toEqual([members, 400]);

@@ -27,11 +27,16 @@ const test = billedTest.extend<{ world: World }>({
     const arrear = await price('31', 'ARREAR');
     const advance = await price('62', 'ADVANCE');
     await use({
-      ...{ arrear, advance },
+      arrear,
+      advance,
       subscribe: async (phases, members = {}) => {
         const body = {
-          ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd', phases },
-          ...{ billing_period: 'MONTHLY', ...members },
+          external_customer_id: 'acme',
+          plan_id: plan.id,
+          currency: 'usd',
+          phases,
+          billing_period: 'MONTHLY',
+          ...members,
         };
         return (await api.call('POST', '/v1/subscriptions', { body })).body;
       },
@@ -87,7 +92,8 @@ describe('phases of a subscription (28)', () => {
         one.predecessor_id,
       ]),
     ).toEqual([
-      ...[[first.id, '31', null] as const, [first.id, '62', null] as const],
+      [first.id, '31', null] as const,
+      [first.id, '62', null] as const,
       [second.id, '62', made.line_items[0].id],
       [second.id, '124', made.line_items[1].id],
     ]);
@@ -99,7 +105,8 @@ describe('phases of a subscription (28)', () => {
       '2026-01-01 295.00',
     ]);
     expect(await world.told()).toEqual([
-      ...['created 2026-01-01 2026-01-01', 'created 2026-01-01 2026-01-16'],
+      'created 2026-01-01 2026-01-01',
+      'created 2026-01-01 2026-01-16',
       'updated 2026-02-01 2026-01-16',
     ]);
   });
@@ -132,15 +139,19 @@ describe('phases of a subscription (28)', () => {
     });
     expect(cancelled.status).toBe(200);
     expect((await world.told()).slice(4)).toEqual([
-      ...['updated 2026-02-10 2026-02-01', 'deleted 2026-02-10 2026-03-01'],
+      'updated 2026-02-10 2026-02-01',
+      'deleted 2026-02-10 2026-03-01',
     ]);
     const { phases } = await world.read(made.id);
     expect(phases.map((one: Answer) => one.end_date.slice(0, 10))).toEqual([
-      ...['2026-02-01', '2026-02-10'],
+      '2026-02-01',
+      '2026-02-10',
     ]);
     // Half of 62.00; half of 31.00 and 62.00; 31.00 × 9 ÷ 28 without its half.
     expect(await world.invoices(made.id)).toEqual([
-      ...['2026-01-01 31.00', '2026-01-01 46.50', '2026-02-01 4.98'],
+      '2026-01-01 31.00',
+      '2026-01-01 46.50',
+      '2026-02-01 4.98',
     ]);
   });
 
@@ -154,7 +165,9 @@ describe('phases of a subscription (28)', () => {
     expect([changed.status, changed.body]).toEqual([
       200,
       {
-        ...{ ...phases[1], metadata: { campaign: 'launch' }, updated_at: expect.any(String) },
+        ...phases[1],
+        metadata: { campaign: 'launch' },
+        updated_at: expect.any(String),
         updated_by: expect.any(String),
       },
     ]);
@@ -202,12 +215,17 @@ describe('phases of a subscription (28)', () => {
     const target = await api.make('/v1/plans', { name: 'Other' });
     const change = await api.call('POST', `/v1/subscriptions/${id}/change/preview`, {
       body: {
-        ...{ target_plan_id: target.id, billing_cadence: 'RECURRING', billing_period_count: 1 },
-        ...{ billing_cycle: 'anniversary', billing_period: 'MONTHLY', proration_behavior: 'none' },
+        target_plan_id: target.id,
+        billing_cadence: 'RECURRING',
+        billing_period_count: 1,
+        billing_cycle: 'anniversary',
+        billing_period: 'MONTHLY',
+        proration_behavior: 'none',
       },
     });
     expect([change.status, change.body.message]).toEqual([
-      ...[400, expect.stringContaining('has phases')],
+      400,
+      expect.stringContaining('has phases'),
     ]);
   });
 });

@@ -142,7 +142,9 @@ export function newPhaseLines(
       lines.map((line) => {
         const continued = before?.find((other) => other.priceId === line.priceId)?.id;
         return {
-          ...{ ...line, id: newLineId(), phase: { id, startMs } },
+          ...line,
+          id: newLineId(),
+          phase: { id, startMs },
           endMs: Math.min(line.endMs ?? Infinity, endMs ?? Infinity),
           ...(continued === undefined ? {} : { continues: { id: continued, isSettled: false } }),
         };
@@ -162,7 +164,11 @@ export async function storePhases(
   phases: readonly IdentifiedPhase[],
 ): Promise<readonly PhaseRow[] | Refusal> {
   const items = phases.map(({ id, startMs, endMs, metadata }) => ({
-    ...{ id, subscription_id: subscriptionId, start_date: startMs, end_date: endMs, metadata },
+    id,
+    subscription_id: subscriptionId,
+    start_date: startMs,
+    end_date: endMs,
+    metadata,
     // What begins with the subscription is told with it.
     begun_at: startMs <= unit.now ? unit.now : null,
   }));

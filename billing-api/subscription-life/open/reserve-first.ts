@@ -63,8 +63,12 @@ async function reserve(
 ): Promise<Reservation | Refusal> {
   try {
     const reserved = await gateway.reserve({
-      ...{ paymentId: payment.id, invoiceId: null, invoiceNumber: null, payerId },
-      ...{ amount: payment.amount, currency: payment.currency },
+      paymentId: payment.id,
+      invoiceId: null,
+      invoiceNumber: null,
+      payerId,
+      amount: payment.amount,
+      currency: payment.currency,
       methodId: payment.payment_method_id,
     });
     if (reserved.status === 'prepared') return { id: reserved.id, payment };

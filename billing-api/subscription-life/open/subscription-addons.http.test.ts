@@ -16,7 +16,9 @@ async function makeWorld(api: BillingUnderTest, featuredPlan: MakeFeaturedPlan, 
   const fee = { addon_id: addon.id, currency: 'usd', amount: '31', invoice_cadence: 'ARREAR' };
   const price = await api.make('/v1/prices', fee);
   const allowance = await api.make('/v1/entitlements', {
-    ...{ ...free, entity_id: addon.id, usage_limit: 5 },
+    ...free,
+    entity_id: addon.id,
+    usage_limit: 5,
   });
   return { ...plan, addonId: addon.id, feeId: price.id, allowance };
 }
@@ -56,9 +58,15 @@ describe('a subscription with addons', () => {
     expect(once.line_items).toMatchObject([
       { entity_type: 'plan', entity_id: world.planId, addon_association_id: null },
       {
-        ...{ entity_type: 'addon', entity_id: addonId, price_id: world.feeId, start_date: START },
-        ...{ addon_association_id: expect.stringMatching(/^addon_assoc_/), end_date: null },
-        ...{ plan_display_name: null, display_name: 'More calls', quantity: '1' },
+        entity_type: 'addon',
+        entity_id: addonId,
+        price_id: world.feeId,
+        start_date: START,
+        addon_association_id: expect.stringMatching(/^addon_assoc_/),
+        end_date: null,
+        plan_display_name: null,
+        display_name: 'More calls',
+        quantity: '1',
       },
     ]);
     // 18 − 10 − 5, and the fee.
@@ -117,7 +125,9 @@ describe('a subscription with addons', () => {
     ]);
     expect(lines[2].commitment_info).toMatchObject({ amount: '9' });
     const analytics = await api.make('/v1/events/analytics', {
-      ...{ external_customer_id: 'acme', start_time: START, end_time: '2026-11-01T00:00:00Z' },
+      external_customer_id: 'acme',
+      start_time: START,
+      end_time: '2026-11-01T00:00:00Z',
       expand: ['addon'],
     });
     const addon = { id: addonId, lookup_key: 'more' };
@@ -136,8 +146,12 @@ describe('a subscription with addons', () => {
     const { addonId, planId } = world;
     const empty = await api.make('/v1/addons', { name: 'Empty', lookup_key: 'empty' });
     const terms = {
-      ...{ external_customer_id: 'acme', plan_id: planId, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', ...calendar, end_date: '2026-12-01T00:00:00Z' },
+      external_customer_id: 'acme',
+      plan_id: planId,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      ...calendar,
+      end_date: '2026-12-01T00:00:00Z',
     };
     const having = (addon: object) => ({ ...terms, addons: [{ addon_id: addonId, ...addon }] });
     await expectRefusals(api, '/v1/subscriptions', [
@@ -186,8 +200,11 @@ describe('a subscription with addons', () => {
     await api.make('/v1/prices', { addon_id: second.id, currency: 'usd', amount: '1' });
     expect((await entitle(second.id)).status).toBe(201);
     const terms = {
-      ...{ external_customer_id: 'acme', plan_id: planId, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', ...calendar },
+      external_customer_id: 'acme',
+      plan_id: planId,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      ...calendar,
     };
     const both = [{ addon_id: addonId }, { addon_id: second.id }];
     await expectRefusals(api, '/v1/subscriptions', [
@@ -217,12 +234,17 @@ describe('entitlements of a plan and an addon that one subscription has', () => 
     await world.subscribe(addonsOf({ addon_id: world.addonId }));
     for (let round = 0; round < 6; round += 1) {
       const meter = await api.make('/v1/meters', {
-        ...{ name: `Meter ${round}`, event_name: 'x', aggregation: { type: 'COUNT' } },
+        name: `Meter ${round}`,
+        event_name: 'x',
+        aggregation: { type: 'COUNT' },
       });
       const [first, second] = await Promise.all(
         ['a', 'b'].map((name) =>
           api.make('/v1/features', {
-            ...{ name, lookup_key: `${name}${round}`, type: 'metered', meter_id: meter.id },
+            name,
+            lookup_key: `${name}${round}`,
+            type: 'metered',
+            meter_id: meter.id,
           }),
         ),
       );
@@ -256,8 +278,11 @@ describe('DELETE /addons/{id}', () => {
       const { id } = await api.make('/v1/addons', { name: 'Raced', lookup_key: `k${round}` });
       await api.make('/v1/prices', { addon_id: id, currency: 'usd', amount: '1' });
       const body = {
-        ...{ external_customer_id: 'acme', plan_id: planId, currency: 'usd' },
-        ...{ billing_period: 'MONTHLY', ...addonsOf({ addon_id: id }) },
+        external_customer_id: 'acme',
+        plan_id: planId,
+        currency: 'usd',
+        billing_period: 'MONTHLY',
+        ...addonsOf({ addon_id: id }),
       };
       const [removed, made] = await Promise.all([
         api.call('DELETE', `/v1/addons/${id}`),

@@ -26,7 +26,9 @@ const test = billedTest.extend<{ world: World }>({
       planId: plan.id as string,
       subscribe: (members = {}) =>
         api.make('/v1/subscriptions', {
-          ...{ ...ofPlan, billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z' },
+          ...ofPlan,
+          billing_period: 'MONTHLY',
+          start_date: '2026-01-01T00:00:00Z',
           ...members,
         }),
       read: async (id) => (await api.call('GET', `/v1/subscriptions/${id}`)).body,
@@ -36,8 +38,12 @@ const test = billedTest.extend<{ world: World }>({
           .sort((a: Answer, b: Answer) => a.billing_sequence - b.billing_sequence)
           .map((one: Answer) =>
             [
-              ...[one.period_start.slice(0, 10), one.period_end.slice(0, 10), one.billing_reason],
-              ...[one.total, one.invoice_status, one.payment_status],
+              one.period_start.slice(0, 10),
+              one.period_end.slice(0, 10),
+              one.billing_reason,
+              one.total,
+              one.invoice_status,
+              one.payment_status,
             ].join(' '),
           );
       },
@@ -52,8 +58,10 @@ describe('a trial (22.4)', () => {
   test('costs nothing, and the first period begins where it ends', async ({ bill, world }) => {
     const { id, ...made } = await world.subscribe();
     expect(made).toMatchObject({
-      ...{ subscription_status: 'trialing', trial_start: '2026-01-01T00:00:00.000Z' },
-      ...{ trial_end: '2026-01-15T00:00:00.000Z', current_period_end: '2026-01-15T00:00:00.000Z' },
+      subscription_status: 'trialing',
+      trial_start: '2026-01-01T00:00:00.000Z',
+      trial_end: '2026-01-15T00:00:00.000Z',
+      current_period_end: '2026-01-15T00:00:00.000Z',
     });
     expect(await world.invoices(id)).toEqual([TRIAL_START]);
     await bill('2026-01-14T23:59:59.999Z');
@@ -61,8 +69,9 @@ describe('a trial (22.4)', () => {
     await bill('2026-01-15T00:00:00Z');
     await bill('2026-01-15T00:00:00Z');
     expect(await world.read(id)).toMatchObject({
-      ...{ subscription_status: 'active', billing_anchor: '2026-01-15T00:00:00.000Z' },
-      ...{ current_period_start: '2026-01-15T00:00:00.000Z' },
+      subscription_status: 'active',
+      billing_anchor: '2026-01-15T00:00:00.000Z',
+      current_period_start: '2026-01-15T00:00:00.000Z',
       current_period_end: '2026-02-15T00:00:00.000Z',
     });
     expect(await world.invoices(id)).toEqual([TRIAL_START, TRIAL_END]);
@@ -98,7 +107,8 @@ describe('a trial (22.4)', () => {
     const { body } = await api.call('GET', '/v1/webhooks/events?limit=1000');
     const own = body.items.filter((one: Answer) => one.payload.subscription?.id === id);
     expect(own.map((one: Answer) => one.event_name)).toEqual([
-      ...['subscription.created', 'subscription.activated'],
+      'subscription.created',
+      'subscription.activated',
     ]);
   });
 
@@ -129,7 +139,8 @@ describe('a trial (22.4)', () => {
       body: { ...body, billing_period: 'MONTHLY' },
     });
     expect([refused.status, refused.body.details]).toEqual([
-      ...[400, { trial_period_days: expect.stringContaining('7, 14 days') }],
+      400,
+      { trial_period_days: expect.stringContaining('7, 14 days') },
     ]);
   });
 
@@ -161,7 +172,8 @@ describe('a trial (22.4)', () => {
       body,
     });
     expect([activated.subscription_status, activated.trial_end]).toEqual([
-      ...['trialing', '2026-02-15T00:00:00.000Z'],
+      'trialing',
+      '2026-02-15T00:00:00.000Z',
     ]);
     await bill('2026-02-15T00:00:00Z');
     expect((await world.invoices(id))[1]).toBe(
@@ -171,8 +183,12 @@ describe('a trial (22.4)', () => {
 
   test('holds the credits of the plan back until it ends', async ({ api, bill, world }) => {
     await api.make('/v1/creditgrants', {
-      ...{ name: 'Welcome', scope: 'PLAN', plan_id: world.planId, credits: '10' },
-      ...{ cadence: 'ONETIME', expiration_type: 'NEVER' },
+      name: 'Welcome',
+      scope: 'PLAN',
+      plan_id: world.planId,
+      credits: '10',
+      cadence: 'ONETIME',
+      expiration_type: 'NEVER',
     });
     await world.subscribe();
     await bill('2026-01-14T00:00:00Z');

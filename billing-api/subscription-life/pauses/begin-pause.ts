@@ -31,8 +31,10 @@ export async function enterPause(
   pause: PauseRow,
 ): Promise<PausedSubscription | Refusal> {
   const paused = await moveRecord(unit, SUBSCRIPTIONS, {
-    ...{ target: { id: pause.subscription_id }, lifecycle: SUBSCRIPTION },
-    ...{ move: 'pause', to: 'paused' },
+    target: { id: pause.subscription_id },
+    lifecycle: SUBSCRIPTION,
+    move: 'pause',
+    to: 'paused',
     patch: () => ({ pause_status: 'active' as const, active_pause_id: pause.id }),
     told: (after) => toldOfSubscription(unit, after),
   });
@@ -46,7 +48,10 @@ export async function beginPause(
   { subscription, pause }: PausedSubscription,
 ): Promise<PausedSubscription | Refusal> {
   const begun = await moveRecord(unit, PAUSES, {
-    ...{ target: { id: pause.id }, lifecycle: PAUSE, move: 'begin', to: 'active' },
+    target: { id: pause.id },
+    lifecycle: PAUSE,
+    move: 'begin',
+    to: 'active',
     patch: () => ({
       original_period_start: subscription.current_period_start,
       original_period_end: subscription.current_period_end,

@@ -29,7 +29,9 @@ function resumedMembers(ledger: PeriodLedger, row: SubscriptionRow) {
   const { endMs } = lastRecorded(ledger);
   const isCalendar = row.billing_cycle === 'calendar';
   return {
-    ...{ pause_status: 'none' as const, active_pause_id: null, current_period_end: endMs },
+    pause_status: 'none' as const,
+    active_pause_id: null,
+    current_period_end: endMs,
     billing_anchor: isCalendar ? row.billing_anchor : anchorAfter(ledger).atMs,
   };
 }
@@ -48,12 +50,18 @@ export async function endPause(
   const { terms } = pausedUntil(loaded, atMs);
   await replaceLastPeriod(unit, { subscriptionId: paused.id, period: lastRecorded(terms) });
   const completed = await moveRecord(unit, PAUSES, {
-    ...{ target: { id: pause.id }, lifecycle: PAUSE, move: 'complete', to: 'completed' },
+    target: { id: pause.id },
+    lifecycle: PAUSE,
+    move: 'complete',
+    to: 'completed',
     patch: () => ({ resumed_at: atMs, resume_mode: mode, ends_at: null }),
   });
   if (isRefusal(completed)) return completed;
   const resumed = await moveRecord(unit, SUBSCRIPTIONS, {
-    ...{ target: { id: paused.id }, lifecycle: SUBSCRIPTION, move: 'resume', to: 'active' },
+    target: { id: paused.id },
+    lifecycle: SUBSCRIPTION,
+    move: 'resume',
+    to: 'active',
     patch: (row) => resumedMembers(terms, row),
     told: (after) => toldOfSubscription(unit, after),
   });
@@ -89,7 +97,9 @@ export async function closePause(
     pause.pause_status === 'scheduled'
       ? await moveRecord(unit, PAUSES, { ...move, move: 'cancel', to: 'cancelled' })
       : await moveRecord(unit, PAUSES, {
-          ...{ ...move, move: 'complete', to: 'completed' },
+          ...move,
+          move: 'complete',
+          to: 'completed',
           // One that begins after an earlier end, looked at backwards, has lasted no time.
           patch: () => ({ resumed_at: Math.max(atMs, pause.pause_start), ends_at: null }),
         });

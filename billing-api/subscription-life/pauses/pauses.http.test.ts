@@ -22,7 +22,9 @@ const test = billedTest.extend<{ world: World }>({
     await use({
       subscribe: (members = {}) =>
         api.make('/v1/subscriptions', {
-          ...{ ...ofPlan, billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z' },
+          ...ofPlan,
+          billing_period: 'MONTHLY',
+          start_date: '2026-01-01T00:00:00Z',
           ...members,
         }),
       read: async (id) => (await api.call('GET', `/v1/subscriptions/${id}`)).body,
@@ -32,8 +34,11 @@ const test = billedTest.extend<{ world: World }>({
           .sort((a: Answer, b: Answer) => a.billing_sequence - b.billing_sequence)
           .map((one: Answer) =>
             [
-              ...[one.period_start.slice(0, 10), one.period_end.slice(0, 10), one.billing_reason],
-              ...[one.invoice_status, one.total],
+              one.period_start.slice(0, 10),
+              one.period_end.slice(0, 10),
+              one.billing_reason,
+              one.invoice_status,
+              one.total,
             ].join(' '),
           );
       },
@@ -43,8 +48,10 @@ const test = billedTest.extend<{ world: World }>({
 
 const OPENING = '2026-01-01 2026-02-01 SUBSCRIPTION_CREATE FINALIZED 100.00';
 const at = (answer: Answer): readonly string[] => [
-  ...[answer.subscription_status, answer.pause_status],
-  ...[answer.current_period_end.slice(0, 10), answer.billing_anchor.slice(0, 10)],
+  answer.subscription_status,
+  answer.pause_status,
+  answer.current_period_end.slice(0, 10),
+  answer.billing_anchor.slice(0, 10),
 ];
 
 describe('a pause (26)', () => {
@@ -91,7 +98,10 @@ describe('a pause (26)', () => {
     world,
   }) => {
     await api.make('/v1/coupons', {
-      ...{ name: 'Half', coupon_code: 'HALF', type: 'percentage', percentage_off: '50' },
+      name: 'Half',
+      coupon_code: 'HALF',
+      type: 'percentage',
+      percentage_off: '50',
       cadence: 'forever',
     });
     const { id } = await world.subscribe();
@@ -145,7 +155,8 @@ describe('a pause (26)', () => {
       body: { pause_mode: 'period_end', pause_days: 10 },
     });
     expect([body.subscription.subscription_status, body.subscription.pause_status]).toEqual([
-      ...['active', 'scheduled'],
+      'active',
+      'scheduled',
     ]);
     await bill('2026-02-01T02:00:00Z');
     expect((await world.read(id)).subscription_status).toBe('paused');
@@ -204,7 +215,8 @@ describe('a pause (26)', () => {
     const { id } = await world.subscribe();
     await api.call('POST', `/v1/subscriptions/${id}/pause`, {
       body: {
-        ...{ pause_mode: 'scheduled', pause_start: '2026-02-05T00:00:00Z' },
+        pause_mode: 'scheduled',
+        pause_start: '2026-02-05T00:00:00Z',
         pause_end: '2026-02-15T00:00:00Z',
       },
     });
@@ -238,14 +250,21 @@ describe('a pause (26)', () => {
     await post('pause', { pause_mode: 'period_end' });
     const cancelled = await post('resume', {});
     expect([cancelled.pause.pause_status, ...at(cancelled.subscription)]).toEqual([
-      ...['cancelled', 'active', 'none', '2026-02-01', '2026-01-01'],
+      'cancelled',
+      'active',
+      'none',
+      '2026-02-01',
+      '2026-01-01',
     ]);
     await post('pause', { pause_mode: 'immediate', metadata: { a: '1' } });
     const noted = await post('resume', {
-      ...{ resume_mode: 'scheduled', resume_at: '2026-01-08T00:00:00Z', metadata: { b: '2' } },
+      resume_mode: 'scheduled',
+      resume_at: '2026-01-08T00:00:00Z',
+      metadata: { b: '2' },
     });
     expect(noted.pause).toMatchObject({
-      ...{ pause_status: 'active', pause_end: '2026-01-08T00:00:00.000Z' },
+      pause_status: 'active',
+      pause_end: '2026-01-08T00:00:00.000Z',
       metadata: { a: '1', b: '2' },
     });
     await bill('2026-01-08T00:00:00Z');
@@ -339,14 +358,16 @@ describe('a pause (26)', () => {
     await api.call('POST', path, { body: { pause_mode: 'period_end' } });
     const second = await api.call('POST', path, { body: { pause_mode: 'immediate' } });
     expect([second.status, second.body.message]).toEqual([
-      ...[400, expect.stringContaining('resume it first')],
+      400,
+      expect.stringContaining('resume it first'),
     ]);
     const trial = await world.subscribe({ trial_period_days: 3 });
     const refused = await api.call('POST', `/v1/subscriptions/${trial.id}/pause`, {
       body: { pause_mode: 'immediate' },
     });
     expect([refused.status, refused.body.message]).toEqual([
-      ...[400, expect.stringMatching(/trialing.*active/)],
+      400,
+      expect.stringMatching(/trialing.*active/),
     ]);
     expect(
       (

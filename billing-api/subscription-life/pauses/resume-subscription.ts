@@ -41,7 +41,10 @@ async function cancelPause(
   coming: PauseRow,
 ): Promise<PausedSubscription | Refusal> {
   const cancelled = await moveRecord(unit, PAUSES, {
-    ...{ target: { id: coming.id }, lifecycle: PAUSE, move: 'cancel', to: 'cancelled' },
+    target: { id: coming.id },
+    lifecycle: PAUSE,
+    move: 'cancel',
+    to: 'cancelled',
   });
   if (isRefusal(cancelled)) return cancelled;
   const subscription = await notePause(unit, row, null);

@@ -99,7 +99,9 @@ async function beginRunning(
   const activated: SubscriptionRow[] = [];
   for (const to of ['active', 'incomplete'] as const) {
     const moved = await moveRecords(unit, SUBSCRIPTIONS, {
-      ...{ lifecycle: SUBSCRIPTION, move: 'end_trial', to },
+      lifecycle: SUBSCRIPTION,
+      move: 'end_trial',
+      to,
       changes: begun.filter((one) => isTrial(one) && begunAs(one.row) === to),
       told: (after) => toldWhenBegun(unit, after),
     });
@@ -120,7 +122,8 @@ async function closeParts(unit: Unit, over: readonly Begun[]): Promise<Refusal |
   const credited = await creditAtEnds(
     unit,
     cancelled.map(({ held, ended }) => ({
-      ...{ subscriptionId: held.subscription.id, atMs: ended.endMs },
+      subscriptionId: held.subscription.id,
+      atMs: ended.endMs,
     })),
   );
   if (credited !== null) return credited;
@@ -144,7 +147,9 @@ export async function beginPeriods(
       const { held, ended, next } = renewal;
       // A release that recorded no periods left the first one out.
       return [ended, ...(next === null ? [] : [next])].map((period) => ({
-        ...{ subscriptionId: held.subscription.id, period, billedWith: billedWith(renewal) },
+        subscriptionId: held.subscription.id,
+        period,
+        billedWith: billedWith(renewal),
       }));
     }),
   );

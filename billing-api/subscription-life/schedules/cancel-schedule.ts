@@ -60,8 +60,11 @@ async function restore(
   const end = await reopenPeriod(unit, row, endDate);
   if (isRefusal(end)) return end;
   const patch = {
-    ...{ cancel_at: null, cancel_at_period_end: false, end_date: endDate },
-    ...{ current_period_end: end, metadata: previous.metadata },
+    cancel_at: null,
+    cancel_at_period_end: false,
+    end_date: endDate,
+    current_period_end: end,
+    metadata: previous.metadata,
   };
   const restored = await updateRecord(unit, SUBSCRIPTIONS, { row, patch });
   if (isRefusal(restored)) return restored;

@@ -39,8 +39,12 @@ const test = billedTest.extend<{ world: World }>({
       target,
       subscribe: (members = {}) =>
         api.make('/v1/subscriptions', {
-          ...{ external_customer_id: 'acme', plan_id: planId, currency: 'usd' },
-          ...{ billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z', ...members },
+          external_customer_id: 'acme',
+          plan_id: planId,
+          currency: 'usd',
+          billing_period: 'MONTHLY',
+          start_date: '2026-01-01T00:00:00Z',
+          ...members,
         }),
       read: async (id) => (await api.call('GET', `/v1/subscriptions/${id}`)).body,
       pending: async (id) => {
@@ -55,8 +59,11 @@ const test = billedTest.extend<{ world: World }>({
           .sort((a: Answer, b: Answer) => a.billing_sequence - b.billing_sequence)
           .map((one: Answer) =>
             [
-              ...[one.period_start.slice(0, 10), one.period_end.slice(0, 10), one.billing_reason],
-              ...[one.invoice_status, one.total],
+              one.period_start.slice(0, 10),
+              one.period_end.slice(0, 10),
+              one.billing_reason,
+              one.invoice_status,
+              one.total,
             ].join(' '),
           );
       },
@@ -65,8 +72,12 @@ const test = billedTest.extend<{ world: World }>({
 });
 
 const changeTo = (target: string) => ({
-  ...{ target_plan_id: target, billing_cadence: 'RECURRING', billing_cycle: 'anniversary' },
-  ...{ billing_period: 'MONTHLY', billing_period_count: 1, change_at: 'end_of_period' },
+  target_plan_id: target,
+  billing_cadence: 'RECURRING',
+  billing_cycle: 'anniversary',
+  billing_period: 'MONTHLY',
+  billing_period_count: 1,
+  change_at: 'end_of_period',
   proration_behavior: 'create_prorations',
 });
 
@@ -80,12 +91,17 @@ describe('a change of plan at the end of the period (25.5)', () => {
     await bill('2026-01-10T00:00:00Z');
     const preview = await world.post(`${id}/change/preview`, changeTo(world.target));
     expect(preview.body).toMatchObject({
-      ...{ change_type: 'upgrade', effective_date: '2026-02-01T00:00:00.000Z' },
-      ...{ preview_token: null, proration_details: { credit_amount: '0.00' } },
+      change_type: 'upgrade',
+      effective_date: '2026-02-01T00:00:00.000Z',
+      preview_token: null,
+      proration_details: { credit_amount: '0.00' },
     });
     const { status, body } = await world.post(`${id}/change/execute`, changeTo(world.target));
     expect([status, body.is_scheduled, body.scheduled_at, body.new_subscription]).toEqual([
-      ...[200, true, '2026-02-01T00:00:00.000Z', null],
+      200,
+      true,
+      '2026-02-01T00:00:00.000Z',
+      null,
     ]);
     const { body: list } = await api.call('GET', `/v1/subscriptions/${id}/schedules`);
     const { items } = list;
@@ -102,7 +118,9 @@ describe('a change of plan at the end of the period (25.5)', () => {
     const found = await api.make('/v1/subscriptions/search', { plan_id: world.target });
     const [after] = found.items;
     expect([after.subscription_status, after.start_date, after.current_period_end]).toEqual([
-      ...['active', '2026-02-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z'],
+      'active',
+      '2026-02-01T00:00:00.000Z',
+      '2026-03-01T00:00:00.000Z',
     ]);
     await bill('2026-02-01T02:00:00Z');
     expect(await world.invoices(id)).toEqual([
@@ -127,14 +145,16 @@ describe('a change of plan at the end of the period (25.5)', () => {
     ] as const) {
       const refused = await world.post(path, request);
       expect([refused.status, refused.body.message]).toEqual([
-        ...[400, expect.stringContaining(`${body.schedule_id} is to come; cancel it first`)],
+        400,
+        expect.stringContaining(`${body.schedule_id} is to come; cancel it first`),
       ]);
     }
     const cancelled = await world.post(`schedules/${body.schedule_id}/cancel`);
     expect([cancelled.status, cancelled.body.schedule_status]).toEqual([200, 'cancelled']);
     const twice = await world.post(`schedules/${body.schedule_id}/cancel`);
     expect([twice.status, twice.body.message]).toEqual([
-      ...[400, expect.stringMatching(/cancelled.*pending/)],
+      400,
+      expect.stringMatching(/cancelled.*pending/),
     ]);
     await bill('2026-02-01T02:00:00Z');
     expect((await world.invoices(id))[1]).toBe(
@@ -149,7 +169,8 @@ describe('a change of plan at the end of the period (25.5)', () => {
     const { id } = await world.subscribe();
     await bill('2026-02-01T00:30:00Z');
     const cancelled = await world.post(`${id}/cancel`, {
-      ...{ cancellation_type: 'scheduled_date', cancel_at: '2026-02-20T00:00:00Z' },
+      cancellation_type: 'scheduled_date',
+      cancel_at: '2026-02-20T00:00:00Z',
     });
     expect(cancelled.status).toBe(200);
     await bill('2026-02-10T00:00:00Z');
@@ -207,7 +228,8 @@ describe('a change of plan at the end of the period (25.5)', () => {
     await bill('2026-02-01T02:00:00Z');
     const schedule = await api.call('GET', `/v1/subscriptions/schedules/${body.schedule_id}`);
     expect([schedule.body.schedule_status, schedule.body.error]).toEqual([
-      ...['failed', expect.stringContaining('no live price')],
+      'failed',
+      expect.stringContaining('no live price'),
     ]);
     expect((await world.invoices(id))[1]).toBe(
       '2026-01-01 2026-02-01 SUBSCRIPTION_CYCLE FINALIZED 131.00',
@@ -262,10 +284,8 @@ describe('a change of plan at the end of the period (25.5)', () => {
     expect(await runDisturbed('2026-02-01T00:00:00Z', both)).toBe(0);
     const conflict = expect.stringContaining('changed while') as string;
     expect([await read(made), await read(failed)]).toEqual([
-      ...[
-        ['pending', conflict],
-        ['pending', conflict],
-      ],
+      ['pending', conflict],
+      ['pending', conflict],
     ]);
     expect(await runDisturbed('2026-02-01T00:02:00Z', [failed.id])).toBe(1);
     expect(await read(made)).toEqual(['executed', null]);
@@ -286,7 +306,8 @@ describe('a change of plan at the end of the period (25.5)', () => {
     await bill('2026-02-11T00:00:00Z');
     const schedule = await api.call('GET', `/v1/subscriptions/schedules/${body.schedule_id}`);
     expect([schedule.body.schedule_status, schedule.body.scheduled_at]).toEqual([
-      ...['executed', '2026-02-11T00:00:00.000Z'],
+      'executed',
+      '2026-02-11T00:00:00.000Z',
     ]);
   });
 
@@ -321,7 +342,8 @@ describe('a scheduled cancellation (24.4)', () => {
       await world.post(`schedules/${items[0].id}/cancel`);
       const { version, updated_at, ...after } = await world.read(made.id);
       expect([request, after]).toEqual([
-        ...[request, { ...before, version: undefined, updated_at: undefined }],
+        request,
+        { ...before, version: undefined, updated_at: undefined },
       ]);
       expect([version, typeof updated_at]).toEqual([3, 'string']);
     }

@@ -44,8 +44,12 @@ const test = billedTest.extend<{ world: World }>({
         await api.make('/v1/prices', { entity_id: plan.id, currency: 'usd', ...price });
         const customer = await api.make('/v1/customers', { external_id: `of ${plan.id}` });
         const made = await api.make('/v1/subscriptions', {
-          ...{ external_customer_id: customer.external_id, plan_id: plan.id, currency: 'usd' },
-          ...{ billing_period: 'MONTHLY', start_date: '2026-01-01T00:00:00Z', ...members },
+          external_customer_id: customer.external_id,
+          plan_id: plan.id,
+          currency: 'usd',
+          billing_period: 'MONTHLY',
+          start_date: '2026-01-01T00:00:00Z',
+          ...members,
         });
         return made.id;
       },
@@ -218,8 +222,12 @@ describe('an end that is undone after a period was charged up to it (24.4)', () 
 
   test('has it discounted as the charge up to it was', async ({ api, bill, world }) => {
     await api.make('/v1/coupons', {
-      ...{ name: 'Tenth', coupon_code: 'TENTH', type: 'percentage', percentage_off: '10' },
-      ...{ cadence: 'repeated', duration_in_periods: 2 },
+      name: 'Tenth',
+      coupon_code: 'TENTH',
+      type: 'percentage',
+      percentage_off: '10',
+      cadence: 'repeated',
+      duration_in_periods: 2,
     });
     const id = await world.subscribe({ coupons: ['TENTH'] });
     await bill('2026-01-10T00:00:00Z');
@@ -229,7 +237,9 @@ describe('an end that is undone after a period was charged up to it (24.4)', () 
     const { items } = await api.make('/v1/invoices/search', { subscription_id: id });
     const totals = items.map((one: Answer) => `${one.billing_reason} ${one.total}`).sort();
     expect(totals).toEqual([
-      ...['PRORATION 45.00', 'SUBSCRIPTION_CREATE 90.00', 'SUBSCRIPTION_CYCLE 45.00'],
+      'PRORATION 45.00',
+      'SUBSCRIPTION_CREATE 90.00',
+      'SUBSCRIPTION_CYCLE 45.00',
     ]);
   });
 });
@@ -253,9 +263,11 @@ describe('an end that is undone in a period that began with a pause (24.4, 26)',
     await bill('2026-02-20T00:00:00Z');
     for (const id of [dearer, fewer]) await world.undo(id);
     expect(await world.invoices(dearer)).toEqual([
-      ...[...HELD, '2026-02-01 SUBSCRIPTION_UPDATE 100.00'],
+      ...HELD,
+      '2026-02-01 SUBSCRIPTION_UPDATE 100.00',
       // 200.00 × 7 ÷ 28 less 25.00 until the end, and 200.00 × 14 ÷ 28 less 50.00 after it.
-      ...['2026-02-18 PRORATION 25.00', '2026-02-25 PRORATION 50.00'],
+      '2026-02-18 PRORATION 25.00',
+      '2026-02-25 PRORATION 50.00',
     ]);
     // Six tenths of 25.00 and of 50.00.
     expect(await world.balances(fewer)).toEqual(['45']);
@@ -275,7 +287,8 @@ describe('an end that is undone in a period that began with a pause (24.4, 26)',
     expect(await world.invoices(id)).toEqual([
       ...HELD,
       // 100.00 × 14 ÷ 28 on either side of the end.
-      ...['2026-02-01 SUBSCRIPTION_CYCLE 100.00', '2026-02-01 SUBSCRIPTION_UPDATE 50.00'],
+      '2026-02-01 SUBSCRIPTION_CYCLE 100.00',
+      '2026-02-01 SUBSCRIPTION_UPDATE 50.00',
       '2026-02-25 PRORATION 50.00',
     ]);
   });

@@ -27,16 +27,20 @@ export async function creditWallet(
   const wallet = await lockRefundWallet(unit, { customerId, currency });
   if (isRefusal(wallet)) return wallet;
   const moved = await addCredits(unit, wallet, {
-    ...{ credits: amount, reason: 'SUBSCRIPTION_CREDIT_GRANT' },
+    credits: amount,
+    reason: 'SUBSCRIPTION_CREDIT_GRANT',
     reference: { type: 'EXTERNAL', id },
     description: 'Unused time of charges in advance',
   });
   if (isRefusal(moved)) return moved;
   await postGroups(unit, [
     {
-      ...{ customerId, currency, kind: 'subscription.credited' },
+      customerId,
+      currency,
+      kind: 'subscription.credited',
       // A subscription may be credited more than once.
-      ...{ entityType: 'wallet_transaction', entityId: moved.transaction.id },
+      entityType: 'wallet_transaction',
+      entityId: moved.transaction.id,
       postings: postingsOfRefund(amount, wallet.id),
     },
   ]);

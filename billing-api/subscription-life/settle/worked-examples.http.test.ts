@@ -72,14 +72,18 @@ describe('what a cancellation credits', () => {
   test.for(CANCELLED)('%s', async ([, price, terms, start, at, credit, days], { api, peer }) => {
     await peer.live(start);
     await api.make('/v1/coupons', {
-      ...{ name: 'Half', coupon_code: 'HALF', type: 'percentage', percentage_off: '50' },
+      name: 'Half',
+      coupon_code: 'HALF',
+      type: 'percentage',
+      percentage_off: '50',
       cadence: 'forever',
     });
     const subscription = await peer.subscribe(await peer.plan(price), terms);
     await peer.live(at);
     const cancelled = await peer.post(subscription, 'cancel', PRORATED);
     expect(cancelled).toMatchObject({
-      ...{ total_credit_amount: credit, proration_details: [{ proration_days: days }] },
+      total_credit_amount: credit,
+      proration_details: [{ proration_days: days }],
     });
   });
 
@@ -115,10 +119,14 @@ describe('a first period of 17 of 31 days (13.4, 22.2)', () => {
     const meter = await peer.meter('call');
     const plan = await peer.plan(MONTH, usage(meter, '1'));
     const feature = await api.make('/v1/features', {
-      ...{ name: 'Calls', type: 'metered', meter_id: meter.id },
+      name: 'Calls',
+      type: 'metered',
+      meter_id: meter.id,
     });
     await api.make('/v1/entitlements', {
-      ...{ plan_id: plan.id, feature_id: feature.id, usage_limit: 1000 },
+      plan_id: plan.id,
+      feature_id: feature.id,
+      usage_limit: 1000,
       usage_reset_period: 'MONTHLY',
     });
     const subscription = await peer.subscribe(plan, { billing_cycle: 'calendar', ...PRORATED });
@@ -142,7 +150,9 @@ describe('a first period of 17 of 31 days (13.4, 22.2)', () => {
 async function makeAllowed({ api, peer }: { api: BillingUnderTest; peer: PeerCase }) {
   const meter = await peer.meter('call');
   const feature = await api.make('/v1/features', {
-    ...{ name: 'Calls', type: 'metered', meter_id: meter.id },
+    name: 'Calls',
+    type: 'metered',
+    meter_id: meter.id,
   });
   const makePlan = async () => {
     const plan = await peer.plan(usage(meter, '1'));

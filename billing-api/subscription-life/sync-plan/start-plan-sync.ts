@@ -38,9 +38,16 @@ async function start(unit: Unit, planId: string): Promise<WorkflowRow | Refusal>
     return new Refusal('invalid_operation', 'the subscriptions of the plan are being synced');
   }
   const workflow = await createRecord(unit, WORKFLOWS, {
-    ...{ run_id: unit.newId('run'), workflow_type: PLAN_SYNC, workflow_status: 'Running' },
-    ...{ entity: 'plan', entity_id: planId, start_time: unit.now, close_time: null },
-    ...{ result: null, error_code: null, error_message: null },
+    run_id: unit.newId('run'),
+    workflow_type: PLAN_SYNC,
+    workflow_status: 'Running',
+    entity: 'plan',
+    entity_id: planId,
+    start_time: unit.now,
+    close_time: null,
+    result: null,
+    error_code: null,
+    error_message: null,
   });
   if (isRefusal(workflow)) return workflow;
   await enqueue(unit, SYNC_PLAN, { input: { planId, workflowId: workflow.id } });

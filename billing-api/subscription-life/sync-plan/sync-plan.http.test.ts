@@ -39,26 +39,38 @@ const test = billedTest.extend<{ world: World }>({
   world: async ({ api, bill, database, clickhouse }, use) => {
     await bill(JANUARY);
     const meter = await api.make('/v1/meters', {
-      ...{ name: 'Units', event_name: 'call', aggregation: SUM },
+      name: 'Units',
+      event_name: 'call',
+      aggregation: SUM,
     });
     const target = { environment: api.environment, meterId: meter.id as string };
     const plan = await api.make('/v1/plans', { name: 'Pro' });
     const price = { entity_id: plan.id, currency: 'usd' };
     const advance = await api.make('/v1/prices', {
-      ...{ ...price, amount: '100', invoice_cadence: 'ADVANCE', display_name: 'Base' },
+      ...price,
+      amount: '100',
+      invoice_cadence: 'ADVANCE',
+      display_name: 'Base',
     });
     const usage = await api.make('/v1/prices', { ...price, amount: '2', meter_id: meter.id });
     const read = async (id: string) => (await api.call('GET', `/v1/subscriptions/${id}`)).body;
     let customers = 0;
     await use({
-      ...{ planId: plan.id as string, advance, usage, read },
+      planId: plan.id as string,
+      advance,
+      usage,
+      read,
       subscribe: async (members = {}) => {
         customers += 1;
         const external = customers === 1 ? 'acme' : `acme-${customers}`;
         await api.make('/v1/customers', { external_id: external });
         const made = await api.make('/v1/subscriptions', {
-          ...{ external_customer_id: external, plan_id: plan.id, currency: 'usd' },
-          ...{ billing_period: 'MONTHLY', start_date: JANUARY, ...members },
+          external_customer_id: external,
+          plan_id: plan.id,
+          currency: 'usd',
+          billing_period: 'MONTHLY',
+          start_date: JANUARY,
+          ...members,
         });
         await completeBackfills(database.database);
         return made;
@@ -83,7 +95,9 @@ const test = billedTest.extend<{ world: World }>({
         const generation = await generationOf(database.database, meter.id as string);
         await storeEvents({ database, clickhouse }, api.environment, [
           {
-            ...{ at, eventName: 'call', properties: { units: String(units) } },
+            at,
+            eventName: 'call',
+            properties: { units: String(units) },
             countsOn: [{ ...target, generation, aggregation: { ...COUNT_EVENTS, ...SUM } }],
           },
         ]);
@@ -122,10 +136,10 @@ describe('POST /plans/{id}/sync/subscriptions', () => {
     expect(await outOfSync()).toEqual([id]);
     const done = await sync(MIDDLE);
     expect(done).toMatchObject({
-      ...{ status: 'Completed', entity: 'plan', entity_id: world.planId },
-      result: {
-        ...{ line_items_found_for_creation: 2, line_items_created: 2, line_items_terminated: 2 },
-      },
+      status: 'Completed',
+      entity: 'plan',
+      entity_id: world.planId,
+      result: { line_items_found_for_creation: 2, line_items_created: 2, line_items_terminated: 2 },
     });
     expect(await lines(id)).toEqual([
       '2026-01-01 – 2026-01-16 0 × 2',
@@ -161,7 +175,9 @@ describe('POST /plans/{id}/sync/subscriptions', () => {
     expect(before[0]).toHaveLength(3);
     const again = await sync(MIDDLE);
     expect(again.result).toEqual({
-      ...{ line_items_found_for_creation: 0, line_items_created: 0, line_items_terminated: 0 },
+      line_items_found_for_creation: 0,
+      line_items_created: 0,
+      line_items_terminated: 0,
     });
     expect([await lines(id), await read(id)]).toEqual(before);
     expect((await api.call('POST', '/v1/plans/plan_none/sync/subscriptions')).status).toBe(404);
@@ -302,16 +318,20 @@ describe('POST /plans/{id}/sync/subscriptions', () => {
     expect([1, 2]).toContain(left.length);
     expect(left).toEqual(ids.slice(-left.length));
     expect((await api.call('GET', path)).body).toMatchObject({
-      ...{ status: 'Running', result: { line_items_created: 3 - left.length } },
+      status: 'Running',
+      result: { line_items_created: 3 - left.length },
     });
     await killInJob('billing-api/testing/hang-in-job', {
-      ...{ job: 'sync-plan', at: 'end' },
-      ...{ databaseUrl: database.url, clickHouseUrl: clickhouse.url },
+      job: 'sync-plan',
+      at: 'end',
+      databaseUrl: database.url,
+      clickHouseUrl: clickhouse.url,
     });
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     await bill(MIDDLE);
     expect((await api.call('GET', path)).body).toMatchObject({
-      ...{ status: 'Completed', result: { line_items_created: 3, line_items_terminated: 3 } },
+      status: 'Completed',
+      result: { line_items_created: 3, line_items_terminated: 3 },
     });
     for (const id of ids) expect(await lines(id)).toHaveLength(3);
     expect((await api.call('GET', '/v1/jobs?job=sync-plan')).body.items).toEqual([]);
@@ -323,8 +343,11 @@ describe('POST /plans/{id}/sync/subscriptions', () => {
     const clone = await api.make(`/v1/plans/${planId}/clone`, { name: 'Team' });
     await api.make('/v1/customers', { external_id: 'team' });
     const team = await api.make('/v1/subscriptions', {
-      ...{ external_customer_id: 'team', plan_id: clone.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: JANUARY },
+      external_customer_id: 'team',
+      plan_id: clone.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: JANUARY,
     });
     await bill(MIDDLE);
     await change(api, usage.id, { amount: '3' });

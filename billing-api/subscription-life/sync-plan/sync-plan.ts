@@ -108,7 +108,8 @@ async function close(
       ? { workflow_status: 'Completed' as const }
       : {
           workflow_status: 'Failed' as const,
-          ...{ error_code: failure.code, error_message: failure.message },
+          error_code: failure.code,
+          error_message: failure.message,
         };
   const patch = { ...outcome, close_time: Math.max(unit.now, row.start_time) };
   const after = await updateRecord(unit, WORKFLOWS, { row, patch });

@@ -115,7 +115,11 @@ function newLineOf(
   const startMs = before?.atMs ?? boundaryOf(sync, price, sync.now);
   const handOver = handOverOf(price, sync.live);
   const line: NewLine = {
-    ...{ entityType: 'plan', addon: null, priceId: price.id, displayName: null, timeBuckets: [] },
+    entityType: 'plan',
+    addon: null,
+    priceId: price.id,
+    displayName: null,
+    timeBuckets: [],
     price: { kind: 'stored', row: price },
     endMs: handOver === null ? null : boundaryOf(sync, price, handOver),
     quantity: before !== null && price.type === 'FIXED' ? before.line.quantity : null,
@@ -140,8 +144,11 @@ async function storeMissing(
 ): Promise<number | Refusal> {
   const { subscription: row } = sync.loaded;
   const terms = {
-    ...{ currency: row.currency, billingPeriod: row.billing_period, addedLines: [] },
-    ...{ billingPeriodCount: row.billing_period_count, commitments: [] },
+    currency: row.currency,
+    billingPeriod: row.billing_period,
+    addedLines: [],
+    billingPeriodCount: row.billing_period_count,
+    commitments: [],
   };
   const wanted = { request: terms, subscriptionId: row.id };
   const { meters } = await findLineContext(unit, wanted, { planPrices: missing, addons: [] });
@@ -151,7 +158,10 @@ async function storeMissing(
     const { line, startMs } = newLineOf(sync, price, last.get(rootOf(price)) ?? null);
     if (startMs >= Math.min(lastOf(sync), line.endMs ?? Infinity)) continue;
     const owner = {
-      ...{ subscriptionId: row.id, customerId: row.customer_id, plan: sync.plan, startMs },
+      subscriptionId: row.id,
+      customerId: row.customer_id,
+      plan: sync.plan,
+      startMs,
       isRunning: startMs < row.current_period_end,
     };
     const stored = await storeLines(unit, owner, { lines: [line], meters });
@@ -178,7 +188,8 @@ async function syncLines(unit: Unit, sync: Sync): Promise<SyncCounts | Refusal> 
 async function readSync(unit: Unit, loaded: BilledSubscription, plan: PlanRow): Promise<Sync> {
   const { subscription: row, related } = loaded;
   const match = {
-    ...{ currency: row.currency, billingPeriod: row.billing_period },
+    currency: row.currency,
+    billingPeriod: row.billing_period,
     billingPeriodCount: row.billing_period_count,
   };
   const lines = related.lineItems.filter(({ entity_type: type }) => type === 'plan');

@@ -78,9 +78,13 @@ export function keptTimeBuckets(
   if (buckets === null) return [];
   return buckets.map((bucket) => ({
     bucket: {
-      ...{ place: 'commitment_time_buckets', start: bucket.start, end: bucket.end },
-      ...{ commitmentType: bucket.commitment_type, price: { id: bucket.price_id } },
-      ...{ overageFactor: bucket.overage_factor, isTrueUpEnabled: bucket.true_up_enabled },
+      place: 'commitment_time_buckets',
+      start: bucket.start,
+      end: bucket.end,
+      commitmentType: bucket.commitment_type,
+      price: { id: bucket.price_id },
+      overageFactor: bucket.overage_factor,
+      isTrueUpEnabled: bucket.true_up_enabled,
       commitmentValue: decimalOf(bucket.commitment_value),
     },
     price: {

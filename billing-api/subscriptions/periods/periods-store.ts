@@ -76,7 +76,8 @@ export async function findGroupedPeriods(
       AND NOT (child.subscription_status = 'paused' AND child.current_period_end = period.period_end)
     ORDER BY period.subscription_id, period.period_index`);
   const found = rows.map((row) => ({
-    ...{ subscriptionId: row.subscription_id, parentId: row.billed_with },
+    subscriptionId: row.subscription_id,
+    parentId: row.billed_with,
     period: { startMs: row.period_start, endMs: row.period_end },
   }));
   return found.filter(({ parentId, period: { endMs } }) =>

@@ -23,8 +23,13 @@ const AT = { logId: 'log', partition: 0 };
 const BEGIN = '2026-02-01T00:00:00.000Z';
 
 const event = (offset: number, at: string, members: Partial<LogEvent> = {}): LogEvent => ({
-  ...{ id: `e${offset}`, at, name: 'call', customer: { externalCustomerId: 'acme' } },
-  ...{ source: '', properties: { region: 'eu' }, place: { ...AT, offset } },
+  id: `e${offset}`,
+  at,
+  name: 'call',
+  customer: { externalCustomerId: 'acme' },
+  source: '',
+  properties: { region: 'eu' },
+  place: { ...AT, offset },
   ...members,
 });
 
@@ -53,8 +58,12 @@ async function storeMinutes(
     JSON.stringify({
       tenant_id: environment.tenantId,
       environment_id: environment.environmentId,
-      ...{ customer_key: 'e:acme', meter_id: of.meterId, generation: of.generation },
-      ...{ minute: `${at.slice(0, 10)} ${at.slice(11, 16)}:00`, source: '', group_key: '' },
+      customer_key: 'e:acme',
+      meter_id: of.meterId,
+      generation: of.generation,
+      minute: `${at.slice(0, 10)} ${at.slice(11, 16)}:00`,
+      source: '',
+      group_key: '',
       event_count: 1,
     }),
   );
@@ -174,7 +183,9 @@ describe('questions about events, after some expired', () => {
     for (const path of refused) {
       const { status, body } = await api.call('GET', path);
       expect({ path, status, code: body.code }).toEqual({
-        ...{ path, status: 400, code: 'invalid_operation' },
+        path,
+        status: 400,
+        code: 'invalid_operation',
       });
       expect(body.message).toContain(NEEDS);
     }
@@ -208,10 +219,18 @@ describe('the reconciliation, after raw events expired', () => {
     const { month } = expiring;
     const hour = '2026-01-10T10:00:00.000Z';
     await storeAccepted(client, api.environment, {
-      ...{ source: 'log:0', start: 0, end: 20, hour, events: 2 },
+      source: 'log:0',
+      start: 0,
+      end: 20,
+      hour,
+      events: 2,
     });
     await storeAccepted(client, api.environment, {
-      ...{ source: 'log:0', start: 0, end: 20, hour: '2026-06-20T09:00:00.000Z', events: 1 },
+      source: 'log:0',
+      start: 0,
+      end: 20,
+      hour: '2026-06-20T09:00:00.000Z',
+      events: 1,
     });
     const range = 'start_time=2026-01-10T10:00:00Z&end_time=2026-01-10T11:00:00Z';
     const totals = async () => {
@@ -271,7 +290,9 @@ describe('a meter, after raw events expired', () => {
     const kept = (await api.call('GET', `/v1/meters/${meterId}`)).body;
     expect([kept.version, kept.filters]).toEqual([1, []]);
     const made = await api.make('/v1/meters', {
-      ...{ name: 'New', event_name: 'call', aggregation: { type: 'COUNT' } },
+      name: 'New',
+      event_name: 'call',
+      aggregation: { type: 'COUNT' },
     });
     // What the aggregator writes: the meter was applied to what is left.
     await ownerOf(database).query(sql.type(z.unknown())`

@@ -11,10 +11,7 @@ const query: CellQuery = {
   subject: {
     eventName: 'call',
     filters: [],
-    aggregation: {
-      ...{ type: 'COUNT', field: null, expression: null, multiplier: null },
-      groupBy: null,
-    },
+    aggregation: { type: 'COUNT', field: null, expression: null, multiplier: null, groupBy: null },
     minutes: { meterId: 'meter_1', generations: [1] },
     ends: null,
   },

@@ -38,7 +38,8 @@ const customerOf = (number: number) =>
 /** A meter of every aggregation; the last of them has two sets of rows to add up. */
 const METERS = AGGREGATION_TYPES.flatMap((type, index) =>
   [null, 'host'].map((groupBy, grouped) => ({
-    ...{ environment: ENVIRONMENT, meterId: `meter_${index}_${grouped}` },
+    environment: ENVIRONMENT,
+    meterId: `meter_${index}_${grouped}`,
     generation: 10 * index + grouped + 1,
     aggregation: { ...COUNT_EVENTS, type, field: type === 'COUNT' ? null : 'n', groupBy },
   })),
@@ -108,7 +109,9 @@ const shownNumbers = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? String(value) : value;
 
 const batchOf = (queries: readonly CellQuery[]): CellQueryBatch => ({
-  ...{ environment: ENVIRONMENT, queries, bound: null },
+  environment: ENVIRONMENT,
+  queries,
+  bound: null,
 });
 
 /** A client that counts the statements it sends. */
@@ -130,18 +133,23 @@ describe('the customer keys of queries', () => {
     clickhouse,
   }) => {
     const names = Array.from({ length: 500 }, (_, index) => `event ${index}`);
-    const events = names.slice(0, 3).map((eventName, index) => ({
-      ...{ at: '2026-09-03T04:05:06.000Z', eventName, customerKey: `e:customer ${index}` },
-    }));
+    const events = names
+      .slice(0, 3)
+      .map((eventName, index) => ({
+        at: '2026-09-03T04:05:06.000Z',
+        eventName,
+        customerKey: `e:customer ${index}`,
+      }));
     await storeEvents({ database, clickhouse }, ENVIRONMENT, [...events, ...events]);
     const queries = names.map((eventName): CellQuery => ({
       customers: { kind: 'all-but', keys: [] },
-      subject: {
-        ...{ eventName, filters: [], aggregation: COUNT_EVENTS },
-        ...{ minutes: null, ends: null },
-      },
+      subject: { eventName, filters: [], aggregation: COUNT_EVENTS, minutes: null, ends: null },
       window: { startMs: START, endMs: START + 20 * DAY_MS },
-      ...{ narrowedBy: [], sources: null, slots: null, split: NO_SPLIT, isFirstSlotOnly: false },
+      narrowedBy: [],
+      sources: null,
+      slots: null,
+      split: NO_SPLIT,
+      isFirstSlotOnly: false,
     }));
     const reader = createUsageReader(clickhouse.client);
     const keys = assertPresent(await reader.listCustomerKeys(ENVIRONMENT, queries), 'the keys');
@@ -210,9 +218,14 @@ describe('queries about many customers', () => {
       { at: '2026-09-09T04:05:06.000Z', customerKey: customerOf(2).keys[0], countsOn: [count] },
     ]);
     const queries = [1, 2, 3].map((number) => ({
-      ...{ customers: customerOf(number), subject: subjectOf(count), narrowedBy: [] },
-      ...{ window: { startMs: START, endMs: START + 20 * DAY_MS }, sources: null, slots: null },
-      ...{ split: NO_SPLIT, isFirstSlotOnly: false },
+      customers: customerOf(number),
+      subject: subjectOf(count),
+      narrowedBy: [],
+      window: { startMs: START, endMs: START + 20 * DAY_MS },
+      sources: null,
+      slots: null,
+      split: NO_SPLIT,
+      isFirstSlotOnly: false,
     }));
     const { queries: client, sent } = counting(clickhouse.client);
     const ends = [{ log: 'log', partition: 0, countedBelow: 0 }];
@@ -231,15 +244,22 @@ describe('queries about many customers', () => {
     const meter = assertPresent(uniques[0], 'a meter of different texts');
     const at = '2026-09-03T04:05:06.000Z';
     const used = (number: number, key: 0 | 1, n: string) => ({
-      ...{ at, customerKey: customerOf(number).keys[key], properties: { n } },
+      at,
+      customerKey: customerOf(number).keys[key],
+      properties: { n },
       countsOn: [meter],
     });
     const events = [used(1, 0, 'a'), used(1, 1, 'a'), used(2, 0, 'a'), used(2, 1, 'b')];
     await storeEvents({ database, clickhouse }, ENVIRONMENT, events);
     const queryOf = (customers: CellQuery['customers']): CellQuery => ({
-      ...{ customers, subject: subjectOf(meter), narrowedBy: [], sources: null, slots: null },
-      ...{ window: { startMs: START, endMs: START + 20 * DAY_MS } },
-      ...{ split: NO_SPLIT, isFirstSlotOnly: false },
+      customers,
+      subject: subjectOf(meter),
+      narrowedBy: [],
+      sources: null,
+      slots: null,
+      window: { startMs: START, endMs: START + 20 * DAY_MS },
+      split: NO_SPLIT,
+      isFirstSlotOnly: false,
     });
     // The last one shares its keys with both others, so it needs a branch of its own.
     const both = { kind: 'only', keys: [...customerOf(1).keys, ...customerOf(2).keys] } as const;

@@ -19,11 +19,17 @@ function queryOf(customers: CellQuery['customers'], meter: number): CellQuery {
   return {
     customers,
     subject: {
-      ...{ eventName: 'call', filters: [], aggregation: COUNT_EVENTS, ends: null },
+      eventName: 'call',
+      filters: [],
+      aggregation: COUNT_EVENTS,
+      ends: null,
       minutes: { meterId: `meter_${meter}`, generations: [meter] },
     },
     window: { startMs: 0, endMs: DAY_MS },
-    ...{ narrowedBy: [], sources: null, split: NO_SPLIT, isFirstSlotOnly: false },
+    narrowedBy: [],
+    sources: null,
+    split: NO_SPLIT,
+    isFirstSlotOnly: false,
     // A list of its own for each query, as lines of different invoices have them.
     slots: [0, DAY_MS / 2],
   };

@@ -117,8 +117,11 @@ export function addUniquesBranch(builder: StatementBuilder, branch: readonly Pla
       template: READ_UNIQUES,
       columns: {
         ...(isTold ? { customer: 'customer_text' } : {}),
-        ...{ source: 'source_text', group: 'group_text', texts: 'texts' },
-        ...{ slots: 'groupArray(slot_ms)', uniqueCount: 'groupArray(slot_texts)' },
+        source: 'source_text',
+        group: 'group_text',
+        texts: 'texts',
+        slots: 'groupArray(slot_ms)',
+        uniqueCount: 'groupArray(slot_texts)',
       },
       pieces: {
         keys,

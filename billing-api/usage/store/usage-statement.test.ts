@@ -99,7 +99,9 @@ describe('rows of everybody', () => {
   it('tell their customers where there are few of them', () => {
     const sum = { subject: { ...sums, minutes: minutesOf('meter_1') } };
     expect([isTold(null), isTold(null, sum), isTold(startsOf(30, DAY_MS))]).toEqual([
-      ...[true, true, true],
+      true,
+      true,
+      true,
     ]);
     const told = statementOf([queryOf(null)], true);
     expect(told.columns).toContain('customerKeys');
@@ -143,7 +145,13 @@ describe('the columns of a statement', () => {
     const both = statementOf([edge]);
     expect(both.branches).toHaveLength(2);
     expect(both.columns).toEqual([
-      ...['branch', 'source', 'group', 'texts', 'valueTexts', 'timeSum', 'slots'],
+      'branch',
+      'source',
+      'group',
+      'texts',
+      'valueTexts',
+      'timeSum',
+      'slots',
       'eventCount',
     ]);
     const filled = both.columns.map((name) => ANSWER_COLUMNS.findIndex((one) => one.name === name));

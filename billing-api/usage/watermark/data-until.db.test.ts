@@ -139,7 +139,9 @@ describe('the watermark of a log', () => {
     let [nowMs, openings] = [NOTED_MS + IN_FLIGHT_MS, 0];
     const ofLog = () =>
       createLogDataUntil({
-        ...{ database: own, clock: { now: () => nowMs }, inFlightMs },
+        database: own,
+        clock: { now: () => nowMs },
+        inFlightMs,
         openReader: () => {
           openings += 1;
           return Promise.resolve(reader);

@@ -57,7 +57,9 @@ export function createLogAccess(program: {
     config.KAFKA_BROKERS === undefined
       ? createPostgresDataUntil(database, inFlightMs)
       : createLogDataUntil({
-          ...{ database, clock, inFlightMs },
+          database,
+          clock,
+          inFlightMs,
           openReader: lazily('watermark reader', () => openEventLogReader(config)),
         });
   return { eventLog: { reader, writer }, dataUntil };

@@ -160,7 +160,9 @@ type Noted = Outcome & { readonly due: Due; readonly attempt: DeliveryAttempt };
 async function noteAll(unit: Unit, noted: readonly Noted[], endpointId: string): Promise<null> {
   const at = sql.fragment`${formatInstant(unit.now)}::timestamptz`;
   const rows = noted.map(({ due, attempt, status, next }) => ({
-    ...{ id: due.id, status, attempts: [attempt] },
+    id: due.id,
+    status,
+    attempts: [attempt],
     next_at: next === null ? null : formatInstant(next),
   }));
   await unit.tx.query(sql.type(noRows)`
@@ -172,7 +174,8 @@ async function noteAll(unit: Unit, noted: readonly Noted[], endpointId: string):
   const failed = noted.filter(({ status }) => status !== 'delivered');
   if (failed.length === 0) return null;
   const reasons = failed.map(({ due, attempt: { error, status_code: code } }) => ({
-    ...{ id: due.event_id, reason: error ?? `the receiver answered ${code ?? 'nothing'}` },
+    id: due.event_id,
+    reason: error ?? `the receiver answered ${code ?? 'nothing'}`,
   }));
   await unit.tx.query(sql.type(noRows)`
     UPDATE system_events AS event SET failure_count = event.failure_count + 1,

@@ -14,7 +14,9 @@ const SECRET_BYTES = 32;
 export type NewSecret = { readonly text: string; readonly sealed: Buffer };
 
 const placeOf = (environment: Environment, id: string): SecretPlace => ({
-  ...{ ...environment, table: WEBHOOK_ENDPOINTS.table, id },
+  ...environment,
+  table: WEBHOOK_ENDPOINTS.table,
+  id,
 });
 
 /** Makes the secret of an endpoint; refused where nothing could keep it. */

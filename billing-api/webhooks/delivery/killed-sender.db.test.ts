@@ -91,7 +91,8 @@ describe('a day of webhooks whose sender is killed again and again', () => {
       const [first, second] = [await endpointOf(up.receiver), await endpointOf(down.receiver)];
       const { body: before } = await api.call('GET', '/v1/webhooks/events?limit=1000');
       const engines = {
-        ...{ databaseUrl: database.url, clickHouseUrl: clickhouse.url },
+        databaseUrl: database.url,
+        clickHouseUrl: clickhouse.url,
         environment: api.environment,
         jobs: ['queue-webhooks', 'deliver-webhooks'],
       };

@@ -93,9 +93,7 @@ export async function sendMessage(
   };
   const outcome = await post(outbound, url, { headers, body: message.body }).then(
     ({ status, excerpt }) => ({ status_code: status, error: null, response_excerpt: excerpt }),
-    (error: unknown) => ({
-      ...{ status_code: null, error: reasonOf(error), response_excerpt: null },
-    }),
+    (error: unknown) => ({ status_code: null, error: reasonOf(error), response_excerpt: null }),
   );
   return { at: formatInstant(began), duration_ms: clock.now() - began, ...outcome };
 }

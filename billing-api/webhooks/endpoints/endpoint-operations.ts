@@ -68,9 +68,15 @@ export async function createEndpoint(
       SELECT coalesce(max(sequence), 0) AS sequence FROM system_events WHERE ${isOfEnvironment}`);
     return createRecord(unit, WEBHOOK_ENDPOINTS, {
       id: owner.id,
-      ...{ url, event_types: types ?? null, description: description ?? null, metadata: {} },
-      ...{ enabled: true, disabled_reason: null },
-      ...{ secret: secret.sealed, previous_secret: null, previous_until: null },
+      url,
+      event_types: types ?? null,
+      description: description ?? null,
+      metadata: {},
+      enabled: true,
+      disabled_reason: null,
+      secret: secret.sealed,
+      previous_secret: null,
+      previous_until: null,
       taken_until: sequence,
     });
   });
@@ -108,7 +114,10 @@ export async function changeEndpoint(
   const problem = url === undefined ? null : await urlProblem(url, arePrivateTargetsAllowed);
   if (problem !== null) return invalid({ url: problem });
   const patch = givenOf({
-    ...{ url, enabled, event_types: body.event_types, description: body.description },
+    url,
+    enabled,
+    event_types: body.event_types,
+    description: body.description,
     disabled_reason: enabled === true ? null : undefined,
   });
   return writeUnit(dependencies, occasion, (unit) =>
@@ -144,7 +153,8 @@ export async function rotateSecret(
     return updateRecord(unit, WEBHOOK_ENDPOINTS, {
       row,
       patch: {
-        ...{ secret: secret.sealed, previous_secret: row.secret },
+        secret: secret.sealed,
+        previous_secret: row.secret,
         previous_until: dependencies.clock.now() + ROTATION_MS,
       },
     });
@@ -196,7 +206,10 @@ export async function testEndpoint(
   const attempt = await sendMessage(dependencies, { url: endpoint.url, secrets }, message);
   return writeUnit(dependencies, occasion, (unit) =>
     createRecord(unit, WEBHOOK_DELIVERIES, {
-      ...{ endpoint_id: id, event_id: null, attempts: [attempt], next_attempt_at: null },
+      endpoint_id: id,
+      event_id: null,
+      attempts: [attempt],
+      next_attempt_at: null,
       delivery_status: isDelivered(attempt) ? 'delivered' : 'failed',
       metadata: {},
     }),

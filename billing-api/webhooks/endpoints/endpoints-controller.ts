@@ -171,7 +171,9 @@ export class WebhookEndpointsController extends Controller {
     const { endpoint_id, event_id, status, ...list } = query;
     const page = await listDeliveries(this.dependencies, occasionOf(request), {
       request: listRequestFrom(list),
-      ...{ endpointId: endpoint_id, eventId: event_id, status },
+      endpointId: endpoint_id,
+      eventId: event_id,
+      status,
     });
     return pageToDto(accepted(page), webhookDeliveryToDto);
   }

@@ -29,7 +29,9 @@ describe('GET /webhooks/events', () => {
     const first = { id: feature.id, name: 'Single sign-on', lookup_key: 'single_sign_on' };
     expect(body.items).toMatchObject([
       {
-        ...{ sequence: 1, event_name: 'feature.created', entity_id: feature.id },
+        sequence: 1,
+        event_name: 'feature.created',
+        entity_id: feature.id,
         payload: { event_type: 'feature.created', feature: first },
       },
       { sequence: 2, event_name: 'entitlement.created', entity_type: 'entitlement' },
@@ -37,8 +39,16 @@ describe('GET /webhooks/events', () => {
       { event_name: 'entitlement.deleted', payload: { entitlement: { status: 'archived' } } },
     ]);
     expect(Object.keys(body.items[0].payload.feature)).toEqual([
-      ...['id', 'name', 'lookup_key', 'description', 'type', 'unit_singular', 'unit_plural'],
-      ...['meter_id', 'group_id', 'metadata'],
+      'id',
+      'name',
+      'lookup_key',
+      'description',
+      'type',
+      'unit_singular',
+      'unit_plural',
+      'meter_id',
+      'group_id',
+      'metadata',
     ]);
     const [{ id }] = body.items;
     expect((await api.call('GET', `${PATH}/${id}`)).body).toEqual(body.items[0]);
@@ -104,7 +114,8 @@ describe('GET /webhooks/events', () => {
   }) => {
     const mapping = { provider_type: 'crm', provider_entity_id: 'C-1' };
     const customer = await api.make('/v1/customers', {
-      ...{ external_id: 'acme', integration_entity_mapping: [mapping] },
+      external_id: 'acme',
+      integration_entity_mapping: [mapping],
     });
     const path = `/v1/customers/${customer.id}`;
     await api.call('PUT', path, { body: { integration_entity_mapping: null } });

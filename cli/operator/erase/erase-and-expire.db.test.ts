@@ -80,7 +80,8 @@ describe('an erasure beside the retention of raw events', () => {
     await world.erase('acme');
     await turn(world);
     expect(await booksOf(world)).toEqual({
-      ...{ erased: 20, expired: 30 },
+      erased: 20,
+      expired: 30,
       left: [{ customer: customer('bolt'), events: 0, usage: 30 }],
     });
   });

@@ -44,7 +44,10 @@ describe('minutebook customers erase', () => {
     const [again, other] = [eventOf('a-0'), eventOf('a-1', { properties: { secret: 'yes' } })];
     await sendOf(world, environment, [again, other]);
     const letter = JSON.stringify({
-      ...{ v: 1, t: environment.tenantId, e: environment.environmentId, r: 0 },
+      v: 1,
+      t: environment.tenantId,
+      e: environment.environmentId,
+      r: 0,
       events: [['x', 'acme']],
     });
     await world.writer.append([{ partition: 0, key: 'x', value: letter }]);
@@ -71,7 +74,9 @@ describe('minutebook customers erase', () => {
     await sendOf(world, environment, [eventOf('a-3'), eventOf('new'), eventsOf('bolt')('b-0')]);
     await whenCounted(world);
     expect(await usageByCustomer(world)).toContainEqual({
-      ...{ customer: 'tenant_1 e:acme', events: 1, usage: 1 },
+      customer: 'tenant_1 e:acme',
+      events: 1,
+      usage: 1,
     });
     expect((await totals(world.clickhouse)).duplicates).toBe(4);
     expect(await differenceOf(world)).toBe(0);
@@ -149,10 +154,14 @@ describe('minutebook customers erase', () => {
     await makeCustomer(world, { id: 'cust_1', externalId: 'acme', status: 'archived' });
     await makeCustomer(world, { id: 'cust_3', externalId: 'bolt' });
     expect(await find({ kind: 'id', id: 'cust_1' })).toEqual({
-      ...{ name: 'cust_1', externalIds: ['acme'], ids: ['cust_1'] },
+      name: 'cust_1',
+      externalIds: ['acme'],
+      ids: ['cust_1'],
     });
     expect(await find({ kind: 'external_id', externalId: 'nobody' })).toEqual({
-      ...{ name: 'nobody', externalIds: ['nobody'], ids: [] },
+      name: 'nobody',
+      externalIds: ['nobody'],
+      ids: [],
     });
     await makeCustomer(world, { id: 'cust_2', externalId: 'acme' });
     expect((await find({ kind: 'external_id', externalId: 'acme' })).ids).toEqual([

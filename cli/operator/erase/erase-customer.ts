@@ -67,8 +67,11 @@ async function finish(
         action: 'created',
         before: null,
         after: {
-          ...{ id: erasure.id, customer: erasure.customer.name },
-          ...{ events, duplicates: removed.duplicates, dead_letters: removed.letters },
+          id: erasure.id,
+          customer: erasure.customer.name,
+          events,
+          duplicates: removed.duplicates,
+          dead_letters: removed.letters,
           started_at: formatInstant(erasure.startedAt),
           finished_at: formatInstant(finishedAt),
         },

@@ -94,7 +94,10 @@ export async function beginErasure(
     const { id, started_at: startedAt, customer_keys: notedKeys, bounds } = row;
     const all = [...new Set([...keysOf(customer), ...notedKeys])];
     return {
-      ...{ id, environment, startedAt, eventsBeginMs },
+      id,
+      environment,
+      startedAt,
+      eventsBeginMs,
       customer: customerOfKeys(customer.name, all),
       noted: bounds && { customer: customerOfKeys(customer.name, notedKeys), bounds },
     };

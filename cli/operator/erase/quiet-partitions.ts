@@ -44,7 +44,9 @@ async function readPartitions(session: Client): Promise<QuietPartitions> {
   );
   const checkpoints = checkpointRow.array().parse(rows);
   const boundOf = ({ log, partition, next_offset: below }: (typeof checkpoints)[number]) => ({
-    ...{ log, partition, below },
+    log,
+    partition,
+    below,
   });
   return {
     bounds: checkpoints.map(boundOf),

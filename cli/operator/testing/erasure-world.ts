@@ -51,9 +51,9 @@ export const test = base.extend<{ readonly erasing: ErasureWorld }>({
     const erase: ErasureWorld['erase'] = async (externalIds, others = {}) => {
       const { environmentId } = environment;
       const occasion = await operatorsOccasion(owner, { environmentId });
-      const named = [externalIds].flat().map((externalId) => ({
-        ...{ kind: 'external_id' as const, externalId },
-      }));
+      const named = [externalIds]
+        .flat()
+        .map((externalId) => ({ kind: 'external_id' as const, externalId }));
       const customer = await findErasedCustomers(owner, environment, named);
       return eraseCustomer({ ...stores, ...others }, occasion, customer);
     };

@@ -102,7 +102,9 @@ export class CustomersOfUpgrade {
         index === EVENTS - 1 ? Math.max(0, first - 1) : first + index,
       );
       const events = numbers.map((number) => ({
-        ...{ event_name: 'call', external_customer_id: 'acme', event_id: `call ${number}` },
+        event_name: 'call',
+        external_customer_id: 'acme',
+        event_id: `call ${number}`,
         timestamp: `2026-10-${String(1 + (number % 28)).padStart(2, '0')}T10:00:00.000Z`,
         properties: { number },
       }));

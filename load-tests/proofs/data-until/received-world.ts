@@ -146,8 +146,12 @@ export class ReceivedWorld {
       const lose = (): void => reject(lost());
       const nothing = (): void => undefined;
       this.#messages.add({
-        ...{ owner, hasArrived: true, isSlow: this.#isSlow() },
-        ...{ arrive: nothing, answer: resolve, lose },
+        owner,
+        hasArrived: true,
+        isSlow: this.#isSlow(),
+        arrive: nothing,
+        answer: resolve,
+        lose,
       });
     });
   }
@@ -156,7 +160,9 @@ export class ReceivedWorld {
     return new Promise((resolve, reject) => {
       let result: T;
       this.#messages.add({
-        ...{ owner, hasArrived: false, isSlow: this.#isSlow() },
+        owner,
+        hasArrived: false,
+        isSlow: this.#isSlow(),
         arrive: () => {
           result = work();
         },
@@ -212,8 +218,13 @@ export class ReceivedWorld {
     const receivedAtMs = held.now();
     const partition = this.#random.pick(PARTITIONS);
     const event: Event = {
-      ...{ id: this.events.length, owner, partition, receivedAtMs },
-      ...{ offset: null, isAnswered: false, missedBy: null },
+      id: this.events.length,
+      owner,
+      partition,
+      receivedAtMs,
+      offset: null,
+      isAnswered: false,
+      missedBy: null,
     };
     this.events.push(event);
     const request = held.hold(receivedAtMs, () => undefined);

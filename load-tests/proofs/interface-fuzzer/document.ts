@@ -30,8 +30,12 @@ export type FuzzedDocument = {
 const METHODS = ['get', 'post', 'put', 'delete'];
 /** Outside of `/v1`: they take nothing and answer for the process. */
 const OF_THE_PROCESS = new Set([
-  ...['ReadReference', 'ReadDocument', 'ReadMetrics'],
-  ...['ReadLiveness', 'ReadReadiness', 'ReadHealth'],
+  'ReadReference',
+  'ReadDocument',
+  'ReadMetrics',
+  'ReadLiveness',
+  'ReadReadiness',
+  'ReadHealth',
 ]);
 /** The last part of the path of an operation that has a body and stores nothing. */
 const READING = /\/(search|query|usage|meter|analytics|preview|login)$/;

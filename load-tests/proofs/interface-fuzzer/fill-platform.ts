@@ -3,7 +3,10 @@ import type { Make } from './world.js';
 
 const ROLES = ['super_admin', 'all_reader', 'all_writer', 'event_ingestor', 'event_reader'];
 const SETTINGS = [
-  ...['invoice_config', 'subscription_auto_cancel', 'wallet_bonus', 'event_rejected'],
+  'invoice_config',
+  'subscription_auto_cancel',
+  'wallet_bonus',
+  'event_rejected',
   'tenant_limits',
 ];
 

@@ -2,8 +2,26 @@ import type { SeededRandom } from '../../harness/seeded-random.js';
 
 /** Kinds of records, by the beginning of their ids. */
 const KINDS = [
-  ...['plan', 'price', 'meter', 'feat', 'cust', 'subs', 'ent', 'price_unit', 'subs_line', 'group'],
-  ...['addon', 'cg', 'coupon', 'coupon_assoc', 'taxrate', 'ta', 'user', 'secret', 'env', 'tenant'],
+  'plan',
+  'price',
+  'meter',
+  'feat',
+  'cust',
+  'subs',
+  'ent',
+  'price_unit',
+  'subs_line',
+  'group',
+  'addon',
+  'cg',
+  'coupon',
+  'coupon_assoc',
+  'taxrate',
+  'ta',
+  'user',
+  'secret',
+  'env',
+  'tenant',
   'alert_set',
 ];
 

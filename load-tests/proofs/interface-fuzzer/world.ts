@@ -163,7 +163,14 @@ export async function makeForeignEnvironments(
 }
 
 const LISTS = [
-  ...['addons', 'coupons', 'customers', 'entitlements', 'features', 'groups', 'plans', 'prices'],
+  'addons',
+  'coupons',
+  'customers',
+  'entitlements',
+  'features',
+  'groups',
+  'plans',
+  'prices',
   'prices/units',
 ];
 

@@ -41,8 +41,11 @@ async function subscribeAll(api: BillingUnderTest): Promise<void> {
   const subscribe = async (number: number): Promise<void> => {
     const customer = await api.make('/v1/customers', { external_id: `c${number}` });
     const made = await api.make('/v1/subscriptions', {
-      ...{ customer_id: customer.id, plan_id: plan.id, currency: 'usd' },
-      ...{ billing_period: 'MONTHLY', start_date: iso(START + (number % 7) * DAY_MS) },
+      customer_id: customer.id,
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      start_date: iso(START + (number % 7) * DAY_MS),
       ...KINDS[number % KINDS.length],
     });
     const later = LATER[number % 10];

@@ -108,7 +108,9 @@ const TESTS_OF_NIGHT: readonly Described[] = [
     'long-lives',
     'a year of a test clock in steps of three days, and a hundred previews at once',
     tests([
-      ...['--project', 'engines', 'billing-api/platform/test-clocks'],
+      '--project',
+      'engines',
+      'billing-api/platform/test-clocks',
       'billing-api/invoicing/compute/many-invoices',
     ]),
   ],

@@ -29,8 +29,13 @@ function wallet(creditBalance: string, changes: Partial<Wallet> = {}): Wallet {
 
 function tax(percentage: string, change: Partial<TaxRate> = {}): TaxRate {
   return {
-    ...{ id: 'tax', rateId: 'rate', level: 'subscription', isAutoApplied: false, isActive: true },
-    ...{ type: 'percentage', percentage },
+    id: 'tax',
+    rateId: 'rate',
+    level: 'subscription',
+    isAutoApplied: false,
+    isActive: true,
+    type: 'percentage',
+    percentage,
     ...change,
   } as TaxRate;
 }

@@ -99,8 +99,15 @@ const ROWS: Operation = { kind: 'ensure', partitions: PARTITIONS };
 const ACTIVATE: Operation = { kind: 'activate' };
 const BATCH: readonly Operation[] = [
   {
-    ...{ kind: 'intend', partition: 0, epochOff: 0, startOff: 0, length: 2 },
-    ...{ catalogOff: 0, isReplacement: false, endOff: 0, digest: 'one' },
+    kind: 'intend',
+    partition: 0,
+    epochOff: 0,
+    startOff: 0,
+    length: 2,
+    catalogOff: 0,
+    isReplacement: false,
+    endOff: 0,
+    digest: 'one',
   },
   { kind: 'finish', partition: 0, epochOff: 0, startOff: 0, endOff: 0, rows: 1 },
 ];
@@ -111,7 +118,11 @@ const BEGINNINGS: readonly (readonly Operation[])[] = [
   [ROWS, ...BATCH],
   [ROWS, ...BATCH, ACTIVATE, { kind: 'claim', version: 0 }],
   [
-    ...[ROWS, ACTIVATE, ACTIVATE, ...BATCH, ACTIVATE],
+    ROWS,
+    ACTIVATE,
+    ACTIVATE,
+    ...BATCH,
+    ACTIVATE,
     ...([
       { kind: 'claim', version: 2 },
       { kind: 'complete', attempt: 0 },

@@ -71,9 +71,7 @@ export function sendInserts(scenario: Scenario, world: World, at: OfProcess): Wo
     const partition = partitions[index];
     const owner = partition?.owners[process];
     if (partition === undefined || owner === undefined) continue;
-    const inserting: Inserting = {
-      ...{ tables: command.tables, outcome: 'inserted', refused: [] },
-    };
+    const inserting: Inserting = { tables: command.tables, outcome: 'inserted', refused: [] };
     const next = withOwner(partition, process, { ...owner, inserting });
     partitions = withItem(partitions, index, next);
   }
@@ -81,7 +79,10 @@ export function sendInserts(scenario: Scenario, world: World, at: OfProcess): Wo
 }
 
 const SEVERITY: Readonly<Record<InsertOutcome, number>> = {
-  ...{ inserted: 0, not_written: 1, fenced: 2, unknown: 3 },
+  inserted: 0,
+  not_written: 1,
+  fenced: 2,
+  unknown: 3,
 };
 
 function worseOf(one: InsertOutcome, other: InsertOutcome): InsertOutcome {

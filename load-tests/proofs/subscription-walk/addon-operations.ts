@@ -20,9 +20,11 @@ const attach: Operation = (world, life, draws) => {
   const isProrated = draws.b % 2 === 0;
   const id = `${life.id}/z${life.addons.length}`;
   return {
-    ...{ says: `add ${id} ${isProrated ? 'prorated' : ''}`, path: '/v1/subscriptions/addon' },
+    says: `add ${id} ${isProrated ? 'prorated' : ''}`,
+    path: '/v1/subscriptions/addon',
     body: {
-      ...{ subscription_id: world.ids.get(life.id), addon_id: addon.id },
+      subscription_id: world.ids.get(life.id),
+      addon_id: addon.id,
       proration_behavior: isProrated ? 'create_prorations' : 'none',
     },
     isLegal,
@@ -60,7 +62,10 @@ const detach: Operation = (world, life, draws) => {
   const isNow = draws.b % 2 === 0 || life.pause !== null;
   if (isLegal && isNow && !isFinal(life, addon.id, now)) return null;
   return {
-    ...{ says: `remove ${addon.id}`, path: '/v1/subscriptions/addon', method: 'DELETE', isLegal },
+    says: `remove ${addon.id}`,
+    path: '/v1/subscriptions/addon',
+    method: 'DELETE',
+    isLegal,
     body: {
       addon_association_id: world.ids.get(addon.id),
       ...(isNow ? { effective_date: new Date(now).toISOString() } : {}),

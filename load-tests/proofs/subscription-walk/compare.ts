@@ -34,7 +34,10 @@ function stateOf(life: Life): object {
   if (status === 'cancelled' && (life.end ?? row.end) <= row.start) return { status };
   const pauseStatus = pause === null ? 'none' : status === 'paused' ? 'active' : 'scheduled';
   return {
-    ...{ status, start: instantText(row.start), end: instantText(row.end), pause: pauseStatus },
+    status,
+    start: instantText(row.start),
+    end: instantText(row.end),
+    pause: pauseStatus,
     // Nothing follows where a subscription has ended.
     ...(status === 'cancelled' ? {} : { anchor: instantText(life.anchor.at) }),
     isEnding: life.schedule?.type === 'cancellation',
@@ -45,8 +48,11 @@ function productState(body: Answer): object {
   const { subscription_status: status } = body;
   if (status === 'draft') return { status };
   return {
-    ...{ status, start: body.current_period_start, end: body.current_period_end },
-    ...{ pause: body.pause_status, anchor: body.billing_anchor },
+    status,
+    start: body.current_period_start,
+    end: body.current_period_end,
+    pause: body.pause_status,
+    anchor: body.billing_anchor,
     isEnding: status !== 'cancelled' && body.cancel_at_period_end,
   };
 }
@@ -76,7 +82,11 @@ function expectPaid({ bills }: Payer, invoices: readonly Answer[]): void {
     return [id, bill.status, paid, left, beyond];
   });
   const found = final.map((one) => [
-    ...[one.id, one.payment_status, one.amount_paid, one.amount_remaining, one.overpaid_amount],
+    one.id,
+    one.payment_status,
+    one.amount_paid,
+    one.amount_remaining,
+    one.overpaid_amount,
   ]);
   expect(found).toEqual(expected);
 }

@@ -42,7 +42,9 @@ const add: Operation = (world, life, draws) => {
   const id = `${life.id}/own${life.items.length}`;
   const price = { amount, invoice_cadence: cadence, billing_period: life.terms.period };
   return {
-    ...{ says: `add ${amount} ${cadence}`, path: `${pathOf(world, life)}/lineitems`, isLegal },
+    says: `add ${amount} ${cadence}`,
+    path: `${pathOf(world, life)}/lineitems`,
+    isLegal,
     body: { price: { ...price, currency: 'usd', type: 'FIXED' } },
     apply: (answer) => {
       addItem(life, now, { id, amount, cadence });
@@ -61,7 +63,10 @@ const end: Operation = async (world, life, draws) => {
   const item = pick(open, draws.a);
   if (item.start >= now) return null;
   return {
-    ...{ says: `end ${item.id}`, method: 'DELETE', body: {}, isLegal: true },
+    says: `end ${item.id}`,
+    method: 'DELETE',
+    body: {},
+    isLegal: true,
     path: `/v1/subscriptions/lineitems/${await realLine(world, life, item)}`,
     apply: () => {
       endItem(life, item, now);
@@ -84,7 +89,8 @@ const quantity: Operation = async (world, life, draws) => {
   const wanted = pick(['0', '1', '2', '3', '7', '10'], draws.b);
   if (wanted === item.quantity) return null;
   return {
-    ...{ says: `quantity ${wanted} of ${item.id}`, path: `${pathOf(world, life)}/modify/execute` },
+    says: `quantity ${wanted} of ${item.id}`,
+    path: `${pathOf(world, life)}/modify/execute`,
     body: {
       type: 'quantity_change',
       quantity_change_params: { line_items: [{ id: line, quantity: wanted }] },
@@ -107,8 +113,11 @@ const replace: Operation = async (world, life, draws) => {
   const amount = pick(AMOUNTS[world.fineness], draws.b);
   if (amount === item.amount) return null;
   return {
-    ...{ says: `price ${amount} of ${item.id}`, path: `/v1/subscriptions/lineitems/${line}` },
-    ...{ method: 'PUT', body: { amount }, isLegal: true },
+    says: `price ${amount} of ${item.id}`,
+    path: `/v1/subscriptions/lineitems/${line}`,
+    method: 'PUT',
+    body: { amount },
+    isLegal: true,
     apply: (answer) => {
       replaceItem(life, item, { at: now, id, terms: { amount } });
       world.ids.set(id, answer.id);

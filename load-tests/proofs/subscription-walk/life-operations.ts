@@ -29,7 +29,9 @@ const activate: Operation = (world, life, draws) => {
   const isLegal = life.status === 'draft';
   if (!isLegal && draws.b % 8 > 0) return null;
   return {
-    ...{ says: `activate from ${iso(start)}`, path: `${pathOf(world, life)}/activate`, isLegal },
+    says: `activate from ${iso(start)}`,
+    path: `${pathOf(world, life)}/activate`,
+    isLegal,
     body: { start_date: iso(start) },
     apply: async () => {
       life.start = start;
@@ -67,9 +69,12 @@ const cancel: Operation = (world, life, draws) => {
   const isProrated = draws.a % 2 === 0;
   const policy = pick([null, 'generate_invoice', 'skip'], draws.c);
   return {
-    ...{ says: `cancel at ${iso(at)}`, path: `${pathOf(world, life)}/cancel`, isLegal },
+    says: `cancel at ${iso(at)}`,
+    path: `${pathOf(world, life)}/cancel`,
+    isLegal,
     body: {
-      ...{ cancellation_type: 'immediate', invoice_policy: policy ?? undefined },
+      cancellation_type: 'immediate',
+      invoice_policy: policy ?? undefined,
       ...(isPast ? { cancel_at: iso(at) } : {}),
       proration_behavior: isProrated ? 'create_prorations' : 'none',
     },
@@ -88,7 +93,9 @@ const cancelDeferred: Operation = (world, life, draws) => {
   const date = world.model.now + spanOf(world, draws);
   if (isDated && life.end !== null && date >= life.end) return null;
   return {
-    ...{ says: 'cancel later', path: `${pathOf(world, life)}/cancel`, isLegal },
+    says: 'cancel later',
+    path: `${pathOf(world, life)}/cancel`,
+    isLegal,
     body: {
       ...(isDated
         ? { cancellation_type: 'scheduled_date', cancel_at: iso(date) }
@@ -106,7 +113,9 @@ const undoSchedule: Operation = async (world, life) => {
   const { body } = await world.api.call('GET', `${pathOf(world, life)}/schedules?limit=100`);
   const pending = body.items.find((one: Answer) => one.schedule_status === 'pending');
   return {
-    ...{ says: 'undo', path: `/v1/subscriptions/schedules/${pending?.id}/cancel`, body: {} },
+    says: 'undo',
+    path: `/v1/subscriptions/schedules/${pending?.id}/cancel`,
+    body: {},
     isLegal: true,
     apply: () => {
       undo(life);
@@ -133,7 +142,9 @@ const pause: Operation = (world, life, draws) => {
   if (!isAsked(isLegal, draws)) return null;
   const { mode, days, start, end } = pauseOf(world, life, draws);
   return {
-    ...{ says: `pause ${mode} ${days}`, path: `${pathOf(world, life)}/pause`, isLegal },
+    says: `pause ${mode} ${days}`,
+    path: `${pathOf(world, life)}/pause`,
+    isLegal,
     body: {
       pause_mode: mode,
       ...(mode === 'scheduled' ? { pause_start: iso(start) } : {}),
@@ -153,7 +164,9 @@ const resume: Operation = (world, life, draws) => {
   const at = world.model.now + spanOf(world, draws);
   if (isLater && life.end !== null) return null;
   return {
-    ...{ says: 'resume', path: `${pathOf(world, life)}/resume`, isLegal },
+    says: 'resume',
+    path: `${pathOf(world, life)}/resume`,
+    isLegal,
     body: isLater ? { resume_mode: 'scheduled', resume_at: iso(at) } : {},
     apply: () => {
       if (life.pause === null) throw new Error('no pause');
@@ -176,7 +189,9 @@ const moveTrialEnd: Operation = (world, life, draws) => {
     ? { action: 'immediate' }
     : { action: 'scheduled_date', new_trial_end: iso(at) };
   return {
-    ...{ says: `trial until ${iso(at)}`, path: `${pathOf(world, life)}/modify/execute`, isLegal },
+    says: `trial until ${iso(at)}`,
+    path: `${pathOf(world, life)}/modify/execute`,
+    isLegal,
     body: { type: 'trial_end', trial_end_params: params },
     apply: () => {
       moveTrial(life, at, isNow);
@@ -188,7 +203,8 @@ function changeTermsOf(world: WalkWorld, life: Life, draws: Draws): ChangeTerms 
   const others = world.plans.filter(({ id }) => id !== life.plan.id);
   const cycle = pick(['anniversary', 'calendar'] as const, draws.b);
   return {
-    ...{ cycle, plan: draws.c % 10 === 0 ? life.plan : pick(others, draws.a) },
+    cycle,
+    plan: draws.c % 10 === 0 ? life.plan : pick(others, draws.a),
     period: pick(['MONTHLY', 'MONTHLY', 'WEEKLY'] as const, draws.c),
     isProrated: draws.hours % 2 === 0 || isScaled(world, cycle),
   };
@@ -204,14 +220,14 @@ const changePlan: Operation = (world, life, draws) => {
   const id = `${life.id}+`;
   return {
     says: `change to ${terms.period} ${terms.cycle} ${isAtEnd ? 'later' : 'now'}`,
-    ...{ path: `${pathOf(world, life)}/change/execute`, isLegal },
+    path: `${pathOf(world, life)}/change/execute`,
+    isLegal,
     body: {
-      ...{
-        target_plan_id: terms.plan.id,
-        billing_cadence: 'RECURRING',
-        billing_cycle: terms.cycle,
-      },
-      ...{ billing_period: terms.period, billing_period_count: 1 },
+      target_plan_id: terms.plan.id,
+      billing_cadence: 'RECURRING',
+      billing_cycle: terms.cycle,
+      billing_period: terms.period,
+      billing_period_count: 1,
       proration_behavior: terms.isProrated ? 'create_prorations' : 'none',
       ...(isAtEnd ? { change_at: 'end_of_period' } : {}),
     },

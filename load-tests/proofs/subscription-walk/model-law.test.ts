@@ -49,8 +49,13 @@ function paperWorld({ fineness, isLong }: WorldKind): WalkWorld {
       make: () => Promise.reject(new Error('nothing is made on paper')),
       call: () => Promise.resolve({ status: 200, body, headers }),
     },
-    ...{ fineness, pace: isLong ? 6 : 1, clockId: '', ids: new SameIds(), log: [] },
-    ...{ plans: pricedAs('plan', PLANS[fineness]), addons: pricedAs('addon', ADDONS[fineness]) },
+    fineness,
+    pace: isLong ? 6 : 1,
+    clockId: '',
+    ids: new SameIds(),
+    log: [],
+    plans: pricedAs('plan', PLANS[fineness]),
+    addons: pricedAs('addon', ADDONS[fineness]),
     model: { now: START, lives: new Map(), livesMax: LIVES_MAX },
     runDue: () => Promise.resolve(),
   };
@@ -114,9 +119,13 @@ async function take(world: WalkWorld, { kind, which, ...draws }: Step): Promise<
 }
 
 const step: fc.Arbitrary<Step> = fc.record({
-  ...{ who: fc.nat(99), a: fc.nat(999), b: fc.nat(999), c: fc.nat(999) },
+  who: fc.nat(99),
+  a: fc.nat(999),
+  b: fc.nat(999),
+  c: fc.nat(999),
   hours: fc.oneof(fc.nat(5), fc.nat(400), fc.nat(60)),
-  ...{ kind: fc.nat(59), which: fc.nat(9999) },
+  kind: fc.nat(59),
+  which: fc.nat(9999),
 });
 
 describe('the model of the walks', { timeout: 600_000 }, () => {

@@ -45,7 +45,10 @@ const money: Operation = async (world, life, draws) => {
   const amount = pick(amounts, draws.b);
   if (compare(amount, zero) <= 0) return null;
   return {
-    ...{ says: 'pay', path: `${pathOf(billed)}/payment`, method: 'PUT', isLegal: true },
+    says: 'pay',
+    path: `${pathOf(billed)}/payment`,
+    method: 'PUT',
+    isLegal: true,
     body: { amount: moneyText(CURRENCY, amount) },
     apply: () => {
       payAmount(bill, amount);
@@ -62,7 +65,10 @@ const outcome: Operation = async (world, life, draws) => {
   const isLegal = canNote(bill, status);
   if (!isLegal && draws.c % 4 > 0) return null;
   return {
-    ...{ says: `note ${status}`, path: `${pathOf(billed)}/payment`, method: 'PUT', isLegal },
+    says: `note ${status}`,
+    path: `${pathOf(billed)}/payment`,
+    method: 'PUT',
+    isLegal,
     body: { payment_status: status },
     apply: () => {
       noteStatus(bill, status);
@@ -79,7 +85,9 @@ const voids: Operation = async (world, life, draws) => {
   const [found] = alike;
   if (found === undefined || alike.length > 1 || !isWhole(life, found)) return null;
   return {
-    ...{ says: `void ${modelText(found)}`, path: `${pathOf(billed)}/void`, body: {} },
+    says: `void ${modelText(found)}`,
+    path: `${pathOf(billed)}/void`,
+    body: {},
     isLegal: true,
     apply: () => {
       voidInvoice(life, found, bill);
@@ -105,7 +113,9 @@ const refund: Operation = async (world, life, draws) => {
   if (compare(amount, zero) <= 0 || compare(amount, left) > 0) return null;
   const refunded = moneyText(CURRENCY, amount);
   return {
-    ...{ says: `refund ${refunded}`, path: `/v1/payments/${payment.id}`, method: 'PUT' },
+    says: `refund ${refunded}`,
+    path: `/v1/payments/${payment.id}`,
+    method: 'PUT',
     body: { payment_status: 'PARTIALLY_REFUNDED', refunded_amount: refunded },
     isLegal: true,
     apply: () => {

@@ -62,9 +62,14 @@ class Create extends Step {
       external_id: `customer ${model.lives.size}`,
     });
     const body = {
-      ...{ customer_id: customer.id, plan_id: plan.id, currency: 'usd', start_date: iso(start) },
-      ...{ billing_period: terms.period, billing_cycle: terms.cycle },
-      ...{ customer_timezone: terms.zone, trial_period_days: terms.trialDays },
+      customer_id: customer.id,
+      plan_id: plan.id,
+      currency: 'usd',
+      start_date: iso(start),
+      billing_period: terms.period,
+      billing_cycle: terms.cycle,
+      customer_timezone: terms.zone,
+      trial_period_days: terms.trialDays,
       proration_behavior: terms.isProrated ? 'create_prorations' : 'none',
       ...(terms.percentOff === null ? {} : { coupons: ['THIRD'] }),
       ...(isDraft ? { subscription_status: 'draft' } : {}),
@@ -72,7 +77,10 @@ class Create extends Step {
     world.log.push(`${iso(model.now)} create ${JSON.stringify(body)}`);
     const made = await api.make('/v1/subscriptions', body);
     const payer = {
-      ...{ id: customer.id as string, credited: zero, refunded: zero, roundings: 0 },
+      id: customer.id as string,
+      credited: zero,
+      refunded: zero,
+      roundings: 0,
       bills: new Map(),
     };
     const life = createLife({ id: `s${model.lives.size}`, plan, payer, terms, start, end: null });
@@ -179,7 +187,10 @@ class Operate extends Step {
 }
 
 const draws = fc.record({
-  ...{ who: fc.nat(99), a: fc.nat(999), b: fc.nat(999), c: fc.nat(999) },
+  who: fc.nat(99),
+  a: fc.nat(999),
+  b: fc.nat(999),
+  c: fc.nat(999),
   hours: fc.oneof(fc.nat(5), fc.nat(400), fc.nat(60)),
 });
 

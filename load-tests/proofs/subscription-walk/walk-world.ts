@@ -72,8 +72,11 @@ async function makePriced(
 
 async function makePlans(api: BillingUnderTest, fineness: Fineness): Promise<ModelPlan[]> {
   await api.make('/v1/coupons', {
-    ...{ name: 'Third', coupon_code: 'THIRD', type: 'percentage', percentage_off: '30' },
-    ...{ cadence: 'forever' },
+    name: 'Third',
+    coupon_code: 'THIRD',
+    type: 'percentage',
+    percentage_off: '30',
+    cadence: 'forever',
   });
   return makePriced(api, 'plan', PLANS[fineness]);
 }
@@ -94,7 +97,13 @@ export async function withWalkWorld(
       const plans = await makePlans(api, fineness);
       const addons = await makePriced(api, 'addon', ADDONS[fineness]);
       await work({
-        ...{ api, fineness, plans, addons, clockId: clock.id as string, log: [], ids: new Map() },
+        api,
+        fineness,
+        plans,
+        addons,
+        clockId: clock.id as string,
+        log: [],
+        ids: new Map(),
         pace: isLong ? 6 : 1,
         model: { now: START, lives: new Map(), livesMax: isLong ? 6 : 12 },
         runDue: async (now) => void (await runner.runDue(now)),
@@ -141,7 +150,8 @@ export async function advanceBoth(world: WalkWorld, to: number): Promise<Readonl
 async function findSuccessor(world: WalkWorld, life: Life): Promise<void> {
   if (world.ids.has(life.id)) return;
   const { items } = await ask(world, '/v1/subscriptions/search', {
-    ...{ customer_id: life.payer.id, limit: 100 },
+    customer_id: life.payer.id,
+    limit: 100,
   });
   const known = new Set(world.ids.values());
   const found = items.filter(({ id }: Answer) => !known.has(id));

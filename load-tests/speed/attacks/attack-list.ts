@@ -222,7 +222,9 @@ const ATTACKS = {
       what: () => ({
         path: '/v1/events/analytics',
         body: JSON.stringify({
-          ...{ external_customer_id: 'customer-0', window_size: 'MINUTE', group_by: ['source'] },
+          external_customer_id: 'customer-0',
+          window_size: 'MINUTE',
+          group_by: ['source'],
         }),
       }),
     }),

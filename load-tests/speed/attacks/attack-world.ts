@@ -70,7 +70,8 @@ async function subscribe(
   const commitments: Record<string, object> = {};
   for (let line = 0; line < asked.lines; line += 1) {
     const { id: meterId } = await api.post<Created>('/meters', {
-      ...{ name: `Line ${line}`, event_name: asked.eventName },
+      name: `Line ${line}`,
+      event_name: asked.eventName,
       aggregation: { type: 'COUNT', ...(asked.isByMinute ? { bucket_size: 'MINUTE' } : {}) },
     });
     const price = {
@@ -82,13 +83,18 @@ async function subscribe(
     };
     const { id: priceId } = await api.post<Created>('/prices', price);
     commitments[priceId] = {
-      ...{ commitment_amount: '0.5', commitment_overage_factor: '1.5' },
-      ...{ commitment_true_up_enabled: true, commitment_windowed: true },
+      commitment_amount: '0.5',
+      commitment_overage_factor: '1.5',
+      commitment_true_up_enabled: true,
+      commitment_windowed: true,
     };
   }
   const { id } = await api.post<Created>('/subscriptions', {
-    ...{ external_customer_id: 'customer-0', plan_id: planId, currency: 'usd' },
-    ...{ billing_period: 'ANNUAL', start_date: asked.startDate },
+    external_customer_id: 'customer-0',
+    plan_id: planId,
+    currency: 'usd',
+    billing_period: 'ANNUAL',
+    start_date: asked.startDate,
     ...(asked.isByMinute ? { line_item_commitments: commitments } : {}),
   });
   return id;
@@ -101,9 +107,14 @@ async function giveLongInvoice(api: ApiClient): Promise<string> {
   const { id: customerId } = await api.post<Created>('/customers', { external_id: 'long' });
   const total = `${LINES}.00`;
   const { id } = await api.post<Created>('/invoices', {
-    ...{ customer_id: customerId, currency: 'usd', subtotal: total, total, amount_due: total },
+    customer_id: customerId,
+    currency: 'usd',
+    subtotal: total,
+    total,
+    amount_due: total,
     line_items: Array.from({ length: LINES }, (_, index) => ({
-      ...{ display_name: `Line ${index} of many, Zeile ${index} von vielen`, amount: '1.00' },
+      display_name: `Line ${index} of many, Zeile ${index} von vielen`,
+      amount: '1.00',
       quantity: '1',
     })),
   });
@@ -116,7 +127,9 @@ async function prepareAttacker(url: string, keys: readonly string[]): Promise<At
   const startDate = daysAgo(PREVIEW_DAYS);
   const largest = { eventName: 'attacker.call', lines: PREVIEW_LINES, isByMinute: true };
   return {
-    ...{ port: Number(new URL(url).port), apiKey, keys },
+    port: Number(new URL(url).port),
+    apiKey,
+    keys,
     subscriptionId: await subscribe(api, { ...largest, startDate }),
     previewPeriod: { period_start: startDate, period_end: daysAgo(0) },
     meterId: await createCostlyMeters(api),
@@ -128,11 +141,14 @@ async function prepareAttacker(url: string, keys: readonly string[]): Promise<At
 async function prepareBystander(url: string, apiKey: string): Promise<BystanderWorld> {
   const api = new ApiClient(`${url}/v1`, apiKey);
   const { id: meterId } = await api.post<Created>('/meters', {
-    ...{ name: 'Amount', event_name: EVENT_NAME },
+    name: 'Amount',
+    event_name: EVENT_NAME,
     aggregation: { type: 'SUM', field: 'amount' },
   });
   const subscriptionId = await subscribe(api, {
-    ...{ eventName: EVENT_NAME, lines: 3, isByMinute: false },
+    eventName: EVENT_NAME,
+    lines: 3,
+    isByMinute: false,
     startDate: daysAgo(DAYS_OF_BYSTANDER),
   });
   return { api, meterId, subscriptionId, customer: 'customer-1' };

@@ -22,18 +22,22 @@ export const EVENT_NAME = 'bystander.call';
 const BULK_EVENTS = 100;
 
 const event = (customer: string, id: string): object => ({
-  ...{ event_name: EVENT_NAME, external_customer_id: customer, event_id: id },
+  event_name: EVENT_NAME,
+  external_customer_id: customer,
+  event_id: id,
   properties: { amount: '3' },
 });
 
 /** A modest load, far below every documented limit. */
 const KINDS: readonly Kind[] = [
   {
-    ...{ name: 'single event', perSecond: 25 },
+    name: 'single event',
+    perSecond: 25,
     ask: ({ api, customer }, turn) => api.post('/events', event(customer, `single-${turn}`)),
   },
   {
-    ...{ name: 'bulk of 100 events', perSecond: 3 },
+    name: 'bulk of 100 events',
+    perSecond: 3,
     ask: ({ api, customer }, turn) =>
       api.post('/events/bulk', {
         events: Array.from({ length: BULK_EVENTS }, (_, index) =>
@@ -43,20 +47,24 @@ const KINDS: readonly Kind[] = [
   },
   { name: 'own user', perSecond: 5, ask: ({ api }) => api.get('/users/me') },
   {
-    ...{ name: 'usage of a meter', perSecond: 2 },
+    name: 'usage of a meter',
+    perSecond: 2,
     ask: ({ api, meterId }) => api.post('/events/usage/meter', { meter_id: meterId }),
   },
   {
-    ...{ name: 'preview', perSecond: 1 },
+    name: 'preview',
+    perSecond: 1,
     ask: ({ api, subscriptionId }) =>
       api.post('/invoices/preview', { subscription_id: subscriptionId }),
   },
   {
-    ...{ name: 'page of 100', perSecond: 2 },
+    name: 'page of 100',
+    perSecond: 2,
     ask: ({ api }) => api.post('/customers/search', { limit: 100 }),
   },
   {
-    ...{ name: 'page of 1,000', perSecond: 0.5 },
+    name: 'page of 1,000',
+    perSecond: 0.5,
     ask: ({ api }) => api.post('/customers/search', { limit: 1000 }),
   },
 ];

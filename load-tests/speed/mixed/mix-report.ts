@@ -26,11 +26,17 @@ export type JudgedRun = Omit<MixResult, 'watch'> & {
 
 const id = 'mixed load';
 const plain = (what: string, value: string): Finding => ({
-  ...{ id, what, value, target: '' },
+  id,
+  what,
+  value,
+  target: '',
   isReached: null,
 });
 const none = (what: string, count: number, named = ''): Finding => ({
-  ...{ id, what, value: `${grouped(count)}${named === '' ? '' : `: ${named}`}`, target: '0' },
+  id,
+  what,
+  value: `${grouped(count)}${named === '' ? '' : `: ${named}`}`,
+  target: '0',
   isReached: count === 0,
 });
 
@@ -38,7 +44,8 @@ function offeredFindings({ offered }: JudgedRun): readonly Finding[] {
   return KINDS.map((kind) => {
     const { planned, sentInTime } = offered[kind];
     return {
-      ...{ id, what: `${kind} requests sent of those planned` },
+      id,
+      what: `${kind} requests sent of those planned`,
       value: `${grouped(sentInTime)} of ${grouped(planned)}`,
       target: `≥ ${100 * OFFERED_MIN} %`,
       isReached: sentInTime >= OFFERED_MIN * planned,
@@ -48,7 +55,10 @@ function offeredFindings({ offered }: JudgedRun): readonly Finding[] {
 
 function bookFindings({ comparisons }: JudgedRun): readonly Finding[] {
   return comparisons.map(({ what, product, client }) => ({
-    ...{ id: 'books', what, value: grouped(product), target: `= ${grouped(client)}` },
+    id: 'books',
+    what,
+    value: grouped(product),
+    target: `= ${grouped(client)}`,
     isReached: product === client,
   }));
 }
@@ -119,7 +129,9 @@ function otherFindings(result: JudgedRun, logs: LogLines): readonly Finding[] {
 
 function plotsOf({ latencies, watch, behind }: JudgedRun): readonly Plot[] {
   const memory = (name: 'proportional' | 'highWater', title: string): Plot => ({
-    ...{ title, xLabel: 'minutes', yLabel: 'MB' },
+    title,
+    xLabel: 'minutes',
+    yLabel: 'MB',
     series: [...watch.memory].map(([part, minutes]) => ({
       name: part,
       points: minutes.map((each) => [each.minute, Math.round(each[name])] as const),
@@ -132,7 +144,9 @@ function plotsOf({ latencies, watch, behind }: JudgedRun): readonly Plot[] {
     memory('highWater', 'High-water mark of RSS (VmHWM)'),
     { title: 'Parts of all tables', xLabel: 'seconds', yLabel: 'parts', series: parts },
     {
-      ...{ title: 'Answers behind the clock', xLabel: 'minutes', yLabel: 'seconds' },
+      title: 'Answers behind the clock',
+      xLabel: 'minutes',
+      yLabel: 'seconds',
       series: [{ name: 'last total', points: behind }],
     },
   ];

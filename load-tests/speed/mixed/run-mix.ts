@@ -194,8 +194,13 @@ export async function runMix(
   const { statuses } = sender;
   const changes = books.changes.counts;
   return {
-    ...{ eventsPerSecond, measured, statuses, latencies, changes },
+    eventsPerSecond,
+    measured,
+    statuses,
+    latencies,
+    changes,
     ...loaded,
-    ...{ drainSeconds, comparisons },
+    drainSeconds,
+    comparisons,
   };
 }

@@ -41,8 +41,12 @@ type Totals = {
 /** What the client knows of its own sending: the counts that the product must arrive at. */
 export class SentBooks {
   readonly totals: Totals = {
-    ...{ accepted: 0, distinct: 0, repeats: 0, conflicts: 0 },
-    ...{ unknownCustomer: 0, unmetered: 0 },
+    accepted: 0,
+    distinct: 0,
+    repeats: 0,
+    conflicts: 0,
+    unknownCustomer: 0,
+    unmetered: 0,
   };
   /** Events of known customers: by name, requests by customer, jobs by region. */
   readonly byName = new Map([

@@ -180,7 +180,8 @@ function timesLines(phases: readonly Phase[]): readonly (readonly string[])[] {
 function reportLines(phases: readonly Phase[]): readonly (readonly string[])[] {
   return phases.flatMap(({ name, report }) =>
     report.map(([attack, statuses]) => [
-      ...[name, attack],
+      name,
+      attack,
       [...statuses].map(([status, count]) => `${count} × ${status}`).join(', '),
     ]),
   );
@@ -238,7 +239,8 @@ try {
     most.held,
   ];
   const memory = [...before.resident.keys()].map((name) => [
-    ...[name, ...columns.map((found) => String(found.get(name) ?? 0))],
+    name,
+    ...columns.map((found) => String(found.get(name) ?? 0)),
   ]);
   const ofResident = ['MB', 'before', 'after', 'after again', 'allowed', 'greatest'];
   print([...ofResident, 'held before', 'after again', 'allowed'], memory);
@@ -251,8 +253,11 @@ try {
   console.log(isRight ? 'holds' : 'DOES NOT HOLD');
   process.exitCode = isRight ? 0 : 1;
   await writeResults('attacks-together', {
-    ...{ load: loadavg()[0], refusals: bystander.refusals, memory },
-    ...{ times: timesLines(run.phases), reports: reportLines(run.phases) },
+    load: loadavg()[0],
+    refusals: bystander.refusals,
+    memory,
+    times: timesLines(run.phases),
+    reports: reportLines(run.phases),
   });
 } finally {
   await world.close();

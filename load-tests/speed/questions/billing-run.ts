@@ -32,8 +32,10 @@ async function countOf(api: ApiClient, status: string): Promise<number> {
   const { pagination } = await api.post<{ readonly pagination: { readonly total: number } }>(
     '/invoices/search',
     {
-      ...{ invoice_status: [status], billing_reason: 'SUBSCRIPTION_CYCLE' },
-      ...{ limit: 1, skip_line_items: true },
+      invoice_status: [status],
+      billing_reason: 'SUBSCRIPTION_CYCLE',
+      limit: 1,
+      skip_line_items: true,
     },
   );
   return pagination.total;
@@ -80,7 +82,10 @@ try {
   const finalized = await timed(api, processes, { ...turn, now: FINALIZED, status: 'FINALIZED' });
   const perSecond = subscriptions / (drafted.seconds + finalized.seconds);
   const results = {
-    ...{ load: loadavg()[0], subscriptions, drafted, finalized },
+    load: loadavg()[0],
+    subscriptions,
+    drafted,
+    finalized,
     invoicesPerSecond: Number(perSecond.toFixed(1)),
     billingApiMb: { before: memoryBefore, most: await memoryOfBilling(processes) },
   };

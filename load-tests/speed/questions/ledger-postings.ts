@@ -64,8 +64,11 @@ function postedBy(database: Database, customers: number) {
       await postGroups(unit, [
         {
           customerId: `cust_${n % customers}`,
-          ...{ kind: 'measured', entityType: 'payment', entityId: createId('pay') },
-          ...{ currency: 'usd', postings: postingsOfPayment(decimalOfCount(5)) },
+          kind: 'measured',
+          entityType: 'payment',
+          entityId: createId('pay'),
+          currency: 'usd',
+          postings: postingsOfPayment(decimalOfCount(5)),
         },
       ]);
       return null;

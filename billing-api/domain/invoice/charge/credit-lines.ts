@@ -30,24 +30,38 @@ function creditLine<C extends string>(
 ): InvoiceLine<C> {
   const amount = zeroMoney(currency).minus(taken);
   const rounding = {
-    ...{ exact: exact.negated(), rounded: amount, digits: minorDigitsOf(currency) },
+    exact: exact.negated(),
+    rounded: amount,
+    digits: minorDigitsOf(currency),
     mode: 'half_up_away_from_zero' as const,
   };
   return {
-    ...{ kind: 'credit', lineItem, period, amount },
+    kind: 'credit',
+    lineItem,
+    period,
+    amount,
     displayName: `Unused time of ${lineItem.displayName}`,
     quantity: ONE,
     adjustedEntitlementQuantity: null,
     priceUnitAmount: null,
     ...unadjusted(currency),
-    ...{ commitmentInfo: null, usageAnalytics: [], usageBreakdown: [] },
+    commitmentInfo: null,
+    usageAnalytics: [],
+    usageBreakdown: [],
     metadata: {
       is_proration_credit: true,
       credit_amount: formatMoney(roundMoney(exact, currency)),
     },
     trace: {
-      ...{ timezone, window: period, usage: null, pricing: null, windows: null },
-      ...{ commitment: null, proration, rounding, discounts: [] },
+      timezone,
+      window: period,
+      usage: null,
+      pricing: null,
+      windows: null,
+      commitment: null,
+      proration,
+      rounding,
+      discounts: [],
     },
   };
 }

@@ -58,7 +58,10 @@ export function adjustLines<Line extends AdjustedLine<C>, C extends string>(
   followingFrom: (discounted: readonly Line[]) => CouponResult<Line, C> = () => NOTHING,
 ): AdjustedInvoice<Line, C> {
   const discounted = applyCoupons<Line, C>(lines, {
-    ...{ coupons, period, currency, isScaled: how.scalesFixedCoupons ?? false },
+    coupons,
+    period,
+    currency,
+    isScaled: how.scalesFixedCoupons ?? false,
   });
   const following = followingFrom(discounted.lines);
   const charged = {

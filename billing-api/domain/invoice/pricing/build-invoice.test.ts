@@ -325,7 +325,10 @@ describe('buckets (8.5)', () => {
     { upTo: null, unitAmount: decimalOf('0.10'), flatAmount: null },
   ];
   const price = {
-    ...{ ...USAGE_PRICE, billingModel: 'TIERED' as const, tierMode: 'SLAB' as const, tiers },
+    ...USAGE_PRICE,
+    billingModel: 'TIERED' as const,
+    tierMode: 'SLAB' as const,
+    tiers,
   };
   const hours = [0, 1].map((hour) => ({
     startMs: day('2026-01-01') + hour * HOUR_MS,

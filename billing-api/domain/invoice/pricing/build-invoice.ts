@@ -34,7 +34,7 @@ export function priceInvoice<C extends string>(
   const { scalesFixedCoupons = false } = inputs;
   const adjusted = adjustLines(
     pricedLines(selected, inputs),
-    { ...{ coupons, taxes, wallets, period, currency, scalesFixedCoupons }, atMs: asOfMs },
+    { coupons, taxes, wallets, period, currency, scalesFixedCoupons, atMs: asOfMs },
     (lines) => {
       const grouped = groupedLines(inputs);
       return { ...grouped, lines: [...creditLines(unused, lines, inputs), ...grouped.lines] };

@@ -8,8 +8,15 @@ const HOUR_MS = 3_600_000;
 
 /** The figures of an hour that GET /events/reconciliation answers. */
 const FIGURES = [
-  ...['accepted', 'counted', 'unmatched', 'unmatched_customer', 'unmatched_meter'],
-  ...['duplicate', 'conflict', 'pending', 'difference'],
+  'accepted',
+  'counted',
+  'unmatched',
+  'unmatched_customer',
+  'unmatched_meter',
+  'duplicate',
+  'conflict',
+  'pending',
+  'difference',
 ] as const;
 type Figures = Map<string, number>;
 type Answer = { readonly items: readonly Readonly<Record<string, string | number>>[] };

@@ -37,17 +37,33 @@ export type Fault = { readonly atMs: number } & (
 
 /** Steps that every batch goes through, and those of taking a partition and of recovery. */
 export const STEPS = [
-  ...['take', 'raise_gate', 'drain', 'inspect', 'warm_filter', 'fetch', 'look_up', 'intend'],
-  ...['insert events', 'insert ids', 'insert usage', 'insert duplicates', 'finish', 'remember'],
+  'take',
+  'raise_gate',
+  'drain',
+  'inspect',
+  'warm_filter',
+  'fetch',
+  'look_up',
+  'intend',
+  'insert events',
+  'insert ids',
+  'insert usage',
+  'insert duplicates',
+  'finish',
+  'remember',
 ] as const;
 
 /** Requests worth disturbing, by engine. */
 const TARGETS = {
   clickhouse: [
-    ...[REQUESTS.insertEvents, REQUESTS.insertIds, REQUESTS.insertUsage, REQUESTS.insertDuplicates],
-    ...[REQUESTS.raiseGate, REQUESTS.selectAny],
+    REQUESTS.insertEvents,
+    REQUESTS.insertIds,
+    REQUESTS.insertUsage,
+    REQUESTS.insertDuplicates,
+    REQUESTS.raiseGate,
+    REQUESTS.selectAny,
   ],
-  postgres: [...[REQUESTS.intend, REQUESTS.finish, REQUESTS.take, REQUESTS.append, REQUESTS.read]],
+  postgres: [REQUESTS.intend, REQUESTS.finish, REQUESTS.take, REQUESTS.append, REQUESTS.read],
 } as const;
 
 function drawDisturbance(
@@ -80,8 +96,12 @@ function candidates(random: SeededRandom, log: LogKind): readonly (() => Drawn)[
   });
   const disturbance = (): Drawn => drawDisturbance(random);
   return [
-    ...[kill('ingest'), kill('aggregator'), kill('clickhouse'), kill('postgres')],
-    ...[kill('clickhouse'), kill(log === 'kafka' ? 'broker' : 'postgres')],
+    kill('ingest'),
+    kill('aggregator'),
+    kill('clickhouse'),
+    kill('postgres'),
+    kill('clickhouse'),
+    kill(log === 'kafka' ? 'broker' : 'postgres'),
     () => ({
       kind: 'freeze',
       victim: log === 'kafka' ? random.pick(['clickhouse', 'broker']) : 'clickhouse',
@@ -95,7 +115,9 @@ function candidates(random: SeededRandom, log: LogKind): readonly (() => Drawn)[
     () => ({ kind: 'full_disk', downMs: downMs() }),
     () => ({ kind: 'sever', engine: random.pick(['clickhouse', 'postgres']) }),
     () => ({ kind: 'new_meter' }),
-    ...[disturbance, disturbance, disturbance],
+    disturbance,
+    disturbance,
+    disturbance,
   ];
 }
 
@@ -105,7 +127,8 @@ function candidates(random: SeededRandom, log: LogKind): readonly (() => Drawn)[
  */
 function brokerCandidates(random: SeededRandom, brokers: number): readonly (() => Drawn)[] {
   const strike = (kind: 'kill' | 'freeze') => (): Drawn => ({
-    ...{ kind, victim: 'broker' },
+    kind,
+    victim: 'broker',
     downMs: random.between(300, 6_000),
     broker: random.below(brokers),
   });

@@ -17,8 +17,14 @@ export const EVENT_PATH_MUTATIONS: readonly EventPathMutation[] = [
 
 /** The files that programs need to run. */
 const COPIED = [
-  ...['dist', 'package.json', 'sql/migrations', 'sql/functions', 'sql/queries'],
-  ...['clickhouse/migrations', 'clickhouse/queries', 'billing-api/generated'],
+  'dist',
+  'package.json',
+  'sql/migrations',
+  'sql/functions',
+  'sql/queries',
+  'clickhouse/migrations',
+  'clickhouse/queries',
+  'billing-api/generated',
 ];
 
 /** A halted partition never finishes, so a longer wait would show nothing more. */
@@ -49,7 +55,9 @@ async function play(scenario: Scenario, bench: Bench): Promise<MutationOutcome> 
 export function createEventPathTrial(ground: Ground): MutationTrial<EventPathMutation> {
   const benchOf = (buildRoot: string, isLong = false): Bench => ({
     ...ground,
-    ...{ buildRoot, isLong, settleTimeoutMs: SETTLE_TIMEOUT_MS },
+    buildRoot,
+    isLong,
+    settleTimeoutMs: SETTLE_TIMEOUT_MS,
   });
   const controls = new Map<string, Promise<string | null>>();
   const control = async (scenario: Scenario, isLong?: true): Promise<string | null> => {

@@ -19,9 +19,20 @@ export const GUARD_MUTATIONS: readonly GuardMutation[] = [
 
 /** The programs of the event path, and what their tests are made of. */
 const SOURCES = [
-  ...['aggregator', 'clickhouse', 'contract', 'event-log', 'ingest', 'runtime', 'sql'],
-  ...['billing-api', 'cli', 'load-tests/harness', 'load-tests/proofs'],
-  ...['.config', 'package.json', 'tsconfig.json'],
+  'aggregator',
+  'clickhouse',
+  'contract',
+  'event-log',
+  'ingest',
+  'runtime',
+  'sql',
+  'billing-api',
+  'cli',
+  'load-tests/harness',
+  'load-tests/proofs',
+  '.config',
+  'package.json',
+  'tsconfig.json',
 ];
 
 const NEEDS_ENGINES = /\.(db|http)\.test\.ts$/;

@@ -6,9 +6,14 @@ import type { Edit } from '../mutation.js';
 
 /** The core, and what compares it with the oracles. */
 const COPIED = [
-  ...['billing-api/domain', 'dist/billing-api/domain', 'dist/contract', 'dist/load-tests/harness'],
-  ...['dist/load-tests/proofs/pricing-oracle', 'dist/load-tests/proofs/usage-oracle'],
-  ...['dist/runtime/failure.js', 'package.json'],
+  'billing-api/domain',
+  'dist/billing-api/domain',
+  'dist/contract',
+  'dist/load-tests/harness',
+  'dist/load-tests/proofs/pricing-oracle',
+  'dist/load-tests/proofs/usage-oracle',
+  'dist/runtime/failure.js',
+  'package.json',
 ];
 
 /** A copy of the build whose edited sources were compiled again, each by itself. */

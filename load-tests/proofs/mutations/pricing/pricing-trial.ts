@@ -9,11 +9,19 @@ import type { PricingMutation } from './pricing-mutation.js';
 const CORE = 'billing-api/domain';
 /** What the tests of the core are made of. */
 const COPIED = [
-  ...[CORE, 'billing-api/testing', 'contract', 'runtime/failure.ts'],
+  CORE,
+  'billing-api/testing',
+  'contract',
+  'runtime/failure.ts',
   // Life cycles are compared with the tables and the events of the docs.
-  ...['runtime/project.ts', 'docs/domain.md', 'docs/http.md'],
+  'runtime/project.ts',
+  'docs/domain.md',
+  'docs/http.md',
   // The configuration of the tests names files of the harness.
-  ...['.config', 'load-tests/harness', 'package.json', 'tsconfig.json'],
+  '.config',
+  'load-tests/harness',
+  'package.json',
+  'tsconfig.json',
 ];
 
 const runTests = (root: string, paths: string): Promise<TestFindings> =>

@@ -17,8 +17,13 @@ const AT = Date.parse('2026-02-01T02:00:00.500Z');
 
 /** What makes a part of an invoice a record. */
 const STORED = {
-  ...{ tenant_id: 'tenant', environment_id: 'environment', invoice_id: 'inv_1' },
-  ...{ created_at: AT, created_by: 'job:bill', updated_at: AT, updated_by: null },
+  tenant_id: 'tenant',
+  environment_id: 'environment',
+  invoice_id: 'inv_1',
+  created_at: AT,
+  created_by: 'job:bill',
+  updated_at: AT,
+  updated_by: null,
 };
 
 /** A row as PostgreSQL gives it: written as JSON and read, where a timestamptz is a number. */
@@ -39,7 +44,8 @@ function readAgain<C extends Columns>(resource: Resource<C>, part: object, id: s
 /** The document with the identity of one that is stored. */
 function asStored({ header, lines, coupons, taxes }: InvoiceDocument): InvoiceDocument {
   const part = <Part extends object>(one: Part, place: number, kind: string): Part => ({
-    ...{ ...one, ...STORED },
+    ...one,
+    ...STORED,
     id: `${kind}_${place}`,
   });
   return {

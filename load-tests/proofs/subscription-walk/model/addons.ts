@@ -19,9 +19,19 @@ export function itemsOfAddon(
   { at, isAdded }: { readonly at: number; readonly isAdded: boolean },
 ): readonly Item[] {
   return addon.prices.map(({ amount, cadence }, index) => ({
-    ...{ id: `${id}/${index}`, order: [at, `${id}/${index}`], lineage: `${id}/${index}` },
-    ...{ cadence, amount, quantity: '1', start: at, end: null, paidTo: null, tail: null },
-    ...{ settled: null, isAdded, addonId: id },
+    id: `${id}/${index}`,
+    order: [at, `${id}/${index}`],
+    lineage: `${id}/${index}`,
+    cadence,
+    amount,
+    quantity: '1',
+    start: at,
+    end: null,
+    paidTo: null,
+    tail: null,
+    settled: null,
+    isAdded,
+    addonId: id,
   }));
 }
 

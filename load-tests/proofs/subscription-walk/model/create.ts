@@ -14,9 +14,19 @@ export type NewLife = {
 
 function itemsOf({ id, plan, start }: NewLife): Item[] {
   return plan.prices.map(({ amount, cadence }, index) => ({
-    ...{ id: `${id}/${index}`, order: [start, String(index)], lineage: `${id}/${index}` },
-    ...{ cadence, amount, quantity: '1', start, end: null, paidTo: null },
-    ...{ tail: null, settled: null, isAdded: false, addonId: null },
+    id: `${id}/${index}`,
+    order: [start, String(index)],
+    lineage: `${id}/${index}`,
+    cadence,
+    amount,
+    quantity: '1',
+    start,
+    end: null,
+    paidTo: null,
+    tail: null,
+    settled: null,
+    isAdded: false,
+    addonId: null,
   }));
 }
 
@@ -24,10 +34,23 @@ function itemsOf({ id, plan, start }: NewLife): Item[] {
 export function createLife(made: NewLife): Life {
   const { id, plan, payer, terms, start, end } = made;
   const life: Life = {
-    ...{ id, terms, plan, payer, start, end, status: terms.trialDays > 0 ? 'trialing' : 'active' },
-    ...{ anchor: { at: start, number: 0 }, rows: [], items: itemsOf(made), addons: [] },
-    ...{ invoices: [], pieces: [], isCredited: false },
-    ...{ pause: null, schedule: null, trialEnd: start },
+    id,
+    terms,
+    plan,
+    payer,
+    start,
+    end,
+    status: terms.trialDays > 0 ? 'trialing' : 'active',
+    anchor: { at: start, number: 0 },
+    rows: [],
+    items: itemsOf(made),
+    addons: [],
+    invoices: [],
+    pieces: [],
+    isCredited: false,
+    pause: null,
+    schedule: null,
+    trialEnd: start,
   };
   beginRows(life);
   return life;
@@ -40,7 +63,11 @@ export function openLife(life: Life): void {
   if (!row.isTrial && lines.length === 0) return;
   life.invoices.push({
     reason: row.isTrial ? 'SUBSCRIPTION_TRIAL_START' : 'SUBSCRIPTION_CREATE',
-    ...{ start: row.start, end: row.end, lines, setOff: zero, finalizeAt: null },
+    start: row.start,
+    end: row.end,
+    lines,
+    setOff: zero,
+    finalizeAt: null,
     compute: () => lines,
   });
 }

@@ -31,8 +31,12 @@ export function hasAmount(lines: readonly Line[]): boolean {
 /** The invoice that closes a row, a draft until its delay is over. */
 export function draftCycle(life: Life, row: Row, next: Row | null): void {
   const invoice: ModelInvoice = {
-    ...{ reason: 'SUBSCRIPTION_CYCLE', start: row.start, end: row.end, lines: [] },
-    ...{ setOff: zero, finalizeAt: row.end + DELAY_MS },
+    reason: 'SUBSCRIPTION_CYCLE',
+    start: row.start,
+    end: row.end,
+    lines: [],
+    setOff: zero,
+    finalizeAt: row.end + DELAY_MS,
     compute: () => cycleLines(life, { row, next, own: invoice }),
   };
   life.invoices.push(invoice);
@@ -62,7 +66,9 @@ export function resumeAt(life: Life, at: number): void {
   if (!row.isHeld) return;
   row.isHeld = false;
   invoiceNow(life, {
-    ...{ reason: 'SUBSCRIPTION_UPDATE', start: row.start, end: row.end },
+    reason: 'SUBSCRIPTION_UPDATE',
+    start: row.start,
+    end: row.end,
     lines: advanceLines(life, row),
   });
 }

@@ -9,7 +9,9 @@ export function endTrial(life: Life): void {
   const row = nextRow(life);
   life.status = 'active';
   invoiceNow(life, {
-    ...{ reason: 'SUBSCRIPTION_TRIAL_END', start: row.start, end: row.end },
+    reason: 'SUBSCRIPTION_TRIAL_END',
+    start: row.start,
+    end: row.end,
     lines: advanceLines(life, row),
   });
 }

@@ -121,9 +121,17 @@ export function addItem(
   made: { id: string; amount: string; cadence: Cadence },
 ) {
   life.items.push({
-    ...{ ...made, order: [at, made.id], lineage: made.id, quantity: '1' },
-    ...{ start: at, end: null, paidTo: null, tail: null, settled: null },
-    ...{ isAdded: true, addonId: null },
+    ...made,
+    order: [at, made.id],
+    lineage: made.id,
+    quantity: '1',
+    start: at,
+    end: null,
+    paidTo: null,
+    tail: null,
+    settled: null,
+    isAdded: true,
+    addonId: null,
   });
   computeDrafts(life);
 }
@@ -142,8 +150,15 @@ function succeed(life: Life, item: Item, change: Succession): Item {
   item.paidTo = null;
   if (paidTo !== null) item.tail = { row: paidTo.row, start: row.end, end: paidTo.end };
   const next: Item = {
-    ...{ ...item, ...change.terms, id, order: [at, id], start: at, end: null, paidTo: null },
-    ...{ tail: null, isAdded: true },
+    ...item,
+    ...change.terms,
+    id,
+    order: [at, id],
+    start: at,
+    end: null,
+    paidTo: null,
+    tail: null,
+    isAdded: true,
     settled: isSettled ? row : null,
   };
   life.items.push(next);

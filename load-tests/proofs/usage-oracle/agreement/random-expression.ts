@@ -12,9 +12,15 @@ const evenAgain: fc.Arbitrary<string> = fc
   .map(([number, divisor, form]) => {
     const back = `(${number} / ${divisor} * ${divisor})`;
     const forms = [
-      ...[back, `floor(${back})`, `ceil(${back})`, `round(${back} / 2)`, `(${back} % 1)`],
-      ...[`(${back} == ${number} ? 1 : 2)`, `(${back} < ${number} ? 1 : 2)`],
-      ...[`(${number} / ${divisor} % (1 / ${divisor}))`, `(${number} / ${divisor})`],
+      back,
+      `floor(${back})`,
+      `ceil(${back})`,
+      `round(${back} / 2)`,
+      `(${back} % 1)`,
+      `(${back} == ${number} ? 1 : 2)`,
+      `(${back} < ${number} ? 1 : 2)`,
+      `(${number} / ${divisor} % (1 / ${divisor}))`,
+      `(${number} / ${divisor})`,
     ];
     return forms[form] ?? back;
   });

@@ -170,7 +170,9 @@ function drawWallets(random: SeededRandom): readonly Wallet[] {
   return ['1', random.pick(['0.5', '2.5', '0.01'])]
     .slice(0, random.pick([0, 0, 1, 2]))
     .map((conversionRate, index) => ({
-      ...{ id: `wallet-${index}`, createdAt: index, conversionRate },
+      id: `wallet-${index}`,
+      createdAt: index,
+      conversionRate,
       creditBalance: random.pick(['3', '40.5', '1000']),
       allowed: random.pick(['ALL', 'USAGE'] as const),
     }));
@@ -201,7 +203,9 @@ function drawDates(random: SeededRandom, plan: DrawnPlan, [now = BEGIN]: readonl
   const anchorDays = plan.period === 'MONTHLY' ? 25 : 85;
   const hasAnchor = cycle === 'anniversary' && random.chance(0.2);
   const dates: DrawnDates = {
-    ...{ start, cycle, proration },
+    start,
+    cycle,
+    proration,
     anchor: hasAnchor ? start + random.below(anchorDays * DAY_MS) : null,
     trialDays: random.chance(0.15) ? random.pick([1, 14, 30, 45]) : null,
   };
@@ -224,7 +228,8 @@ function drawLife(
   const first = steps.findIndex((at) => at > start);
   const { coupons, taxes } = drawAdjustments(random, 3);
   return {
-    ...{ plan, ...dates },
+    plan,
+    ...dates,
     zone: random.pick(ZONES),
     threshold: hasThreshold ? random.pick(['5', '20', '60']) : null,
     wallets: drawWallets(random),
@@ -286,16 +291,26 @@ export function lifeWrittenDown(life: DrawnLife, group: DrawnGroup): Subscriptio
   const { items, meters } = linesWrittenDown(plan.lines, start, length);
   const fees = plan.fees.map(({ price, cadence, period }, index) =>
     fixedItem(`fee${index}`, {
-      ...{ createdAt: items.length + index, start, price, cadence },
+      createdAt: items.length + index,
+      start,
+      price,
+      cadence,
       length: { period, count: 1 },
     }),
   );
   const plain: Subscription = {
     ...plainSubscription,
-    ...{ currency: plan.currency, length, wallets: life.wallets },
+    currency: plan.currency,
+    length,
+    wallets: life.wallets,
     trialEnd: trialEndOf(life),
-    ...{ start, zone: life.zone, cycle: life.cycle, givenAnchor: life.anchor },
-    ...{ proration: life.proration, commitment: plan.commitment, meters },
+    start,
+    zone: life.zone,
+    cycle: life.cycle,
+    givenAnchor: life.anchor,
+    proration: life.proration,
+    commitment: plan.commitment,
+    meters,
     taxes: [...life.adjustments.taxes, ...group.tenantTaxes],
     items: [...items, ...fees],
     features: plan.lines.flatMap(({ entitlement }, line) =>

@@ -46,8 +46,11 @@ function withCredit(wallets: readonly Wallet[], money: Fraction): readonly Walle
     wallet.conversionRate === '1' && wallet.allowed === 'ALL';
   const createdAt = wallets.length;
   const opened: Wallet = {
-    ...{ id: `wallet-${createdAt}`, createdAt, conversionRate: '1' },
-    ...{ creditBalance: '0', allowed: 'ALL' },
+    id: `wallet-${createdAt}`,
+    createdAt,
+    conversionRate: '1',
+    creditBalance: '0',
+    allowed: 'ALL',
   };
   const all = wallets.some(takes) ? wallets : [...wallets, opened];
   const target = all.filter(takes).toSorted((left, right) => left.createdAt - right.createdAt)[0];
@@ -60,9 +63,15 @@ function withCredit(wallets: readonly Wallet[], money: Fraction): readonly Walle
 
 function eventsOf({ events }: DrawnLife): readonly (OracleEvent & { readonly knownMs: number })[] {
   return events.map(({ at, properties = {}, knownMs }, index) => ({
-    ...{ eventId: `event-${index}`, eventName: 'call', externalCustomerId: 'acme' },
-    ...{ customerId: null, source: '', timestamp: Date.parse(at), receipt: Date.parse(at) },
-    ...{ properties: new Map(Object.entries(properties)), knownMs },
+    eventId: `event-${index}`,
+    eventName: 'call',
+    externalCustomerId: 'acme',
+    customerId: null,
+    source: '',
+    timestamp: Date.parse(at),
+    receipt: Date.parse(at),
+    properties: new Map(Object.entries(properties)),
+    knownMs,
   }));
 }
 

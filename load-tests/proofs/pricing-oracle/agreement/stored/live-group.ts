@@ -90,7 +90,8 @@ export class LiveGroup {
     const prefix = `life-${place}`;
     const taxes = await makeDrawnTaxRates(this.#api, life.adjustments, prefix);
     const customer = await this.#api.make('/v1/customers', {
-      ...{ external_id: prefix, tax_rate_overrides: taxes.ofCustomer },
+      external_id: prefix,
+      tax_rate_overrides: taxes.ofCustomer,
     });
     const priceIds = plan.lines.map(({ priceId }) => priceId);
     const { currency, period } = plan.drawn;
@@ -98,16 +99,24 @@ export class LiveGroup {
     const coupons = await makeDrawnCoupons(this.#api, life.adjustments, given);
     for (const { conversionRate, creditBalance, allowed } of life.wallets) {
       await this.#api.make('/v1/wallets', {
-        ...{ external_customer_id: prefix, currency, conversion_rate: conversionRate },
-        ...{ initial_credits_to_load: creditBalance, config: { allowed_price_types: [allowed] } },
+        external_customer_id: prefix,
+        currency,
+        conversion_rate: conversionRate,
+        initial_credits_to_load: creditBalance,
+        config: { allowed_price_types: [allowed] },
       });
     }
     const subscription = await this.#api.make('/v1/subscriptions', {
-      ...{ external_customer_id: prefix, plan_id: plan.id, currency },
-      ...{ billing_period: period, start_date: formatInstant(life.start) },
-      ...{ customer_timezone: life.zone, billing_cycle: life.cycle },
+      external_customer_id: prefix,
+      plan_id: plan.id,
+      currency,
+      billing_period: period,
+      start_date: formatInstant(life.start),
+      customer_timezone: life.zone,
+      billing_cycle: life.cycle,
       ...(life.anchor === null ? {} : { billing_anchor: formatInstant(life.anchor) }),
-      ...{ proration_behavior: life.proration, auto_invoice_threshold: life.threshold },
+      proration_behavior: life.proration,
+      auto_invoice_threshold: life.threshold,
       ...(life.trialDays === null ? {} : { trial_period_days: life.trialDays }),
       ...this.#commitments(plan),
       ...coupons,
@@ -142,7 +151,10 @@ export class LiveGroup {
       return life.events
         .filter(({ knownMs }) => knownMs > afterMs && knownMs <= untilMs)
         .map(({ knownMs: _known, ...event }) => ({
-          ...{ ...event, eventName: 'call', customerKey: `e:life-${place}`, countsOn },
+          ...event,
+          eventName: 'call',
+          customerKey: `e:life-${place}`,
+          countsOn,
         }));
     });
     if (events.length === 0) return;

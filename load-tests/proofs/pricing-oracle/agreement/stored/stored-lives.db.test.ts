@@ -30,14 +30,22 @@ function meant({ reason, isSkipped, priced }: ExpectedInvoice) {
   return {
     head: [reason, isSkipped ? 'SKIPPED' : 'FINALIZED', priced.periodStart, priced.periodEnd],
     lines: priced.lines.map((line) => [
-      ...[line.periodStart, line.periodEnd, line.quantity],
-      ...[line.adjustedEntitlementQuantity, line.amount, line.lineDiscount, line.invoiceDiscount],
+      line.periodStart,
+      line.periodEnd,
+      line.quantity,
+      line.adjustedEntitlementQuantity,
+      line.amount,
+      line.lineDiscount,
+      line.invoiceDiscount,
     ]),
     coupons: priced.coupons.map(({ discount }) => discount),
     taxes: priced.taxes.map(({ amount }) => amount),
     totals: [
-      ...[priced.totals.subtotal, priced.totals.totalDiscount, priced.totals.totalTax],
-      ...[priced.totals.totalPrepaidCredits, priced.totals.total],
+      priced.totals.subtotal,
+      priced.totals.totalDiscount,
+      priced.totals.totalTax,
+      priced.totals.totalPrepaidCredits,
+      priced.totals.total,
     ],
   };
 }
@@ -45,19 +53,28 @@ function meant({ reason, isSkipped, priced }: ExpectedInvoice) {
 function stored(invoice: Answer) {
   return {
     head: [
-      ...[invoice.billing_reason, invoice.invoice_status],
-      ...[invoice.period_start, invoice.period_end],
+      invoice.billing_reason,
+      invoice.invoice_status,
+      invoice.period_start,
+      invoice.period_end,
     ],
     lines: invoice.line_items.map((line: Answer) => [
-      ...[line.period_start, line.period_end, line.quantity],
-      ...[line.adjusted_entitlement_quantity, line.amount],
-      ...[line.line_item_discount, line.invoice_level_discount],
+      line.period_start,
+      line.period_end,
+      line.quantity,
+      line.adjusted_entitlement_quantity,
+      line.amount,
+      line.line_item_discount,
+      line.invoice_level_discount,
     ]),
     coupons: invoice.coupon_applications.map((one: Answer) => one.discounted_amount),
     taxes: invoice.taxes.map((one: Answer) => one.tax_amount),
     totals: [
-      ...[invoice.subtotal, invoice.total_discount, invoice.total_tax],
-      ...[invoice.total_prepaid_credits_applied, invoice.total],
+      invoice.subtotal,
+      invoice.total_discount,
+      invoice.total_tax,
+      invoice.total_prepaid_credits_applied,
+      invoice.total,
     ],
   };
 }
