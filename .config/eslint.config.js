@@ -87,7 +87,9 @@ const MONEY_AND_USAGE = [
   'billing-api/entitlements/**/*.ts',
   'billing-api/usage/**/*.ts',
   'billing-api/subscriptions/**/*.ts',
-  'billing-api/{documents,money,invoicing,subscription-life,runs,reading,outward}/**/*.ts',
+  'billing-api/{documents,invoicing,subscription-life,runs,reading,outward}/**/*.ts',
+  'billing-api/money/{payments,gateways,gateway-payments,credit-notes}/**/*.ts',
+  'billing-api/money/wallets/apply-grants.ts',
   'aggregator/fold/**/*.ts',
 ];
 

@@ -6,7 +6,8 @@ import { makePricedPlan, numbersAt } from '../../testing/priced-plan.js';
 
 /**
  * The worked examples of docs/domain.md 10.2, 11 and 12 that no other file has, seen through the
- * interface. That of a commitment that changes is in subscription-life/lines/replace-line.http.test.ts.
+ * interface. That of a commitment that changes is in
+ * subscription-life/lines/replace-line.http.test.ts.
  */
 
 const JANUARY = { period_start: '2026-01-01T00:00:00Z', period_end: '2026-02-01T00:00:00Z' };

@@ -57,8 +57,8 @@ async function findLate(
   const known = new Map(since.ends.map((end) => [partitionName(end), end.countedBelow]));
   const parameters = {
     ...environment,
-    // Absent means the beginning of time: nothing was counted when the file before was fixed.
     beforeMs: window.startMs,
+    // Absent means the beginning of time: nothing was counted when the file before was fixed.
     countedMs: Math.max(since.dataUntil ?? 0, DAY_MS),
     logs: ends.map(({ log }) => log),
     partitions: ends.map(({ partition }) => partition),

@@ -24,7 +24,7 @@ export function billedFromMade(made: MadeSubscription): BilledSubscription {
   return billedFrom(subscription, related, { periods, pauses: related.pauses });
 }
 
-/** A subscription that was changed since, such as by joining a group, with the customer who pays. */
+/** A subscription that was changed since, as by joining a group, with the customer who pays. */
 export async function changedSince(
   unit: StatementUnit,
   made: MadeSubscription,
