@@ -133,13 +133,11 @@ describe('the customer keys of queries', () => {
     clickhouse,
   }) => {
     const names = Array.from({ length: 500 }, (_, index) => `event ${index}`);
-    const events = names
-      .slice(0, 3)
-      .map((eventName, index) => ({
-        at: '2026-09-03T04:05:06.000Z',
-        eventName,
-        customerKey: `e:customer ${index}`,
-      }));
+    const events = names.slice(0, 3).map((eventName, index) => ({
+      at: '2026-09-03T04:05:06.000Z',
+      eventName,
+      customerKey: `e:customer ${index}`,
+    }));
     await storeEvents({ database, clickhouse }, ENVIRONMENT, [...events, ...events]);
     const queries = names.map((eventName): CellQuery => ({
       customers: { kind: 'all-but', keys: [] },
