@@ -54,8 +54,8 @@ const KEYWORDS =
   'AS|ON|USING|WHERE|SET|JOIN|LEFT|RIGHT|INNER|CROSS|FULL|NATURAL|GROUP|ORDER|HAVING|LIMIT|FOR|UNION|RETURNING';
 
 /**
- * Where rows of a table are read or changed; not `INSERT INTO`, a type, a column of it, or a function
- * whose arguments name the environment.
+ * Where rows of a table are read or changed; not `INSERT INTO`, a type, a column of it, or a
+ * function whose arguments name the environment.
  */
 function mentionPattern(tables: readonly string[]): RegExp {
   return new RegExp(

@@ -33,8 +33,8 @@ export class Refused extends Error {
 }
 
 /**
- * Requires that a job was not refused what only a fault of ours can refuse; the job then tries
- * again, and is parked in the end.
+ * Requires that a write was not refused which nobody asked for by itself, such as the end of a
+ * workflow: a job then tries again and is parked in the end, and a request is answered with it.
  * @throws Refused
  */
 export function assertNotRefused(result: unknown): void {

@@ -18,7 +18,10 @@ const tableRow = z.object({
   is_forced: z.boolean(),
 });
 
-/** Every table of the product with what it refers to; migrations are told by their names, functions go with them. */
+/**
+ * Every table of the product with what it refers to; migrations are told by their names, and
+ * functions go with them.
+ */
 const TABLES = `
   SELECT c.relname::text AS name, c.relforcerowsecurity AS is_forced,
     (SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute AS a

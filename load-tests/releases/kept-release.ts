@@ -7,13 +7,23 @@ import { projectRoot } from '../../runtime/project.js';
 
 /** The compiled programs and verbs. */
 const COMPILED = [
-  ...['aggregator', 'billing-api', 'cli', 'clickhouse', 'contract', 'event-log', 'ingest'],
-  ...['runtime', 'sql'],
+  'aggregator',
+  'billing-api',
+  'cli',
+  'clickhouse',
+  'contract',
+  'event-log',
+  'ingest',
+  'runtime',
+  'sql',
 ].map((folder) => join('dist', folder));
 /** What they read while they run. */
 const READ = [
-  ...[join('sql', 'migrations'), join('sql', 'functions'), join('sql', 'queries')],
-  ...[join('clickhouse', 'migrations'), join('clickhouse', 'queries')],
+  join('sql', 'migrations'),
+  join('sql', 'functions'),
+  join('sql', 'queries'),
+  join('clickhouse', 'migrations'),
+  join('clickhouse', 'queries'),
   join('billing-api', 'generated'),
 ];
 const NOT_RUN = /\.test\.js$|\/testing\//;

@@ -2,7 +2,7 @@ import type { OccasionWithRoles } from '../../edge/request-context.js';
 import { changeRecord, removeRecord, updateRecord } from '../../records/change-record.js';
 import { isEqual } from '../../records/conditions.js';
 import { findPublished, findRecord } from '../../records/find-record.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { assertNotRefused, isRefusal, Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { KEYS } from '../../declarations/platform/key.resource.js';
 import { ABOVE_OWN, coverRoles, rolesRefusal } from '../roles/roles.js';
@@ -53,7 +53,9 @@ export async function changeUserRoles(
 /** The keys of this environment one by one, so that the audit trail has them. */
 async function revokeKeys(unit: Unit, userId: string): Promise<void> {
   const keys = await findPublished(unit, KEYS, isEqual('user_id', userId));
-  for (const row of keys) await updateRecord(unit, KEYS, { row, patch: { status: 'deleted' } });
+  for (const row of keys) {
+    assertNotRefused(await updateRecord(unit, KEYS, { row, patch: { status: 'deleted' } }));
+  }
   await revokeOtherKeys(unit, userId);
 }
 
