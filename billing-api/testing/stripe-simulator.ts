@@ -104,6 +104,11 @@ function sign(body: string): string {
   return `t=${at},v1=${signature}`;
 }
 
+/** A signal as it is sent once more: a gateway signs each attempt with its time. */
+export function signedAgain({ body }: SignedBody): SignedBody {
+  return { body, signature: sign(body) };
+}
+
 /** What the simulator does, without HTTP. */
 class Account {
   readonly intents = new Map<string, SimulatedIntent>();

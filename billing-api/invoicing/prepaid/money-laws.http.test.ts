@@ -19,7 +19,11 @@ import { DependencyError } from '../../../runtime/failure.js';
 import type { Database } from '../../../sql/pool.js';
 import { GatewayUnavailable } from '../../money/gateways/payment-gateway.js';
 import type { SimulatedPage } from '../../testing/simulated-pages.js';
-import type { SignedBody, SimulatedIntent } from '../../testing/stripe-simulator.js';
+import {
+  signedAgain,
+  type SignedBody,
+  type SimulatedIntent,
+} from '../../testing/stripe-simulator.js';
 
 const CALLERS = 10;
 /** `MONEY_ROUNDS` makes a long run of it. */
@@ -231,7 +235,7 @@ async function tellPage(world: World, page: SimulatedPage): Promise<void> {
 /** The gateway sends a signal twice at once, and once more each time the database failed. */
 async function tellTwice(world: World, told: SignedBody): Promise<void> {
   const tell = async (): Promise<number> => {
-    const { status } = await world.gateway.signal(told);
+    const { status } = await world.gateway.signal(signedAgain(told));
     return status === 503 && world.cuts > 0 ? tell() : status;
   };
   expect(await Promise.all([tell(), tell()])).toEqual([200, 200]);
@@ -327,13 +331,13 @@ function eventOf(world: World, intent: SimulatedIntent): SignedBody {
   const drawn = world.random.below(8);
   if (drawn < 2) return refundEvent(world, intent);
   // A dispute that comes before the success is refused, and the gateway sends it again later.
-  if (drawn === 2 && told.has(intent)) return disputeEvent(world, intent);
-  told.add(intent);
+  if (drawn === 2 && succeeded.has(intent)) return disputeEvent(world, intent);
+  succeeded.add(intent);
   return stripe.intentEvent(intent, 'payment_intent.succeeded');
 }
 
 /** The charges of which the gateway has told that they succeeded. */
-const told = new WeakSet<SimulatedIntent>();
+const succeeded = new WeakSet<SimulatedIntent>();
 
 /** The gateway tells of a charge, or sends an old signal again; each of them twice at once. */
 async function signal(world: World): Promise<void> {
