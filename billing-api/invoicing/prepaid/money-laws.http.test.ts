@@ -384,11 +384,14 @@ async function expectChargesCounted({ api, gateway, charges }: World): Promise<v
   }
 }
 
-/** The database ends a connection that is at work, whatever it has done so far. */
+/**
+ * The database ends a connection that is at work, whatever it has done so far. Waits until it is
+ * gone, so that only callers of this round meet it.
+ */
 async function cutConnection(world: World): Promise<void> {
   world.cuts += 1;
   await ownerOf(world.database).query(sql.type(z.unknown())`
-    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL
       AND backend_type = 'client backend'
     LIMIT 1`);

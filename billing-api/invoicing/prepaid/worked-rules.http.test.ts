@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { noRows } from '../../../sql/columns.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
+import { expectBalancedBooks } from '../../testing/check-books.js';
 import type { Answer } from '../../testing/money-test.js';
 import { advance, arrear, test, usage } from '../../testing/peer-case.js';
 import { setTestClock } from '../../testing/set-test-clock.js';
@@ -248,6 +249,19 @@ describe('top-ups (20.4, 20.9)', () => {
       (one: Answer) => `${one.credit_amount} ${one.transaction_status}`,
     );
     expect(states.sort()).toEqual(['40 completed', '50 failed']);
+  });
+
+  test('whose wallet was closed before they are paid arrive where money goes back to', async ({
+    api,
+    peer,
+  }) => {
+    const wallet = await makeWallet(api, { conversion_rate: '2' });
+    const { invoice_id: id } = await topUp(api, wallet, { ...INVOICED, credits_to_add: '10' });
+    await api.call('POST', `/v1/wallets/${wallet.id}/terminate`);
+    const body = { payment_status: 'SUCCEEDED' };
+    expect((await api.call('PUT', `/v1/invoices/${id}/payment`, { body })).status).toBe(200);
+    expect(await peer.credits()).toEqual(['0', '20']);
+    await expectBalancedBooks(api);
   });
 
   test('arrive once what is paid and not given back is what they cost', async ({

@@ -61,7 +61,8 @@ const sources = sql.fragment`
 /**
  * Credits that have arrived in wallets and name what gave them. Of credits that invoices sell it
  * counts how often they arrived, since the wallet may not be the one that they were bought for.
- * Those that a refund had taken come back by the purchase that they name (docs/domain.md 17.6).
+ * Those that a refund had taken come back by the purchase that they name (docs/domain.md 17.6). One
+ * that failed, since its wallet was closed before it was paid, has others in its place.
  */
 const arrivals = sql.fragment`
   SELECT CASE WHEN sold.id IS NULL THEN credit.transaction_reason ELSE 'credits that a refund had taken' END AS reason,
@@ -73,7 +74,8 @@ const arrivals = sql.fragment`
       WHEN credit.transaction_reason = 'SUBSCRIPTION_CREDIT_GRANT' THEN credit.credit_amount ELSE credit.amount END) AS arrived
   FROM wallet_transactions AS credit
   LEFT JOIN wallet_transactions AS sold ON sold.id = credit.parent_transaction_id
-    AND sold.transaction_reason = credit.transaction_reason AND ${rowIsOfEnvironment('sold')}
+    AND sold.transaction_reason = credit.transaction_reason AND sold.transaction_status = 'completed'
+    AND ${rowIsOfEnvironment('sold')}
   WHERE credit.type = 'credit' AND credit.transaction_status = 'completed' AND credit.reference_id IS NOT NULL
     AND ${rowIsOfEnvironment('credit')}
   GROUP BY 1, 2`;
