@@ -25,7 +25,7 @@ export async function lockNamedCoupons(
     SELECT * FROM coupons WHERE ${isNamed} AND status = 'published' AND ${isOfEnvironment}
     ORDER BY id FOR NO KEY UPDATE`);
   const codes = new Set(published.map(({ coupon_code: code }) => code));
-  // Others are looked for only where a name is no published code.
+  // Archived coupons are read only when a name is not the code of a published one.
   if (names.every((name) => codes.has(name))) return byName(published);
   const others = await tx.any(sql.type(COUPONS.row)`
     SELECT * FROM coupons WHERE ${isNamed} AND status <> 'published' AND ${isOfEnvironment}

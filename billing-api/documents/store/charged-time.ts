@@ -12,7 +12,7 @@ import type { StatementUnit } from '../../records/unit.js';
 const amount = numericColumn.transform(decimalOf);
 
 const chargedRow = z.object({
-  /** The line of an invoice that charged it, and that invoice; null for a credit. */
+  /** Of a charge: its line, and the invoice of that line; null for a credit. */
   line_id: z.string().nullable(),
   invoice_id: z.string().nullable(),
   /** The movement of a wallet that gave it back, or the line of an invoice; null for a charge. */
@@ -40,8 +40,8 @@ const chargedRow = z.object({
 /** A charge in advance, or a credit of one. */
 export type ChargedRow = z.output<typeof chargedRow>;
 
-/** What notes that are not voided have given back of a charge, with taxes. */
-const NOTED = sql.fragment`
+/** What credit notes that are not voided have given back of the row `line`, with taxes. */
+export const NOTED = sql.fragment`
   (SELECT coalesce(sum(noted.amount), 0) FROM credit_note_lines AS noted
     JOIN credit_notes AS note ON note.id = noted.credit_note_id AND ${rowIsOfEnvironment('note')}
     WHERE noted.invoice_line_item_id = line.id AND ${rowIsIn(['note', 'credit_note_status'], CREDIT_NOTE, 'counted')}
@@ -115,8 +115,8 @@ export function leftOfInvoice({ refunded, ...row }: ChargedRow, currency: string
 }
 
 /**
- * For how long something is charged, from its start on, as if there were no pauses: those that had
- * ended when it was charged have no part in it (docs/domain.md 23.1).
+ * The time that a charge pays for, from its start on. Pauses that had ended before the charge are
+ * not part of it (docs/domain.md 23.1).
  */
 export function chargedPeriod({
   period_start: startMs,

@@ -30,8 +30,8 @@ async function lockUnchanged(
 }
 
 /**
- * Locks a subscription that ends, and the invoices that it gives back in part; null when it, or an
- * invoice of it, has changed since it was read.
+ * Locks a subscription that ends, and the invoices whose unused time is credited. Null when the
+ * subscription or one of its invoices has changed since it was read.
  */
 export async function lockEnding(
   unit: Unit,

@@ -8,6 +8,7 @@ import { shareRefund, type RefundedLine } from '../../domain/settlement/share-re
 import { notedWithoutTaxes } from '../../domain/settlement/unused-charge.js';
 import { rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit } from '../../records/unit.js';
+import { NOTED } from '../../documents/store/charged-time.js';
 import { findCreditedLines } from '../../documents/store/credited-lines.js';
 
 const amount = numericColumn.transform(decimalOf);
@@ -56,10 +57,7 @@ export async function findRefundedLines(
   const rows = await unit.tx.any(sql.type(lineRow)`
     SELECT line.invoice_id, line.id AS line_id,
       line.amount - line.line_item_discount - line.invoice_level_discount AS net,
-      (SELECT coalesce(sum(noted.amount), 0) FROM credit_note_lines AS noted
-        JOIN credit_notes AS note ON note.id = noted.credit_note_id AND ${rowIsOfEnvironment('note')}
-        WHERE noted.invoice_line_item_id = line.id AND ${rowIsIn(['note', 'credit_note_status'], CREDIT_NOTE, 'counted')}
-          AND ${rowIsOfEnvironment('noted')}) AS noted,
+      ${NOTED} AS noted,
       invoice.total_tax AS tax, invoice.currency,
       greatest(0, invoice.refunded_amount - invoice.overpaid_amount
         - (SELECT coalesce(sum(note.total_amount), 0) FROM credit_notes AS note
