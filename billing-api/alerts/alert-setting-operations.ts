@@ -4,7 +4,7 @@ import { changeRecord, removeRecord, type ChangeTarget } from '../records/change
 import { createRecord } from '../records/create-record.js';
 import { readRecord } from '../records/find-record.js';
 import { givenOf, MemberReader } from '../records/member-rules.js';
-import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
+import { invalid, type Refusal } from '../records/refusal.js';
 import { searchRecords, type Page } from '../records/search-records.js';
 import type { SearchBodyRequest } from '../records/search-request.js';
 import {
@@ -36,8 +36,7 @@ export async function createAlertSetting(
   const problems = reader.refusal();
   if (problems !== null) return problems;
   return writeUnit(dependencies, occasion, async (unit) => {
-    const entity = await HOLD_WATCHED[type](unit, id);
-    if (isRefusal(entity)) return entity;
+    await HOLD_WATCHED[type](unit, id);
     return createRecord(unit, ALERT_SETTINGS, { entity_type: type, entity_id: id, ...members });
   });
 }

@@ -10,7 +10,7 @@ import { formatMoney, Money } from '../domain/money/money.js';
 import { isOfEnvironment, rowIsOfEnvironment } from '../records/conditions.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
 import { isRefusal } from '../records/refusal.js';
-import { writeUnit, type ReadUnit } from '../records/unit.js';
+import { mustWrite, type ReadUnit } from '../records/unit.js';
 import { computeInvoices } from '../invoicing/compute/compute-invoice.js';
 import { documentOfComputed } from '../invoicing/compute/document-of-computed.js';
 import type { InvoiceDocument } from '../documents/invoice-document.js';
@@ -148,15 +148,9 @@ export async function evaluateSpend(
     if (setting === undefined || document === undefined) return [];
     return [figureOf(setting, one, document)];
   });
-  const done = await writeUnit(dependencies, occasion, async (unit) => {
-    for (const figure of figures) {
-      const refusal = await settleAlert(unit, figure);
-      if (refusal !== null) return refusal;
-    }
-    return null;
+  await mustWrite(dependencies, occasion, async (unit) => {
+    for (const figure of figures) await settleAlert(unit, figure);
   });
-  // The job has no one whom a refusal could be told: it fails and is tried again.
-  if (isRefusal(done)) throw new Error(done.message);
   const count = new Set(watched.map(({ subscription_id: id }) => id)).size;
   return count < PAGE ? null : (watched.at(-1)?.subscription_id ?? null);
 }

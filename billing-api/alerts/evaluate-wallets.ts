@@ -7,7 +7,7 @@ import type { AlertLevels, AlertState } from '../domain/wallet/alert-state.js';
 import { isOfEnvironment, rowIsOfEnvironment } from '../records/conditions.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
 import { isRefusal } from '../records/refusal.js';
-import { readUnit, writeUnit, type ReadUnit } from '../records/unit.js';
+import { mustRead, mustWrite, type ReadUnit } from '../records/unit.js';
 import type { BillingDependencies } from '../invoicing/drafts/compute-tasks.js';
 import {
   readRealTimeBalance,
@@ -150,15 +150,9 @@ async function evaluateWallet(
       isEnabled(levels) ? [ofFeature(wallet, { id, levels }, now)] : [],
     ),
   ];
-  const done = await writeUnit(dependencies, occasion, async (unit) => {
-    for (const figure of watched) {
-      const refusal = await settleAlert(unit, figure);
-      if (refusal !== null) return refusal;
-    }
-    return null;
+  await mustWrite(dependencies, occasion, async (unit) => {
+    for (const figure of watched) await settleAlert(unit, figure);
   });
-  // The job has no one whom a refusal could be told: it fails and is tried again.
-  if (isRefusal(done)) throw new Error(done.message);
 }
 
 /**
@@ -172,7 +166,7 @@ export async function evaluateWallets(
   occasion: Occasion<JobActor>,
   after: string | null,
 ): Promise<string | null> {
-  const { wallets, featuresOf } = await readUnit(dependencies, occasion, (unit) =>
+  const { wallets, featuresOf } = await mustRead(dependencies, occasion, (unit) =>
     findPage(unit, after),
   );
   for (const wallet of wallets) {

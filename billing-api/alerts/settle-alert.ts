@@ -11,7 +11,6 @@ import {
   type AlertState,
 } from '../domain/wallet/alert-state.js';
 import { isOfEnvironment } from '../records/conditions.js';
-import type { Refusal } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
 import { logAlert, type AlertChange } from '../money/wallets/log-alert.js';
 
@@ -73,17 +72,17 @@ function tellFigure(
  * Compares a figure with its levels, and logs and tells of a change of the state. A second
  * evaluation of the same figure changes nothing (docs/domain.md 31).
  */
-export async function settleAlert(unit: Unit, watched: WatchedFigure): Promise<Refusal | null> {
+export async function settleAlert(unit: Unit, watched: WatchedFigure): Promise<void> {
   const { type, entityId, scopeId, levels, value, changeTo } = watched;
   const { state: before, value: valueBefore } = await lockState(unit, watched);
   const state = alertState(levels, value);
-  if (valueBefore?.equals(value) === true && state === before) return null;
+  if (valueBefore?.equals(value) === true && state === before) return;
   await unit.tx.query(sql.type(noRows)`
     UPDATE alert_states SET alert_status = ${state}, value = ${plain(value)}::numeric
     WHERE alert_type = ${type} AND entity_id = ${entityId} AND scope_id = ${scopeId}
       AND ${isOfEnvironment}`);
   tellFigure(unit, watched, { state, valueBefore });
-  if (state === before) return null;
+  if (state === before) return;
   const recovery = isRecovery(before, state);
   // What has recovered is told with the level that it has left.
   const level = levelOf(levels, recovery ? before : state);

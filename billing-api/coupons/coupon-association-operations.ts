@@ -2,7 +2,7 @@ import type { Occasion } from '../records/occasion.js';
 import { endsAfter, isEqual, isStarted } from '../records/conditions.js';
 import { readRecord } from '../records/find-record.js';
 import { listRequestFrom, type ListQuery } from '../records/list-request.js';
-import { isRefusal, type Refusal } from '../records/refusal.js';
+import type { Refusal } from '../records/refusal.js';
 import { searchRecords, type Page } from '../records/search-records.js';
 import { readUnit, type ReadDependencies } from '../records/unit.js';
 import {
@@ -39,7 +39,6 @@ export function listCouponAssociations(
     ];
     const request = listRequestFrom(query);
     const page = await searchRecords(unit, COUPON_ASSOCIATIONS, { request, conditions });
-    if (isRefusal(page)) return page;
     const attached = await withCoupons(unit, page.items);
     return { ...page, items: attached.map(couponAssociationToDto) };
   });
@@ -53,6 +52,6 @@ export function readCouponAssociation(
 ): Promise<CouponAssociationDto | Refusal> {
   return readUnit(dependencies, occasion, async (unit) => {
     const row = await readRecord(unit, COUPON_ASSOCIATIONS, id);
-    return isRefusal(row) ? row : couponAssociationToDto(await withCoupon(unit, row));
+    return couponAssociationToDto(await withCoupon(unit, row));
   });
 }

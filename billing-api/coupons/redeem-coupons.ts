@@ -5,7 +5,7 @@ import { repeatedCouponEnd } from '../domain/adjustments/coupon-end.js';
 import type { BillingGrid } from '../domain/calendar/billing-grid.js';
 import { updateRecord } from '../records/change-record.js';
 import { createRecords } from '../records/create-record.js';
-import { collect, invalid, isRefusal, notFound, type Refusal } from '../records/refusal.js';
+import { accept, collect, invalid, notFound } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
 import {
   COUPON_ASSOCIATIONS,
@@ -83,11 +83,10 @@ function newAssociation(
 async function countRedemptions(
   unit: Unit,
   redeemed: ReadonlyMap<CouponRow, number>,
-): Promise<ReadonlyMap<string, CouponRow> | Refusal> {
+): Promise<ReadonlyMap<string, CouponRow>> {
   const counted = new Map<string, CouponRow>();
   for (const [row, total] of redeemed) {
     const after = await updateRecord(unit, COUPONS, { row, patch: { total_redemptions: total } });
-    if (isRefusal(after)) return after;
     counted.set(row.id, after);
   }
   return counted;
@@ -101,24 +100,24 @@ export async function redeemForInvoice(
   unit: Unit,
   currency: string,
   codes: readonly string[],
-): Promise<readonly CouponRow[] | Refusal> {
+): Promise<readonly CouponRow[]> {
   if (codes.length === 0) return [];
   const coupons = await lockNamedCoupons(unit, codes);
   const redeemed = new Map<CouponRow, number>();
-  const named = collect({ items: codes, isBulk: false }, (code, index) => {
-    const coupon = coupons.get(code);
-    if (coupon === undefined) return notFound('coupon', code);
-    const count = redeemed.get(coupon) ?? coupon.total_redemptions;
-    const problem = redeemed.has(coupon)
-      ? 'must not be named twice'
-      : problemOf(coupon, { redeemed: count, currency, now: unit.now });
-    if (problem !== null) return invalid({ [`coupons.${index}`]: problem });
-    redeemed.set(coupon, count + 1);
-    return coupon;
-  });
-  if (isRefusal(named)) return named;
+  const named = accept(
+    collect({ items: codes, isBulk: false }, (code, index) => {
+      const coupon = coupons.get(code);
+      if (coupon === undefined) return notFound('coupon', code);
+      const count = redeemed.get(coupon) ?? coupon.total_redemptions;
+      const problem = redeemed.has(coupon)
+        ? 'must not be named twice'
+        : problemOf(coupon, { redeemed: count, currency, now: unit.now });
+      if (problem !== null) return invalid({ [`coupons.${index}`]: problem });
+      redeemed.set(coupon, count + 1);
+      return coupon;
+    }),
+  );
   const counted = await countRedemptions(unit, redeemed);
-  if (isRefusal(counted)) return counted;
   return named.map(({ id }) => assertPresent(counted.get(id), 'a coupon of an invoice'));
 }
 
@@ -130,27 +129,26 @@ export async function redeemCoupons(
   unit: Unit,
   holder: CouponHolder,
   requested: readonly RequestedCoupon[],
-): Promise<readonly AttachedCoupon[] | Refusal> {
+): Promise<readonly AttachedCoupon[]> {
   if (requested.length === 0) return [];
   const codes = requested.map(({ code }) => code);
   const coupons = await lockNamedCoupons(unit, codes);
   const redeemed = new Map<CouponRow, number>();
-  const associations = collect({ items: requested, isBulk: false }, (one) => {
-    const coupon = coupons.get(one.code);
-    if (coupon === undefined) return notFound('coupon', one.code);
-    const count = redeemed.get(coupon) ?? coupon.total_redemptions;
-    const state = { redeemed: count, currency: holder.currency, now: unit.now };
-    const problem = problemOf(coupon, state);
-    if (problem !== null) return invalid({ [one.place]: problem });
-    redeemed.set(coupon, count + 1);
-    return newAssociation(coupon, one, holder);
-  });
-  if (isRefusal(associations)) return associations;
+  const associations = accept(
+    collect({ items: requested, isBulk: false }, (one) => {
+      const coupon = coupons.get(one.code);
+      if (coupon === undefined) return notFound('coupon', one.code);
+      const count = redeemed.get(coupon) ?? coupon.total_redemptions;
+      const state = { redeemed: count, currency: holder.currency, now: unit.now };
+      const problem = problemOf(coupon, state);
+      if (problem !== null) return invalid({ [one.place]: problem });
+      redeemed.set(coupon, count + 1);
+      return newAssociation(coupon, one, holder);
+    }),
+  );
   const counted = await countRedemptions(unit, redeemed);
-  if (isRefusal(counted)) return counted;
   const request = { items: associations, isBulk: false };
   const stored = await createRecords(unit, COUPON_ASSOCIATIONS, request);
-  if (isRefusal(stored)) return stored;
   return stored.map((association) => ({
     association,
     coupon: assertPresent(counted.get(association.coupon_id), 'the coupon of an association'),

@@ -7,7 +7,7 @@ import {
   type ChangeTarget,
 } from '../records/change-record.js';
 import { givenOf, MemberReader } from '../records/member-rules.js';
-import { isRefusal, type Refusal } from '../records/refusal.js';
+import { accept, type Refusal } from '../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../records/unit.js';
 import { grantEndProblem } from './credit-grant-rules.js';
 import {
@@ -47,13 +47,13 @@ async function endCreditGrant(
   unit: Unit,
   row: CreditGrantRow,
   { end_date: end }: EndCreditGrantBody,
-): Promise<CreditGrantRow | Refusal> {
+): Promise<CreditGrantRow> {
   const reader = new MemberReader();
   const given = reader.instant('end_date', end);
   const endMs = given ?? Math.max(unit.now, row.start_date ?? 0);
   reader.note('end_date', grantEndProblem(row, endMs, unit.now));
   const problems = reader.refusal();
-  return problems ?? updateRecord(unit, CREDIT_GRANTS, { row, patch: { end_date: endMs } });
+  return accept(problems ?? updateRecord(unit, CREDIT_GRANTS, { row, patch: { end_date: endMs } }));
 }
 
 /** DELETE /creditgrants/{id}: archives that of a plan or an addon, ends that of a subscription. */
@@ -64,10 +64,9 @@ export function removeCreditGrant(
 ): Promise<CreditGrantRow | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const row = await lockForChange(unit, CREDIT_GRANTS, { id });
-    if (isRefusal(row)) return row;
     if (row.scope === 'SUBSCRIPTION') return endCreditGrant(unit, row, body);
     const reader = new MemberReader();
     if (body.end_date !== undefined) reader.note('end_date', grantEndProblem(row, null, unit.now));
-    return reader.refusal() ?? removeRecord(unit, CREDIT_GRANTS, { id, guards: [] });
+    return accept(reader.refusal() ?? removeRecord(unit, CREDIT_GRANTS, { id, guards: [] }));
   });
 }

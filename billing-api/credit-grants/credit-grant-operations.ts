@@ -5,7 +5,7 @@ import type { Occasion } from '../records/occasion.js';
 import { isEqual } from '../records/conditions.js';
 import { createRecord } from '../records/create-record.js';
 import { findRecord, readRecord } from '../records/find-record.js';
-import { isRefusal, Refusal } from '../records/refusal.js';
+import { isRefusal, Refusal, Refused } from '../records/refusal.js';
 import { searchRecords, type Page } from '../records/search-records.js';
 import type { SearchBodyRequest } from '../records/search-request.js';
 import {
@@ -24,15 +24,14 @@ import {
 } from '../declarations/credit-grants/credit-grant.resource.js';
 
 /** A subscription that is cancelled applies no grant any more. */
-async function cancelledRefusal(unit: Unit, grant: CreditGrantRow): Promise<Refusal | null> {
-  if (grant.subscription_id === null) return null;
+async function cancelledRefusal(unit: Unit, grant: CreditGrantRow): Promise<void> {
+  if (grant.subscription_id === null) return;
   const subscription = await findRecord(unit, SUBSCRIPTIONS, grant.subscription_id);
-  if (subscription === null) return null;
+  if (subscription === null) return;
   const { subscription_status: status } = subscription;
-  if (isIn(SUBSCRIPTION, 'alive', status)) return null;
-  return new Refusal(
-    'invalid_operation',
-    `the subscription is ${status}: it takes no credit grants`,
+  if (isIn(SUBSCRIPTION, 'alive', status)) return;
+  throw new Refused(
+    new Refusal('invalid_operation', `the subscription is ${status}: it takes no credit grants`),
   );
 }
 
@@ -46,7 +45,8 @@ export async function createCreditGrant(
   if (isRefusal(grant)) return grant;
   return writeUnit(dependencies, occasion, async (unit) => {
     const row = await createRecord(unit, CREDIT_GRANTS, grant);
-    return isRefusal(row) ? row : ((await cancelledRefusal(unit, row)) ?? row);
+    await cancelledRefusal(unit, row);
+    return row;
   });
 }
 
@@ -67,7 +67,7 @@ export function listCreditGrantsOf(
 ): Promise<Page<CreditGrantRow> | Refusal> {
   const conditions = isEqual(kind === 'plan' ? 'plan_id' : 'addon_id', id);
   return readUnit(dependencies, occasion, async (unit) => {
-    const owner = await readOwner(unit, { id, kind });
-    return isRefusal(owner) ? owner : searchRecords(unit, CREDIT_GRANTS, { request, conditions });
+    await readOwner(unit, { id, kind });
+    return searchRecords(unit, CREDIT_GRANTS, { request, conditions });
   });
 }

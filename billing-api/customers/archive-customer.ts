@@ -1,7 +1,7 @@
 import { HAS_NO_WALLET, notSubscribed } from '../owners/still-subscribed.js';
 import type { Occasion } from '../records/occasion.js';
 import { removeRecord } from '../records/change-record.js';
-import { isRefusal, type Refusal } from '../records/refusal.js';
+import type { Refusal } from '../records/refusal.js';
 import { writeUnit, type WriteDependencies } from '../records/unit.js';
 import { changeIntegrations } from './change-integrations.js';
 import { CUSTOMERS, type CustomerRow } from '../declarations/customers/customer.resource.js';
@@ -20,7 +20,7 @@ export function archiveCustomer(
 ): Promise<CustomerRow | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const customer = await removeRecord(unit, CUSTOMERS, { id, guards: CUSTOMER_GUARDS });
-    if (isRefusal(customer)) return customer;
-    return (await changeIntegrations(unit, id, [])) ?? customer;
+    await changeIntegrations(unit, id, []);
+    return customer;
   });
 }

@@ -3,7 +3,7 @@ import { isEqual } from '../records/conditions.js';
 import { createRecords } from '../records/create-record.js';
 import { findPublished } from '../records/find-record.js';
 import type { MemberReader } from '../records/member-rules.js';
-import { isRefusal, Refusal } from '../records/refusal.js';
+import { Refusal, reworded } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
 import {
   INTEGRATIONS,
@@ -47,15 +47,14 @@ export async function changeIntegrations(
   unit: Unit,
   customerId: string,
   wanted: readonly IntegrationEntityBody[],
-): Promise<Refusal | null> {
+): Promise<void> {
   const existing = await findPublished(unit, INTEGRATIONS, [
     ...isEqual('entity_type', 'customer'),
     ...isEqual('entity_id', customerId),
   ]);
   for (const row of existing) {
     if (wanted.some((mapping) => isSame(row, mapping))) continue;
-    const archived = await markRemoved(unit, INTEGRATIONS, row);
-    if (isRefusal(archived)) return archived;
+    await markRemoved(unit, INTEGRATIONS, row);
   }
   const added = wanted.filter((mapping) => !existing.some((row) => isSame(row, mapping)));
   const items = added.map((mapping) => ({
@@ -64,6 +63,6 @@ export async function changeIntegrations(
     provider_type: mapping.provider_type,
     provider_entity_id: mapping.provider_entity_id,
   }));
-  const stored = await createRecords(unit, INTEGRATIONS, { items, isBulk: false });
-  return isRefusal(stored) ? takenRefusal(stored) : null;
+  const store = () => createRecords(unit, INTEGRATIONS, { items, isBulk: false });
+  await reworded(store, takenRefusal);
 }

@@ -1,5 +1,4 @@
 import { readRecord } from '../records/find-record.js';
-import { isRefusal, type Refusal } from '../records/refusal.js';
 import type { ReadUnit } from '../records/unit.js';
 import {
   ANSWERED_CUSTOMERS,
@@ -12,16 +11,15 @@ import {
 /** A customer as it is answered, and its version. */
 export type AnsweredCustomer = { readonly version: number; readonly dto: CustomerDto };
 
-/** The answer of a customer that was read; hands a refusal on. */
-export function answerOf(found: AnsweredCustomerRow | Refusal): AnsweredCustomer | Refusal {
-  return isRefusal(found) ? found : { version: found.version, dto: customerToDto(found) };
+/** The answer of a customer that was read. */
+export function answeredCustomer(found: AnsweredCustomerRow): AnsweredCustomer {
+  return { version: found.version, dto: customerToDto(found) };
 }
 
-/** Reads a customer again that was written; hands a refusal on. */
+/** Reads a customer again that was written. */
 export async function answerWritten(
   unit: ReadUnit,
-  written: CustomerRow | Refusal,
-): Promise<AnsweredCustomer | Refusal> {
-  if (isRefusal(written)) return written;
-  return answerOf(await readRecord(unit, ANSWERED_CUSTOMERS, written.id));
+  { id }: CustomerRow,
+): Promise<AnsweredCustomer> {
+  return answeredCustomer(await readRecord(unit, ANSWERED_CUSTOMERS, id));
 }

@@ -9,7 +9,7 @@ import {
   type WriteDependencies,
 } from '../records/unit.js';
 import { changeIntegrations } from './change-integrations.js';
-import { answerOf, answerWritten, type AnsweredCustomer } from './customer-answer.js';
+import { answeredCustomer, answerWritten, type AnsweredCustomer } from './customer-answer.js';
 import { changedCustomer, newCustomer } from './customer-rules.js';
 import { changeCustomerTaxes, createTaxedCustomer } from './customer-taxes.js';
 import {
@@ -29,9 +29,8 @@ export async function createCustomer(
   if (isRefusal(wanted)) return wanted;
   return writeUnit(dependencies, occasion, async (unit) => {
     const customer = await createTaxedCustomer(unit, wanted.customer, wanted.taxes);
-    if (isRefusal(customer)) return customer;
-    const refusal = await changeIntegrations(unit, customer.id, wanted.integrations);
-    return refusal ?? answerWritten(unit, customer);
+    await changeIntegrations(unit, customer.id, wanted.integrations);
+    return answerWritten(unit, customer);
   });
 }
 
@@ -42,17 +41,17 @@ export function readCustomer(
   name: CustomerName,
 ): Promise<AnsweredCustomer | Refusal> {
   return readUnit(dependencies, occasion, async (unit) =>
-    answerOf(await findAnsweredCustomer(unit, name)),
+    answeredCustomer(await findAnsweredCustomer(unit, name)),
   );
 }
 
 /** Which customer a change means, and which versions of it the caller has seen (If-Match). */
 export type CustomerTarget = Pick<ChangeTarget, 'isExpected'> & CustomerName;
 
-async function idOfTarget(unit: Unit, target: CustomerTarget): Promise<string | Refusal> {
+async function idOfTarget(unit: Unit, target: CustomerTarget): Promise<string> {
   if ('id' in target) return target.id;
   const customer = await findNamedCustomer(unit, target);
-  return isRefusal(customer) ? customer : customer.id;
+  return customer.id;
 }
 
 /** PUT /customers/{id} and PUT /customers?external_customer_id=. */
@@ -66,11 +65,11 @@ export async function changeCustomer(
   const { members, integrations, taxes } = changed;
   return writeUnit(dependencies, occasion, async (unit) => {
     const id = await idOfTarget(unit, target);
-    if (isRefusal(id)) return id;
     const { isExpected } = target;
     const change = async () => {
-      const refusal = integrations && (await changeIntegrations(unit, id, integrations));
-      return refusal ?? (await changeCustomerTaxes(unit, id, taxes)) ?? members;
+      if (integrations !== null) await changeIntegrations(unit, id, integrations);
+      await changeCustomerTaxes(unit, id, taxes);
+      return members;
     };
     const customer = await changeRecord(unit, CUSTOMERS, { target: { id, isExpected }, change });
     return answerWritten(unit, customer);

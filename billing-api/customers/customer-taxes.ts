@@ -1,6 +1,5 @@
 import { createRecord } from '../records/create-record.js';
 import type { MemberReader } from '../records/member-rules.js';
-import { isRefusal, type Refusal } from '../records/refusal.js';
 import type { NewRecord } from '../records/resource.js';
 import type { Unit } from '../records/unit.js';
 import {
@@ -28,12 +27,11 @@ export async function createTaxedCustomer(
   unit: Unit,
   values: NewRecord<(typeof CUSTOMERS)['columns']>,
   taxes: CustomerTaxes,
-): Promise<CustomerRow | Refusal> {
+): Promise<CustomerRow> {
   const customer = await createRecord(unit, CUSTOMERS, values);
-  if (isRefusal(customer)) return customer;
   const entity = { type: 'customer', id: customer.id } as const;
-  const stored = await storeTaxOverrides(unit, entity, taxes ?? []);
-  return isRefusal(stored) ? stored : customer;
+  await storeTaxOverrides(unit, entity, taxes ?? []);
+  return customer;
 }
 
 /** Changes the tax rates of a customer, whose record is locked. A refusal must end the unit. */
@@ -41,6 +39,6 @@ export async function changeCustomerTaxes(
   unit: Unit,
   id: string,
   taxes: CustomerTaxes,
-): Promise<Refusal | null> {
-  return taxes === null ? null : replaceTaxOverrides(unit, { type: 'customer', id }, taxes);
+): Promise<void> {
+  if (taxes !== null) await replaceTaxOverrides(unit, { type: 'customer', id }, taxes);
 }

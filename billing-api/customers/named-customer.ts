@@ -1,6 +1,6 @@
 import { isEqual } from '../records/conditions.js';
 import { findPublished, readRecord } from '../records/find-record.js';
-import { invalid, notFound, type Refusal } from '../records/refusal.js';
+import { accept, invalid, notFound, type Refusal } from '../records/refusal.js';
 import type { Resource, RowOf } from '../records/resource.js';
 import type { ReadUnit } from '../records/unit.js';
 import {
@@ -19,17 +19,14 @@ async function find<C extends CustomerColumns>(
   unit: ReadUnit,
   resource: Resource<C>,
   name: CustomerName,
-): Promise<RowOf<C> | Refusal> {
+): Promise<RowOf<C>> {
   if ('id' in name) return readRecord(unit, resource, name.id);
   const found = await findPublished(unit, resource, isEqual('external_id', name.externalId));
-  return found[0] ?? notFound('customer', name.externalId);
+  return accept(found[0] ?? notFound('customer', name.externalId));
 }
 
 /** By id whatever its status; by external id the published one. */
-export function findNamedCustomer(
-  unit: ReadUnit,
-  name: CustomerName,
-): Promise<CustomerRow | Refusal> {
+export function findNamedCustomer(unit: ReadUnit, name: CustomerName): Promise<CustomerRow> {
   return find(unit, CUSTOMERS, name);
 }
 
@@ -37,7 +34,7 @@ export function findNamedCustomer(
 export function findAnsweredCustomer(
   unit: ReadUnit,
   name: CustomerName,
-): Promise<AnsweredCustomerRow | Refusal> {
+): Promise<AnsweredCustomerRow> {
   return find(unit, ANSWERED_CUSTOMERS, name);
 }
 

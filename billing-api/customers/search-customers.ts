@@ -1,6 +1,6 @@
 import type { Occasion } from '../records/occasion.js';
 import { hasMetadata, isEqual, isOneOfAsked } from '../records/conditions.js';
-import { isRefusal, type Refusal } from '../records/refusal.js';
+import type { Refusal } from '../records/refusal.js';
 import { pageToDto, searchRecords } from '../records/search-records.js';
 import { readUnit, type ReadDependencies } from '../records/unit.js';
 import {
@@ -25,6 +25,6 @@ export function searchCustomers(
   ];
   return readUnit(dependencies, occasion, async (unit) => {
     const page = await searchRecords(unit, ANSWERED_CUSTOMERS, { request: body, conditions });
-    return isRefusal(page) ? page : pageToDto(page, customerToDto);
+    return pageToDto(page, customerToDto);
   });
 }

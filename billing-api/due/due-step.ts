@@ -1,6 +1,5 @@
 import type { JobActor, Occasion } from '../records/occasion.js';
-import { isRefusal, type Refusal } from '../records/refusal.js';
-import { writeUnit, type Unit, type WriteDependencies } from '../records/unit.js';
+import { mustWrite, type Unit, type WriteDependencies } from '../records/unit.js';
 import type { DueQuery } from './due-items.js';
 
 /** A kind of record that falls due, and what is done about it in one transaction. */
@@ -15,7 +14,7 @@ export type DueStep = {
     unit: Unit,
     due: DueQuery,
     seen: (ids: readonly string[]) => void,
-  ) => Promise<number | Refusal>;
+  ) => Promise<number>;
   /** Whether one that was done may be due again at once, as what has to catch up. */
   readonly isRepeated: boolean;
 };
@@ -32,7 +31,7 @@ export function dueStep<Item>({
   /** Locks what is due, so that no other run takes it, earliest first. */
   readonly find: (unit: Unit, due: DueQuery) => Promise<readonly Item[]>;
   readonly idOf: (item: Item) => string;
-  readonly settle: (unit: Unit, items: readonly Item[]) => Promise<Refusal | null>;
+  readonly settle: (unit: Unit, items: readonly Item[]) => Promise<void>;
   readonly isRepeated?: boolean;
 }): DueStep {
   return {
@@ -42,21 +41,18 @@ export function dueStep<Item>({
       const items = await find(unit, due);
       seen(items.map(idOf));
       if (items.length === 0) return 0;
-      return (await settle(unit, items)) ?? items.length;
+      await settle(unit, items);
+      return items.length;
     },
   };
 }
 
 /** Does each of several items, until one is refused. */
 export function oneByOne<Item>(
-  settle: (unit: Unit, item: Item) => Promise<Refusal | null>,
-): (unit: Unit, items: readonly Item[]) => Promise<Refusal | null> {
+  settle: (unit: Unit, item: Item) => Promise<void>,
+): (unit: Unit, items: readonly Item[]) => Promise<void> {
   return async (unit, items) => {
-    for (const item of items) {
-      const refusal = await settle(unit, item);
-      if (refusal !== null) return refusal;
-    }
-    return null;
+    for (const item of items) await settle(unit, item);
   };
 }
 
@@ -78,9 +74,8 @@ export async function takeStep(
     seen = ids;
   };
   try {
-    const done = await writeUnit(dependencies, occasion, (unit) => step.take(unit, due, note));
-    // Several have no one whom a refusal could be told.
-    return { seen, error: isRefusal(done) ? new Error(done.message) : null };
+    await mustWrite(dependencies, occasion, (unit) => step.take(unit, due, note));
+    return { seen, error: null };
   } catch (error) {
     return { seen, error };
   }

@@ -5,10 +5,10 @@ import { changeRecord } from '../records/change-record.js';
 import { expandRecord } from '../records/expand-record.js';
 import { findRecord } from '../records/find-record.js';
 import { endProblem, MemberReader } from '../records/member-rules.js';
-import { isRefusal, type Refusal } from '../records/refusal.js';
+import { accept, type Refusal } from '../records/refusal.js';
 import { writeUnit, type WriteDependencies } from '../records/unit.js';
 import { featureRefusal } from './entitlement-request.js';
-import { changedResetRefusal } from './reset-rule.js';
+import { refuseOtherReset } from './reset-rule.js';
 import {
   ENTITLEMENTS,
   entitlementExpansions,
@@ -38,17 +38,14 @@ export function changeEntitlement(
     const changed = await changeRecord(unit, ENTITLEMENTS, {
       target: { id },
       change: async (row) => {
-        const patch = patchOf(row, body);
-        if (isRefusal(patch)) return patch;
+        const patch = accept(patchOf(row, body));
         const feature = await findRecord(unit, FEATURES, row.feature_id);
         const known = assertPresent(feature, 'the feature of an entitlement');
         const members = known.type === 'static' ? { ...row, ...patch } : patch;
         return featureRefusal(known, members) ?? patch;
       },
     });
-    if (isRefusal(changed)) return changed;
-    const refusal =
-      body.usage_reset_period === undefined ? null : await changedResetRefusal(unit, changed);
-    return refusal ?? expandRecord(unit, changed, entitlementExpansions);
+    if (body.usage_reset_period !== undefined) await refuseOtherReset(unit, changed);
+    return expandRecord(unit, changed, entitlementExpansions);
   });
 }

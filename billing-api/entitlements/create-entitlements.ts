@@ -6,6 +6,7 @@ import { createRecords } from '../records/create-record.js';
 import { expandRecords } from '../records/expand-record.js';
 import { findRecords, holdRecords } from '../records/find-record.js';
 import {
+  accept,
   collect,
   invalid,
   isRefusal,
@@ -109,20 +110,19 @@ async function storeEntitlements(
   unit: Unit,
   commands: readonly EntitlementCommand[],
   { isBulk }: { readonly isBulk: boolean },
-): Promise<readonly EntitlementRow[] | Refusal> {
+): Promise<readonly EntitlementRow[]> {
   const found = await findNamed(unit, commands);
-  const items = collect({ items: commands, isBulk }, (command) => {
-    const checked = checkOne(command, found);
-    return isRefusal(checked) ? checked : newEntitlement(checked);
-  });
-  if (isRefusal(items)) return items;
+  const items = accept(
+    collect({ items: commands, isBulk }, (command) => {
+      const checked = checkOne(command, found);
+      return isRefusal(checked) ? checked : newEntitlement(checked);
+    }),
+  );
   const stored = await createRecords(unit, ENTITLEMENTS, { items, isBulk });
-  if (isRefusal(stored)) return stored;
   const resets = await resetRefusals(unit, stored);
   const twins = await twinRefusals(unit, zip(stored, commands));
-  return collect(
-    { items: stored, isBulk },
-    (row) => twins.get(row.id) ?? resets.get(row.id) ?? row,
+  return accept(
+    collect({ items: stored, isBulk }, (row) => twins.get(row.id) ?? resets.get(row.id) ?? row),
   );
 }
 
@@ -150,7 +150,6 @@ export async function createEntitlements(
   if (isRefusal(commands)) return commands;
   return writeUnit(dependencies, occasion, async (unit) => {
     const rows = await storeEntitlements(unit, commands, { isBulk });
-    if (isRefusal(rows)) return rows;
     return expandRecords(unit, rows, { expansions: entitlementExpansions, names: 'all' });
   });
 }

@@ -4,7 +4,7 @@ import { removeRecord } from '../records/change-record.js';
 import { isEqual, isFlag, isOfPlansAsked, isOneOfAsked } from '../records/conditions.js';
 import { readExpanded } from '../records/expand-record.js';
 import type { SearchBody } from '../records/record-dto.js';
-import { isRefusal, type Refusal } from '../records/refusal.js';
+import type { Refusal } from '../records/refusal.js';
 import type { SearchBodyRequest } from '../records/search-request.js';
 import { searchExpanded, type Page } from '../records/search-records.js';
 import {
@@ -35,10 +35,7 @@ export function readEntitlement(
 
 type EntitlementSearch = SearchBodyRequest & Omit<SearchEntitlementsBody, keyof SearchBody>;
 
-function search(
-  unit: ReadUnit,
-  request: EntitlementSearch,
-): Promise<Page<ExpandedEntitlement> | Refusal> {
+function search(unit: ReadUnit, request: EntitlementSearch): Promise<Page<ExpandedEntitlement>> {
   const conditions = [
     ...isOneOfAsked('feature_id', request.feature_ids),
     ...isOfPlansAsked(request.plan_ids),
@@ -67,8 +64,8 @@ export function listEntitlementsOf(
   { id, kind, ...request }: SearchBodyRequest & OwnerReference,
 ): Promise<Page<ExpandedEntitlement> | Refusal> {
   return readUnit(dependencies, occasion, async (unit) => {
-    const owner = await readOwner(unit, { id, kind });
-    return isRefusal(owner) ? owner : search(unit, { ...request, entity_ids: [id] });
+    await readOwner(unit, { id, kind });
+    return search(unit, { ...request, entity_ids: [id] });
   });
 }
 

@@ -4,7 +4,7 @@ import {
 } from '../declarations/entitlements/entitlement.resource.js';
 import { findEntitlementsOf } from './entitlements-store.js';
 import type { Expansion } from '../records/expand-record.js';
-import { invalid } from '../records/refusal.js';
+import { invalid, Refused } from '../records/refusal.js';
 import { byOwner } from '../owners/by-owner.js';
 
 export interface EntitlementsOfOwnerDto {
@@ -24,7 +24,7 @@ export const expandEntitlements: Expansion<{ readonly id: string }, EntitlementD
   const found = await findEntitlementsOf(tx, ids);
   if (ids.length > 1 && found.length > ENTITLEMENTS_MAX) {
     const problem = `the records of this answer have more than ${ENTITLEMENTS_MAX} entitlements`;
-    return invalid({ expand: `${problem}; ask for fewer of them` });
+    throw new Refused(invalid({ expand: `${problem}; ask for fewer of them` }));
   }
   const entitlements = byOwner(found);
   // Absent means none: the owner has no entitlement.

@@ -1,8 +1,8 @@
 import { METERS } from '../declarations/catalog/meter.resource.js';
 import { FEATURES } from '../declarations/catalog/feature.resource.js';
-import { lockOwner } from '../owners/lock-owners.js';
+import { lockOwners } from '../owners/lock-owners.js';
 import { findRecords, lockRecordsForChange } from '../records/find-record.js';
-import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
+import { accept, invalid, isRefusal, type Refusal } from '../records/refusal.js';
 import type { ReadUnit, Unit } from '../records/unit.js';
 import type { EntitlementRow } from '../declarations/entitlements/entitlement.resource.js';
 import { findOtherResetsOfMeters, type ResetOfMeter } from './entitlements-store.js';
@@ -49,13 +49,10 @@ export async function resetRefusalsOf(
   return new Map([...others].map(([id, other]) => [id, refusalOf(other)]));
 }
 
-/** As `resetRefusals`, for an entitlement that has got another reset period. */
-export async function changedResetRefusal(
-  unit: Unit,
-  row: EntitlementRow,
-): Promise<Refusal | null> {
-  const owner = await lockOwner(unit, { id: row.entity_id, type: row.entity_type });
+/** Refuses as `resetRefusals`, for an entitlement that has got another reset period. */
+export async function refuseOtherReset(unit: Unit, row: EntitlementRow): Promise<void> {
+  const [owner] = (await lockOwners(unit, [{ id: row.entity_id, type: row.entity_type }])).values();
   // Entitlements of an owner that is archived meet nothing any more.
-  if (isRefusal(owner)) return null;
-  return (await resetRefusals(unit, [row])).get(row.id) ?? null;
+  if (isRefusal(owner)) return;
+  accept((await resetRefusals(unit, [row])).get(row.id) ?? null);
 }

@@ -13,7 +13,7 @@ import type { PendingLog } from './pending-log.js';
 import type { Occasion } from '../records/occasion.js';
 import { readUnit, type ReadDependencies } from '../records/unit.js';
 import { MemberReader } from '../records/member-rules.js';
-import { isRefusal, type Refusal } from '../records/refusal.js';
+import { accept, isRefusal, type Refusal } from '../records/refusal.js';
 import { readRange } from '../records/time-range.js';
 
 /** A month of minutes, as of usage windows. */
@@ -76,7 +76,7 @@ export async function readEventMonitoring(
   request: MonitoringRequest,
 ): Promise<EventMonitoring | Refusal> {
   const query = await readUnit(dependencies, occasion, ({ now }) =>
-    Promise.resolve(monitoringQueryFrom(request, now)),
+    Promise.resolve(accept(monitoringQueryFrom(request, now))),
   );
   if (isRefusal(query)) return query;
   const { window, grid } = query;

@@ -10,7 +10,7 @@ import {
   type KeyMember,
 } from './event-list-query.js';
 import { formatEventPageKey } from './event-page-key.js';
-import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
+import { accept, invalid, isRefusal, type Refusal } from '../records/refusal.js';
 
 const PAGE_SIZE_DEFAULT = 50;
 
@@ -72,8 +72,7 @@ export async function readEvents(
 ): Promise<EventsPage | Refusal> {
   const { environment } = occasion;
   const asked = await readUnit(dependencies, occasion, async (unit) => {
-    const query = eventListQueryFrom(request, unit.now);
-    if (isRefusal(query)) return query;
+    const query = accept(eventListQueryFrom(request, unit.now));
     return { query, customerKeys: await findEventCustomerKeys(unit, request) };
   });
   if (isRefusal(asked)) return asked;

@@ -7,10 +7,9 @@ import { MINUTE_MS, type Interval } from '../../contract/instant.js';
 import type { EffectiveMeter } from '../catalog/meters/effective-meters.js';
 import { isOfEnvironment } from '../records/conditions.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
-import { isRefusal } from '../records/refusal.js';
 import {
-  writeUnit,
   type BillingDatabase,
+  mustWrite,
   type Unit,
   type WriteDependencies,
 } from '../records/unit.js';
@@ -117,7 +116,7 @@ export async function tellRejected(
   const { environment } = occasion;
   const rejected = await findRejected(needs, environment, window);
   if (rejected.length === 0) return;
-  const done = await writeUnit(needs, occasion, async (unit) => {
+  await mustWrite(needs, occasion, async (unit) => {
     const told = await findLastTold(
       unit,
       rejected.map(({ event }) => event.eventName),
@@ -129,7 +128,5 @@ export async function tellRejected(
       const entity = { entityType: 'event', entityId: event.eventId };
       unit.events.push({ name: 'event.rejected', ...entity, payload });
     }
-    return null;
   });
-  if (isRefusal(done)) throw new Error('an event could not be told of');
 }

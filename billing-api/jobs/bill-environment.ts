@@ -21,7 +21,7 @@ import {
 import { EXPIRIES_DUE, NOTICES_DUE, OVERDUES_DUE, PHASES_DUE } from '../runs/settle-due.js';
 import { runSchedules } from '../subscription-life/schedules/run-schedules.js';
 import type { InvoiceTask } from '../invoicing/drafts/invoice-task.js';
-import { writeUnit, type Unit } from '../records/unit.js';
+import { mustWrite, type Unit } from '../records/unit.js';
 import { cancelOverdueSubscriptions } from './cancel-overdue.js';
 import { doingOf, settleStep, topUpLowWallets, type Doing } from './due-steps.js';
 import type { JobNeeds } from './job-needs.js';
@@ -88,7 +88,7 @@ export const FINALIZE_ONE = defineJob({
 
 async function setKindAside(kind: Kind, ids: readonly string[], { occasion, needs }: Doing) {
   if (ids.length === 0) return;
-  await writeUnit(needs, occasion, async (unit) => {
+  await mustWrite(needs, occasion, async (unit) => {
     for (const id of ids) await kind.setAside(unit, id);
   });
 }

@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../../contract/instant.js';
 import { enqueue } from '../../sql/jobs/enqueue.js';
 import { defineJob } from '../../sql/jobs/job.js';
 import { findEnvironmentsDue } from '../runs/environments-due.js';
-import { writeUnit } from '../records/unit.js';
+import { mustWrite } from '../records/unit.js';
 import { BILL_ENVIRONMENT } from './bill-environment.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
 
@@ -18,7 +18,7 @@ export const BILL_ENVIRONMENTS = defineJob({
   withLease: async ({ run }, needs: JobNeeds) => {
     for (const environment of await findEnvironmentsDue(needs.database, run.now)) {
       run.signal.throwIfAborted();
-      await writeUnit(needs, occasionOfRun(run, environment), (unit) =>
+      await mustWrite(needs, occasionOfRun(run, environment), (unit) =>
         enqueue(unit, BILL_ENVIRONMENT, { input: {} }),
       );
     }

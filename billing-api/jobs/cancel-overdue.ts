@@ -9,7 +9,7 @@ import {
 } from '../subscription-life/cancel/cancel-overdue.js';
 import { lookAtPagesOf } from '../money/gateway-payments/look-at-payments.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
-import { writeUnit } from '../records/unit.js';
+import { mustWrite } from '../records/unit.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
 
 /**
@@ -61,7 +61,7 @@ export async function cancelOverdueSubscriptions(
       if (error instanceof DependencyError) throw error;
       const failed = { id: subscriptionId, error: messageOf(error) };
       needs.log.error(failed, 'an overdue subscription could not be cancelled');
-      await writeUnit(needs, occasion, (unit) =>
+      await mustWrite(needs, occasion, (unit) =>
         enqueue(unit, CANCEL_OVERDUE_ONE, { input: { subscriptionId } }),
       );
     }

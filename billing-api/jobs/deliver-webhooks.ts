@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Environment } from '../../contract/environment.js';
 import { enqueue } from '../../sql/jobs/enqueue.js';
 import { defineJob } from '../../sql/jobs/job.js';
-import { writeUnit } from '../records/unit.js';
+import { mustWrite } from '../records/unit.js';
 import { findDueEndpoints, type DueEndpoint } from '../webhooks/delivery/find-due-endpoints.js';
 import { deliverTo } from '../webhooks/delivery/deliver.js';
 import { DELIVER_TO_ENDPOINT } from '../webhooks/endpoints/endpoint-operations.js';
@@ -39,7 +39,7 @@ export const QUEUE_WEBHOOKS = defineJob({
     const due = await findDueEndpoints(needs.database, needs.clock.now());
     for (const { environment, endpointIds } of groupsOf(due)) {
       run.signal.throwIfAborted();
-      await writeUnit(needs, occasionOfRun(run, environment), async (unit) => {
+      await mustWrite(needs, occasionOfRun(run, environment), async (unit) => {
         for (const endpointId of endpointIds) {
           await enqueue(unit, DELIVER_TO_ENDPOINT, { input: { endpointId } });
         }

@@ -7,7 +7,7 @@ import { DUE_STEPS } from '../runs/settle-due.js';
 import { findToppedUp, TOP_UP_WALLET, topUpIfLow } from '../invoicing/prepaid/auto-top-up.js';
 import type { WalletRow } from '../declarations/money/wallet.resource.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
-import { writeUnit } from '../records/unit.js';
+import { mustWrite } from '../records/unit.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
 
 /** Where and as of when something due is done, with what, and how it is told to stop. */
@@ -54,7 +54,7 @@ export async function setAside(
     { id, job: job.name, error: messageOf(error) },
     'something due could not be done',
   );
-  await writeUnit(needs, occasion, (unit) => enqueue(unit, job, { input: { id } }));
+  await mustWrite(needs, occasion, (unit) => enqueue(unit, job, { input: { id } }));
 }
 
 /** Whether an error holds up everything else as well, so that the whole run is tried again. */

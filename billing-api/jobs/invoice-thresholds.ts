@@ -7,7 +7,7 @@ import {
   invoiceThresholds,
 } from '../runs/invoice-thresholds.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
-import { writeUnit } from '../records/unit.js';
+import { mustWrite } from '../records/unit.js';
 import type { Doing } from './due-steps.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
 
@@ -36,7 +36,7 @@ export async function invoiceThresholdPage(
   if (failed.length === 0) return last;
   for (const { subscriptionId: id, reason: error } of failed)
     needs.log.error({ id, error }, 'a threshold invoice could not be made');
-  await writeUnit(needs, occasion, async (unit) => {
+  await mustWrite(needs, occasion, async (unit) => {
     for (const { subscriptionId } of failed)
       await enqueue(unit, INVOICE_THRESHOLD_ONE, { input: { subscriptionId } });
   });

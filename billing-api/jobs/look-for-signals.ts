@@ -11,7 +11,7 @@ import {
 } from '../money/gateways/open-gateway.js';
 import { TAKE_PAYMENT } from '../money/payments/gateway-work.js';
 import { retryParked } from '../platform/jobs/retry-job.js';
-import { readUnit, writeUnit } from '../records/unit.js';
+import { mustRead, mustWrite } from '../records/unit.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
 
 /** Takes that are run again in one transaction. */
@@ -19,10 +19,10 @@ const TAKES = 100;
 
 async function lookForSignals(run: JobRun, needs: JobNeeds, today: InstantMs): Promise<void> {
   const occasion = occasionOfRun(run);
-  const connection = await readUnit(needs, occasion, findGatewayConnection);
+  const connection = await mustRead(needs, occasion, findGatewayConnection);
   if (connection === null) return;
   const parked = { name: TAKE_PAYMENT.name, limit: TAKES };
-  while ((await writeUnit(needs, occasion, (unit) => retryParked(unit, parked))) === TAKES) {
+  while ((await mustWrite(needs, occasion, (unit) => retryParked(unit, parked))) === TAKES) {
     run.signal.throwIfAborted();
   }
   const gateway = await openGateway(needs, connection);
@@ -56,7 +56,7 @@ export const QUEUE_LOOKS = defineJob({
   withLease: async ({ run }, needs: JobNeeds) => {
     for (const environment of await findGatewayEnvironments(needs.database)) {
       run.signal.throwIfAborted();
-      await writeUnit(needs, occasionOfRun(run, environment), (unit) =>
+      await mustWrite(needs, occasionOfRun(run, environment), (unit) =>
         enqueue(unit, LOOK_FOR_SIGNALS, { input: { today: run.now } }),
       );
     }

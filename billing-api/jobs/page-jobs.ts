@@ -8,7 +8,7 @@ import { evaluateWallets } from '../alerts/evaluate-wallets.js';
 import { findEnvironmentsWith, type EnvironmentWork } from '../runs/environments-due.js';
 import { recomputeDrafts } from '../runs/recompute-drafts.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
-import { writeUnit } from '../records/unit.js';
+import { mustWrite } from '../records/unit.js';
 import { invoiceThresholdPage } from './invoice-thresholds.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
 
@@ -46,7 +46,7 @@ function pagedJobs({ name, work, schedule, doPage }: PagedWork) {
     withLease: async ({ run }, needs: JobNeeds) => {
       for (const environment of await findEnvironmentsWith(needs.database, work)) {
         run.signal.throwIfAborted();
-        await writeUnit(needs, occasionOfRun(run, environment), (unit) =>
+        await mustWrite(needs, occasionOfRun(run, environment), (unit) =>
           enqueue(unit, ofEnvironment, { input: {} }),
         );
       }

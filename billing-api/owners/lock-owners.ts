@@ -1,6 +1,6 @@
 import { assertPresent } from '../../runtime/failure.js';
 import { lockRecordForRemoval, lockRecords } from '../records/find-record.js';
-import { notFound, Refusal } from '../records/refusal.js';
+import { accept, notFound, Refusal } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
 import {
   SUBSCRIPTIONS,
@@ -93,7 +93,7 @@ export async function lockOwnerOf(
 }
 
 /** As `lockOwners`, for one. */
-export async function lockOwner(unit: Unit, owner: NamedOwner): Promise<OwnerRecord | Refusal> {
+export async function lockOwner(unit: Unit, owner: NamedOwner): Promise<OwnerRecord> {
   const owners = await lockOwners(unit, [owner]);
-  return assertPresent(owners.get(keyOf(owner)), 'the owner');
+  return accept(assertPresent(owners.get(keyOf(owner)), 'the owner'));
 }

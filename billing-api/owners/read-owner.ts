@@ -1,5 +1,4 @@
 import { readRecord } from '../records/find-record.js';
-import type { Refusal } from '../records/refusal.js';
 import type { ReadUnit } from '../records/unit.js';
 import { ADDONS, type AddonRow } from '../declarations/catalog/addon.resource.js';
 import { PLANS, type PlanRow } from '../declarations/catalog/plan.resource.js';
@@ -11,6 +10,6 @@ export type OwnerReference = { readonly id: string; readonly kind: 'plan' | 'add
 export function readOwner(
   unit: ReadUnit,
   { id, kind }: OwnerReference,
-): Promise<PlanRow | AddonRow | Refusal> {
+): Promise<PlanRow | AddonRow> {
   return kind === 'plan' ? readRecord(unit, PLANS, id) : readRecord(unit, ADDONS, id);
 }

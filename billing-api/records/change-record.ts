@@ -8,7 +8,7 @@ import { referenceRefusal, uniqueRefusal } from './create-record.js';
 import { lockRecord, lockRecordForRemoval } from './find-record.js';
 import { authorOf } from './occasion.js';
 import { recordChange } from './recorded-change.js';
-import { isRefusal, notFound, notPublished, Refusal } from './refusal.js';
+import { accept, notFound, notPublished, Refusal, Refused } from './refusal.js';
 import { rowToJson, stateIn, type Patch, type Resource, type RowOf } from './resource.js';
 import type { Unit } from './unit.js';
 
@@ -45,7 +45,7 @@ export async function writeRow<C extends Columns>(
   unit: Unit,
   resource: Resource<C>,
   { row, patch }: { readonly row: RowOf<C>; readonly patch: Patch<C> | { status: string } },
-): Promise<RowOf<C> | Refusal> {
+): Promise<RowOf<C>> {
   const values = rowToJson(resource, {
     ...patch,
     ...nextVersion(resource, row),
@@ -58,14 +58,13 @@ export async function writeRow<C extends Columns>(
     sql.fragment`, `,
   );
   try {
-    const after = await unit.tx.one(sql.type(resource.row)`
+    return await unit.tx.one(sql.type(resource.row)`
       UPDATE ${table} SET (${names}) = (
         SELECT ${names} FROM jsonb_populate_record(NULL::${table}, ${JSON.stringify(values)}::jsonb))
       WHERE id = ${row.id} AND ${isOfScope(resource)}
       RETURNING *`);
-    return after;
   } catch (error) {
-    return uniqueRefusal(resource, error);
+    throw new Refused(uniqueRefusal(resource, error));
   }
 }
 
@@ -74,9 +73,9 @@ export async function updateRecord<C extends Columns>(
   unit: Unit,
   resource: Resource<C>,
   change: { readonly row: RowOf<C>; readonly patch: Patch<C> | { status: string } },
-): Promise<RowOf<C> | Refusal> {
+): Promise<RowOf<C>> {
   const after = await writeRow(unit, resource, change);
-  if (!isRefusal(after)) recordChange(unit, resource, { before: change.row, after });
+  recordChange(unit, resource, { before: change.row, after });
   return after;
 }
 
@@ -104,10 +103,10 @@ export async function lockForChange<C extends Columns>(
   unit: Unit,
   resource: Resource<C>,
   target: ChangeTarget,
-): Promise<RowOf<C> | Refusal> {
+): Promise<RowOf<C>> {
   const row = await lockRecord(unit, resource, target.id);
-  if (row === null) return notFound(resource.name, target.id);
-  return targetRefusal(resource, row, target) ?? row;
+  if (row === null) throw new Refused(notFound(resource.name, target.id));
+  return accept(targetRefusal(resource, row, target) ?? row);
 }
 
 /** Why the state of a record does not let these columns change; null when it does. */
@@ -137,15 +136,12 @@ export async function changeRecord<C extends Columns>(
     readonly target: ChangeTarget;
     readonly change: (row: RowOf<C>) => Patch<C> | Refusal | Promise<Patch<C> | Refusal>;
   },
-): Promise<RowOf<C> | Refusal> {
+): Promise<RowOf<C>> {
   const row = await lockForChange(unit, resource, target);
-  if (isRefusal(row)) return row;
-  const patch = await change(row);
-  if (isRefusal(patch)) return patch;
-  const problem = frozenRefusal(resource, row, patch);
-  if (problem !== null) return problem;
-  const unknown = await referenceRefusal(unit, resource, { items: [patch], isBulk: false });
-  return unknown ?? updateRecord(unit, resource, { row, patch });
+  const patch = accept(await change(row));
+  accept(frozenRefusal(resource, row, patch));
+  await referenceRefusal(unit, resource, { items: [patch], isBulk: false });
+  return updateRecord(unit, resource, { row, patch });
 }
 
 /** What still needs a record, as the end of `the meter `: `has a price that has not ended`. */
@@ -179,14 +175,14 @@ export async function removeRecord<C extends Columns>(
   unit: Unit,
   resource: Resource<C>,
   { id, guards }: { readonly id: string; readonly guards: readonly Guard[] },
-): Promise<RowOf<C> | Refusal> {
+): Promise<RowOf<C>> {
   const row = await lockRecordForRemoval(unit, resource, id);
-  if (row === null) return notFound(resource.name, id);
-  if (row.status !== 'published') return notPublished(resource.name, row.status);
+  if (row === null) throw new Refused(notFound(resource.name, id));
+  if (row.status !== 'published') throw new Refused(notPublished(resource.name, row.status));
   for (const guard of guards) {
     const problem = await guard(unit, id);
     if (problem !== null) {
-      return new Refusal('invalid_operation', `the ${resource.name} ${problem}`);
+      throw new Refused(new Refusal('invalid_operation', `the ${resource.name} ${problem}`));
     }
   }
   return markRemoved(unit, resource, row);
@@ -197,7 +193,7 @@ export function markRemoved<C extends Columns>(
   unit: Unit,
   resource: Resource<C>,
   row: RowOf<C>,
-): Promise<RowOf<C> | Refusal> {
+): Promise<RowOf<C>> {
   const status = assertPresent(resource.removal, `how a ${resource.name} is removed`);
   return updateRecord(unit, resource, { row, patch: { status } });
 }

@@ -7,7 +7,7 @@ import { rowIsOfEnvironment } from './conditions.js';
 import { uniqueRefusal } from './create-record.js';
 import { authorOf } from './occasion.js';
 import { announce, recordAudit, recordChange } from './recorded-change.js';
-import { isRefusal, type Refusal } from './refusal.js';
+import { Refused } from './refusal.js';
 import { rowToJson, stateIn, type Patch, type Resource, type RowOf } from './resource.js';
 import type { Unit } from './unit.js';
 
@@ -22,7 +22,7 @@ async function writeRows<C extends Columns>(
   unit: Unit,
   resource: Resource<C>,
   changes: readonly RecordPatch<C>[],
-): Promise<readonly RowOf<C>[] | Refusal> {
+): Promise<readonly RowOf<C>[]> {
   const stamp = { updated_at: unit.now, updated_by: authorOf(unit.actor) };
   const rows = changes.map(({ row, patch }) => {
     const values = { ...patch, ...nextVersion(resource, row), ...stamp };
@@ -44,7 +44,7 @@ async function writeRows<C extends Columns>(
     const byId = new Map(written.map((row) => [row.id, row]));
     return changes.map(({ row }) => mustGet(byId, row.id, `a locked ${resource.name}`));
   } catch (error) {
-    return uniqueRefusal(resource, error);
+    throw new Refused(uniqueRefusal(resource, error));
   }
 }
 
@@ -56,10 +56,9 @@ export async function updateRecords<C extends Columns>(
   unit: Unit,
   resource: Resource<C>,
   changes: readonly RecordPatch<C>[],
-): Promise<readonly RowOf<C>[] | Refusal> {
+): Promise<readonly RowOf<C>[]> {
   if (changes.length === 0) return [];
   const written = await writeRows(unit, resource, changes);
-  if (isRefusal(written)) return written;
   for (const [index, after] of written.entries()) {
     recordChange(unit, resource, { before: changes[index]?.row ?? null, after });
   }
@@ -84,7 +83,7 @@ export async function moveRecords<C extends Columns, State extends string, MoveN
   unit: Unit,
   resource: Resource<C>,
   { lifecycle, move, to, changes, told }: RecordMoves<C, State, MoveName>,
-): Promise<readonly RowOf<C>[] | Refusal> {
+): Promise<readonly RowOf<C>[]> {
   const { lifecycle: declared } = resource;
   assertThat(declared?.of === lifecycle, `a ${resource.name} lives by another life cycle`);
   assertThat(lifecycle.moves[move].to.includes(to), `${move} does not lead to ${to}`);
@@ -99,7 +98,6 @@ export async function moveRecords<C extends Columns, State extends string, MoveN
     resource,
     changes.map(({ row, patch }) => ({ row, patch: { ...patch, [declared.column]: to } })),
   );
-  if (isRefusal(written)) return written;
   const { announces: name } = lifecycle.moves[move];
   for (const [index, after] of written.entries()) {
     recordAudit(unit, resource, { before: changes[index]?.row ?? null, after, action: move });

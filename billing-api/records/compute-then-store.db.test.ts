@@ -10,8 +10,8 @@ import { updateRecord } from './change-record.js';
 import { COMPUTATIONS_MAX, computeThenStore, type ComputeThenStore } from './compute-then-store.js';
 import { createRecord } from './create-record.js';
 import { findRecords, lockRecord } from './find-record.js';
-import { isRefusal, Refusal } from './refusal.js';
-import { readUnit, writeUnit, type WriteDependencies } from './unit.js';
+import { isRefusal, Refusal, Refused } from './refusal.js';
+import { mustRead, mustWrite, type WriteDependencies } from './unit.js';
 
 /** A plan whose display_order counts, and one more than it as something that is computed of it. */
 type Counting = ComputeThenStore<PlanRow, PlanRow, PlanRow>;
@@ -33,7 +33,7 @@ const test = base.extend<{ world: World }>({
     let ids = 0;
     const createId = (prefix: string): string => `${prefix}_${(ids += 1)}`;
     const dependencies: WriteDependencies = { database, clock: { now: () => 0 }, createId };
-    const made = await writeUnit(dependencies, occasion, (unit) =>
+    const made = await mustWrite(dependencies, occasion, (unit) =>
       createRecord(unit, PLANS, {
         name: 'Pro',
         description: null,
@@ -41,9 +41,8 @@ const test = base.extend<{ world: World }>({
         display_order: 0,
       }),
     );
-    if (isRefusal(made)) throw new Error(made.message);
     const plan = async () => {
-      const found = await readUnit(dependencies, occasion, (unit) =>
+      const found = await mustRead(dependencies, occasion, (unit) =>
         findRecords(unit, PLANS, [made.id]),
       );
       return mustGet(found, made.id, 'the plan');
@@ -63,7 +62,7 @@ const test = base.extend<{ world: World }>({
       run: (form = {}) => computeThenStore(dependencies, occasion, { ...counting, ...form }),
       plan,
       auditEntries: () =>
-        readUnit(dependencies, occasion, ({ tx }) =>
+        mustRead(dependencies, occasion, ({ tx }) =>
           tx.oneFirst(
             sql.type(z.object({ count: z.number() }))`
               SELECT count(*)::integer AS count FROM audit_entries WHERE entity_id = ${made.id}`,
@@ -136,12 +135,12 @@ describe('what is computed outside of the unit that stores it', () => {
       return counting.compute();
     };
     const refusal = new Refusal('invalid_operation', 'not now');
-    const refuse = () => Promise.resolve(refusal);
+    const refuse = () => Promise.reject(new Refused(refusal));
     const afterWriting: Counting['store'] = async (unit, computed, held) => {
       await counting.store(unit, computed, held);
-      return refusal;
+      throw new Refused(refusal);
     };
-    expect(await run({ compute: refuse })).toBe(refusal);
+    expect(await run({ compute: () => Promise.resolve(refusal) })).toBe(refusal);
     expect(await run({ compute, lockAndCompare: refuse })).toBe(refusal);
     expect(await run({ compute, store: afterWriting })).toBe(refusal);
     expect(computations).toBe(2);

@@ -1,5 +1,5 @@
 import type { Occasion } from './occasion.js';
-import { isRefusal, Refusal } from './refusal.js';
+import { accept, isRefusal, Refusal, Refused } from './refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from './unit.js';
 
 /** Computations before the caller is told to try again. */
@@ -40,9 +40,9 @@ export async function computeThenStore<Computed, Held extends object, Stored>(
     const computed = await compute();
     if (isRefusal(computed)) return computed;
     const stored = await writeUnit(dependencies, occasion, async (unit) => {
-      const held = await lockAndCompare(unit, computed);
-      if (isRefusal(held)) return held;
-      return held === null ? CHANGED : store(unit, computed, held);
+      const held = accept(await lockAndCompare(unit, computed));
+      if (held === null) throw new Refused(CHANGED);
+      return accept(await store(unit, computed, held));
     });
     if (stored !== CHANGED) return stored;
   }

@@ -6,14 +6,16 @@ import { assertPresent, assertThat } from '../../runtime/failure.js';
 import { noRows } from '../../sql/columns.js';
 import { recordStatus, type Columns } from './columns.js';
 import {
+  accept,
   alreadyExists,
   collect,
   invalid,
-  isRefusal,
-  notFound,
-  type Refusal,
-  type RequestItems,
   NOT_PUBLISHED,
+  notFound,
+  ofItem,
+  type Refusal,
+  Refused,
+  type RequestItems,
 } from './refusal.js';
 import { recordChange } from './recorded-change.js';
 import { authorOf } from './occasion.js';
@@ -100,12 +102,12 @@ async function insertOne<C extends Columns>(
   unit: Unit,
   resource: Resource<C>,
   row: Values,
-): Promise<RowOf<C> | Refusal> {
+): Promise<RowOf<C>> {
   try {
     const [stored] = await insertRows(unit, resource, { rows: [row], onConflict: FAIL });
     return assertPresent(stored, `the new ${resource.name}`);
   } catch (error) {
-    return uniqueRefusal(resource, error);
+    throw new Refused(uniqueRefusal(resource, error));
   }
 }
 
@@ -113,15 +115,14 @@ async function insertOne<C extends Columns>(
 async function insertMany<C extends Columns>(
   unit: Unit,
   resource: Resource<C>,
-  rows: readonly Values[],
-): Promise<readonly (RowOf<C> | Refusal)[]> {
+  { items: rows, isBulk }: RequestItems<Values>,
+): Promise<readonly RowOf<C>[]> {
   const stored = await insertRows(unit, resource, { rows, onConflict: SKIP });
   const byId = new Map<unknown, RowOf<C>>(stored.map((row) => [row.id, row]));
-  const results: (RowOf<C> | Refusal)[] = [];
-  for (const row of rows) {
-    const result = byId.get(row['id']) ?? (await insertOne(unit, resource, row));
-    results.push(result);
-    if (isRefusal(result)) break;
+  const results: RowOf<C>[] = [];
+  for (const [index, row] of rows.entries()) {
+    const insert = () => insertOne(unit, resource, row);
+    results.push(byId.get(row['id']) ?? (await ofItem({ index, isBulk }, insert)));
   }
   return results;
 }
@@ -159,7 +160,7 @@ export async function referenceRefusal(
   unit: Unit,
   resource: Pick<Resource, 'references'>,
   values: RequestItems<Values>,
-): Promise<Refusal | null> {
+): Promise<void> {
   for (const [column, target] of Object.entries(resource.references)) {
     if (target === undefined) continue;
     const idOf = (row: Values): string | null => {
@@ -168,17 +169,17 @@ export async function referenceRefusal(
     };
     const ids = values.items.flatMap((row) => idOf(row) ?? []);
     const found = await holdReferences(unit, target, ids);
-    const checked = collect(values, (row): null | Refusal => {
-      const id = idOf(row);
-      if (id === null) return null;
-      const named = found.get(id);
-      if (named === undefined) return notFound(target.name, id);
-      const problem = problemOfReference(target, named);
-      return problem === null ? null : invalid({ [column]: problem });
-    });
-    if (isRefusal(checked)) return checked;
+    accept(
+      collect(values, (row): null | Refusal => {
+        const id = idOf(row);
+        if (id === null) return null;
+        const named = found.get(id);
+        if (named === undefined) return notFound(target.name, id);
+        const problem = problemOfReference(target, named);
+        return problem === null ? null : invalid({ [column]: problem });
+      }),
+    );
   }
-  return null;
 }
 
 /**
@@ -189,22 +190,19 @@ export async function createRecords<C extends Columns>(
   unit: Unit,
   resource: Resource<C>,
   request: RequestItems<NewRecord<C>>,
-): Promise<readonly RowOf<C>[] | Refusal> {
+): Promise<readonly RowOf<C>[]> {
   if (request.items.length === 0) return [];
   const values: RequestItems<Values> = request;
-  const refusal = await referenceRefusal(unit, resource, values);
-  if (refusal !== null) return refusal;
+  await referenceRefusal(unit, resource, values);
   const ids = values.items.map(() => unit.newId(resource.idPrefix)).sort();
   const rows = values.items.map((item, index) =>
     completeRow(unit, resource, { id: assertPresent(ids[index], 'an id for every row'), ...item }),
   );
   const [only, ...others] = rows;
-  const results =
+  const stored =
     only !== undefined && others.length === 0
-      ? [await insertOne(unit, resource, only)]
-      : await insertMany(unit, resource, rows);
-  const stored = collect({ items: results, isBulk: request.isBulk }, (result) => result);
-  if (isRefusal(stored)) return stored;
+      ? [await ofItem({ index: 0, isBulk: request.isBulk }, () => insertOne(unit, resource, only))]
+      : await insertMany(unit, resource, { items: rows, isBulk: request.isBulk });
   for (const after of stored) recordChange(unit, resource, { before: null, after });
   return stored;
 }
@@ -214,9 +212,9 @@ export async function createRecord<C extends Columns>(
   unit: Unit,
   resource: Resource<C>,
   values: NewRecord<C>,
-): Promise<RowOf<C> | Refusal> {
+): Promise<RowOf<C>> {
   const stored = await createRecords(unit, resource, { items: [values], isBulk: false });
-  return isRefusal(stored) ? stored : assertPresent(stored[0], `the new ${resource.name}`);
+  return assertPresent(stored[0], `the new ${resource.name}`);
 }
 
 /** A part of a record that is not audited by itself, with the id that it gets. */

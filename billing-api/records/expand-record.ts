@@ -1,6 +1,6 @@
 import type { Columns } from './columns.js';
 import { findRecord, findRecords } from './find-record.js';
-import { isRefusal, notFound, type Refusal } from './refusal.js';
+import { notFound, Refused } from './refusal.js';
 import { recordToDto, type AnswerOf, type Resource, type RowOf } from './resource.js';
 import type { ReadUnit } from './unit.js';
 
@@ -8,7 +8,7 @@ import type { ReadUnit } from './unit.js';
 export type Expansion<Row, Answer> = (
   unit: ReadUnit,
   rows: readonly Row[],
-) => Promise<((row: Row) => Answer) | Refusal>;
+) => Promise<(row: Row) => Answer>;
 
 /**
  * The expandable members of a resource. An expanded record carries no expansions of its own, so
@@ -51,7 +51,7 @@ export async function expandRecords<Row, Answers extends object>(
     readonly expansions: Expansions<Row, Answers>;
     readonly names: ReadonlySet<string> | 'all';
   },
-): Promise<readonly Expanded<Row, Answers>[] | Refusal> {
+): Promise<readonly Expanded<Row, Answers>[]> {
   const readers: (readonly [string, (row: Row) => unknown])[] = [];
   const entries: [string, Expansion<Row, unknown>][] = Object.entries(wanted.expansions);
   for (const [name, expansion] of entries) {
@@ -60,7 +60,6 @@ export async function expandRecords<Row, Answers extends object>(
       continue;
     }
     const read = await expansion(unit, rows);
-    if (isRefusal(read)) return read;
     readers.push([name, read]);
   }
   return rows.map((row) => {
@@ -75,9 +74,9 @@ export async function readExpanded<C extends Columns, Answers extends object>(
   unit: ReadUnit,
   resource: Resource<C>,
   wanted: { readonly id: string; readonly expansions: Expansions<RowOf<C>, Answers> },
-): Promise<Expanded<RowOf<C>, Answers> | Refusal> {
+): Promise<Expanded<RowOf<C>, Answers>> {
   const row = await findRecord(unit, resource, wanted.id);
-  if (row === null) return notFound(resource.name, wanted.id);
+  if (row === null) throw new Refused(notFound(resource.name, wanted.id));
   return expandRecord(unit, row, wanted.expansions);
 }
 
@@ -86,9 +85,9 @@ export async function expandRecord<Row, Answers extends object>(
   unit: ReadUnit,
   row: Row,
   expansions: Expansions<Row, Answers>,
-): Promise<Expanded<Row, Answers> | Refusal> {
+): Promise<Expanded<Row, Answers>> {
   const expanded = await expandRecords(unit, [row], { expansions, names: 'all' });
-  return isRefusal(expanded) ? expanded : (expanded[0] ?? { row, expansions: {} });
+  return expanded[0] ?? { row, expansions: {} };
 }
 
 /** A record with its expansions as it is answered. */

@@ -1,7 +1,7 @@
 import { sql, type FragmentSqlToken } from 'slonik';
 import type { Columns } from './columns.js';
 import { allOf, isOfScope, isPublished, type Conditions } from './conditions.js';
-import { notFound, notPublished, type Refusal } from './refusal.js';
+import { accept, notFound, notPublished, Refused } from './refusal.js';
 import type { ColumnName, Resource, RowOf } from './resource.js';
 import type { StatementUnit } from './unit.js';
 
@@ -79,8 +79,8 @@ export async function readRecord<C extends Columns>(
   unit: StatementUnit,
   resource: Resource<C>,
   id: string,
-): Promise<RowOf<C> | Refusal> {
-  return (await findRecord(unit, resource, id)) ?? notFound(resource.name, id);
+): Promise<RowOf<C>> {
+  return accept((await findRecord(unit, resource, id)) ?? notFound(resource.name, id));
 }
 
 /** As `findRecord`; until the unit ends nobody else changes the record. */
@@ -139,8 +139,8 @@ export async function holdPublished<C extends Columns>(
   unit: StatementUnit,
   resource: Resource<C>,
   id: string,
-): Promise<RowOf<C> | Refusal> {
+): Promise<RowOf<C>> {
   const row = (await holdRecords(unit, resource, [id])).get(id);
-  if (row === undefined) return notFound(resource.name, id);
-  return row.status === 'published' ? row : notPublished(resource.name, row.status);
+  if (row === undefined) throw new Refused(notFound(resource.name, id));
+  return accept(row.status === 'published' ? row : notPublished(resource.name, row.status));
 }

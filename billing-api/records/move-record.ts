@@ -4,7 +4,7 @@ import { targetRefusal, writeRow, type ChangeTarget } from './change-record.js';
 import type { Columns } from './columns.js';
 import { lockRecord } from './find-record.js';
 import { announce, recordAudit } from './recorded-change.js';
-import { isRefusal, notFound, Refusal } from './refusal.js';
+import { accept, notFound, Refusal, Refused } from './refusal.js';
 import { stateIn, type Patch, type Resource, type RowOf } from './resource.js';
 import type { Unit } from './unit.js';
 
@@ -33,26 +33,23 @@ export async function moveRecord<C extends Columns, State extends string, MoveNa
   unit: Unit,
   resource: Resource<C>,
   { target, lifecycle, move, to: goal, patch = () => ({}), told }: RecordMove<C, State, MoveName>,
-): Promise<RowOf<C> | Refusal> {
+): Promise<RowOf<C>> {
   const { lifecycle: declared } = resource;
   assertThat(declared?.of === lifecycle, `a ${resource.name} lives by another life cycle`);
   const row = await lockRecord(unit, resource, target.id);
-  if (row === null) return notFound(resource.name, target.id);
+  if (row === null) throw new Refused(notFound(resource.name, target.id));
   const state = lifecycle.states.find((one) => one === stateIn(declared, row));
   assertThat(state !== undefined, `the ${resource.name} is in a state of its life cycle`);
   const problem = problemOfMove(lifecycle, move, state);
-  const refusal = targetRefusal(resource, row, target);
-  if (refusal !== null) return refusal;
-  if (problem !== null) return new Refusal('invalid_operation', problem);
+  accept(targetRefusal(resource, row, target));
+  if (problem !== null) throw new Refused(new Refusal('invalid_operation', problem));
   const to = typeof goal === 'function' ? goal(row) : goal;
   assertThat(lifecycle.moves[move].to.includes(to), `${move} does not lead to ${to}`);
-  const beside = await patch(row);
-  if (isRefusal(beside)) return beside;
+  const beside = accept(await patch(row));
   const after = await writeRow(unit, resource, {
     row,
     patch: { ...beside, [declared.column]: to },
   });
-  if (isRefusal(after)) return after;
   recordAudit(unit, resource, { before: row, after, action: move });
   const { announces: name } = lifecycle.moves[move];
   if (name === null) return after;

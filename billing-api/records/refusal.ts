@@ -22,8 +22,8 @@ export class Refusal {
 }
 
 /**
- * A refusal that only the reading of the stores finds, below what answers with refusals: the edge
- * answers it like any other.
+ * A refusal on its way out of a unit, which it rolls back (docs/style.md 5). Whoever began the unit
+ * answers it; one that is thrown outside of any is answered by the edge like any other.
  */
 export class Refused extends Error {
   constructor(readonly refusal: Refusal) {
@@ -33,12 +33,34 @@ export class Refused extends Error {
 }
 
 /**
- * Requires that a write was not refused which nobody asked for by itself, such as the end of a
- * workflow: a job then tries again and is parked in the end, and a request is answered with it.
+ * What a judgement allows. Of one that answers a refusal or null, null remains.
+ * @throws Refused when it refuses.
+ */
+export function accept<T>(judged: T | Refusal): T {
+  if (isRefusal(judged)) throw new Refused(judged);
+  return judged;
+}
+
+/** What the work answers, or the refusal that it has thrown. */
+export async function answerOf<T>(work: () => Promise<T>): Promise<T | Refusal> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refused) return error.refusal;
+    throw error;
+  }
+}
+
+/**
+ * Does the work; what refuses it is told in other words, as about another place of the request.
  * @throws Refused
  */
-export function assertNotRefused(result: unknown): void {
-  if (isRefusal(result)) throw new Refused(result);
+export async function reworded<T>(
+  work: () => Promise<T>,
+  reword: (refusal: Refusal) => Refusal,
+): Promise<T> {
+  const answer = await answerOf(work);
+  return accept(isRefusal(answer) ? reword(answer) : answer);
 }
 
 /** A request that breaks the rules of docs/domain.md 3; the first problem becomes the message. */
@@ -112,6 +134,17 @@ function refusalAt(refusal: Refusal, index: number): Refusal {
     `${place}: ${refusal.message}`,
     placed.length === 0 ? { [place]: refusal.message } : Object.fromEntries(placed),
   );
+}
+
+/**
+ * Does the work of one item; what refuses it names the index when the request has several.
+ * @throws Refused
+ */
+export function ofItem<T>(
+  { index, isBulk }: { readonly index: number; readonly isBulk: boolean },
+  work: () => Promise<T>,
+): Promise<T> {
+  return isBulk ? reworded(work, (refusal) => refusalAt(refusal, index)) : work();
 }
 
 /** Reads every item in order, up to the first one that is refused. */

@@ -7,7 +7,7 @@ import type { Columns } from './columns.js';
 import { allOf, isOfScope, type Conditions } from './conditions.js';
 import { expandRecords, type Expanded, type Expansions } from './expand-record.js';
 import type { PaginationDto } from './record-dto.js';
-import { isRefusal, type Refusal } from './refusal.js';
+import { accept } from './refusal.js';
 import type { ColumnName, Resource, RowOf } from './resource.js';
 import {
   readSearch,
@@ -199,15 +199,14 @@ export async function searchExpanded<C extends Columns, Answers extends object>(
   unit: ReadUnit,
   resource: Resource<C>,
   search: Search<C> & { readonly expansions: Expansions<RowOf<C>, Answers> },
-): Promise<Page<Expanded<RowOf<C>, Answers>> | Refusal> {
+): Promise<Page<Expanded<RowOf<C>, Answers>>> {
   const { expansions } = search;
   const searchable = { members: resource.members, expandable: Object.keys(expansions) };
-  const command = readSearch(search.request, searchable);
-  if (isRefusal(command)) return command;
+  const command = accept(readSearch(search.request, searchable));
   const where = whereSql(command, search.conditions);
   const { items: rows, pagination } = await findPage(unit, resource, { command, where });
   const items = await expandRecords(unit, rows, { expansions, names: command.expand });
-  return isRefusal(items) ? items : { items, pagination };
+  return { items, pagination };
 }
 
 /** As `searchExpanded`, for a resource without expandable members. */
@@ -215,9 +214,9 @@ export async function searchRecords<C extends Columns>(
   unit: ReadUnit,
   resource: Resource<C>,
   search: Search<C>,
-): Promise<Page<RowOf<C>> | Refusal> {
+): Promise<Page<RowOf<C>>> {
   const page = await searchExpanded(unit, resource, { ...search, expansions: {} });
-  return isRefusal(page) ? page : { ...page, items: page.items.map(({ row }) => row) };
+  return { ...page, items: page.items.map(({ row }) => row) };
 }
 
 /** A page as it is answered; others have their turns while a long one is made. */

@@ -11,8 +11,8 @@ import { bootstrap } from '../../sql/bootstrap.js';
 import { createDatabase, type Database } from '../../sql/pool.js';
 import { createRecord } from './create-record.js';
 import type { Actor, Occasion, RequestActor } from './occasion.js';
-import { isRefusal, Refusal } from './refusal.js';
-import { readUnit, writeUnit, type Unit, type WriteDependencies } from './unit.js';
+import { isRefusal, Refusal, Refused } from './refusal.js';
+import { mustRead, readUnit, type Unit, type WriteDependencies, writeUnit } from './unit.js';
 import { setTestClock } from '../testing/set-test-clock.js';
 import { testOccasion } from '../testing/test-occasion.js';
 
@@ -75,7 +75,7 @@ describe('the instant of a unit', () => {
     const read = await readUnit(dependencies, occasion, ({ now }) => Promise.resolve(now));
     await setTestClock(database, occasion.environment, SPRING + 1);
     const refused = await writeUnit(dependencies, occasion, ({ now }) =>
-      Promise.resolve(new Refusal('invalid_operation', String(now))),
+      Promise.reject(new Refused(new Refusal('invalid_operation', String(now)))),
     );
     expect([read, refused]).toMatchObject([SPRING, { message: String(SPRING + 1) }]);
     await setTestClock(database, occasion.environment, SPRING + 2);
@@ -192,7 +192,7 @@ describe('a read unit', () => {
     database: { database },
   }) => {
     const [dependencies, occasion] = await occasionOn(database);
-    const [before, after] = await readUnit(dependencies, occasion, async ({ tx }) => {
+    const [before, after] = await mustRead(dependencies, occasion, async ({ tx }) => {
       const first = await tx.any(namesOf);
       await writeUnit(dependencies, occasion, (unit) => insertCustomer(unit, 'meanwhile'));
       return [first, await tx.any(namesOf)];
@@ -250,7 +250,7 @@ describe('a write unit', () => {
     const refusal = new Refusal('invalid_operation', 'no');
     const answer = await writeUnit(dependencies, occasion, async (unit) => {
       await insertCustomer(unit, 'refused');
-      return refusal;
+      throw new Refused(refusal);
     });
     const after = await ownerOf(database).one(backendPid);
     const stored = await ownerOf(database).any(namesOf);

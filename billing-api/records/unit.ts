@@ -8,7 +8,7 @@ import { noRows } from '../../sql/columns.js';
 import { Rollback, type Database } from '../../sql/pool.js';
 import type { Actor, IdempotencyClaim, Occasion, Reading } from './occasion.js';
 import type { NewSystemEvent, RecordedChange } from './recorded-change.js';
-import { isRefusal } from './refusal.js';
+import { accept, answerOf, isRefusal, type Refusal } from './refusal.js';
 import { storeChanges } from './store-changes.js';
 
 export type BillingDatabase = Database;
@@ -50,60 +50,77 @@ export type Unit = ReadUnit & {
   readonly events: NewSystemEvent[];
 };
 
-/** Carries a refusal out of the transaction that it rolls back; never leaves this file. */
-class RefusedUnit<Result> extends Rollback {
-  constructor(readonly result: Result) {
+/** Rolls a transaction back because of a refusal; never leaves this file. */
+class RefusedUnit extends Rollback {
+  constructor(readonly refusal: Refusal) {
     super('refused');
   }
-}
-
-/** Only this file makes them, each of the result of the unit that it ends. */
-function isRefused<Result>(error: unknown): error is RefusedUnit<Result> {
-  return error instanceof RefusedUnit;
 }
 
 /**
  * Reads one environment: all statements see the same snapshot, whatever is committed meanwhile,
  * and none of them can write or lock. `work` runs again when the clock of the environment turns out
- * to show another instant.
+ * to show another instant. A refusal that `work` throws is answered.
  */
 export function readUnit<T>(
   { database, clock }: ReadDependencies,
   { environment, at }: Reading,
   work: (unit: ReadUnit) => Promise<T>,
-): Promise<T> {
+): Promise<T | Refusal> {
   return database.readSnapshot(environment, (tx, testClock) =>
-    work({ tx, environment, now: at ?? testClock ?? clock.now() }),
+    answerOf(async () => work({ tx, environment, now: at ?? testClock ?? clock.now() })),
   );
 }
 
 /**
- * Changes one environment in one transaction: all of it or, when `work` answers with a refusal,
- * nothing. What `work` reads for the answer belongs to the same transaction. A claim on an
- * Idempotency-Key is marked as applied in it, so that a retry after a crash never does the work
- * twice. `work` may run several times (deadlocks, a clock that has moved), so it must do nothing
- * but SQL.
+ * Changes one environment in one transaction: all of it or, when `work` throws a refusal, nothing;
+ * the refusal is answered. What `work` reads for the answer belongs to the same transaction. A
+ * claim on an Idempotency-Key is marked as applied in it, so that a retry after a crash never does
+ * the work twice. `work` may run several times (deadlocks, a clock that has moved), so it must do
+ * nothing but SQL.
  */
-export async function writeUnit<Result>(
+export async function writeUnit<T>(
   { database, clock, createId }: WriteDependencies,
   { environment, at, actor }: Occasion,
-  work: (unit: Unit) => Promise<Result>,
-): Promise<Result> {
+  work: (unit: Unit) => Promise<T>,
+): Promise<T | Refusal> {
   const began = clock.now();
   try {
     return await database.asEnvironment(environment, async (tx, testClock) => {
       const now = at ?? testClock ?? began;
       const unit = { tx, environment, actor, now, newId: createId, changes: [], events: [] };
-      const result = await work(unit);
-      if (isRefusal(result)) throw new RefusedUnit<Result>(result);
+      const result = await answerOf(async () => work(unit));
+      if (isRefusal(result)) throw new RefusedUnit(result);
       if (actor.kind === 'request' && actor.claim !== null) await markApplied(tx, actor.claim);
       await storeChanges(unit);
       return result;
     });
   } catch (error: unknown) {
-    if (isRefused<Result>(error)) return error.result;
+    if (error instanceof RefusedUnit) return error.refusal;
     throw error;
   }
+}
+
+/**
+ * The same for whoever has no one whom a refusal could be told, as a job, which then fails and is
+ * tried again.
+ * @throws Refused
+ */
+export async function mustRead<T>(
+  dependencies: ReadDependencies,
+  reading: Reading,
+  work: (unit: ReadUnit) => Promise<T>,
+): Promise<T> {
+  return accept<T>(await readUnit(dependencies, reading, work));
+}
+
+/** @throws Refused, with nothing stored. */
+export async function mustWrite<T>(
+  dependencies: WriteDependencies,
+  occasion: Occasion,
+  work: (unit: Unit) => Promise<T>,
+): Promise<T> {
+  return accept<T>(await writeUnit(dependencies, occasion, work));
 }
 
 /** @throws when the claim has been taken over: the whole change is then rolled back. */

@@ -20,7 +20,7 @@ type Billed = { readonly dependencies: BillingDependencies; readonly occasion: O
 async function take<T>(
   { dependencies, occasion }: Billed,
   findDue: (unit: ReadUnit) => Promise<readonly InvoiceTask[]>,
-  store: (unit: Unit, computed: readonly ComputedTask[]) => Promise<T | Refusal>,
+  store: (unit: Unit, computed: readonly ComputedTask[]) => Promise<T>,
 ): Promise<T | Refusal | null> {
   const { computed } = await computeTasks(dependencies, occasion, findDue);
   if (computed.length === 0) return null;

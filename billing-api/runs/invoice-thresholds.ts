@@ -10,8 +10,7 @@ import { findInvoiceConfig } from '../platform/settings/invoice-config.js';
 import { updateRecords } from '../records/change-records.js';
 import { isOfEnvironment } from '../records/conditions.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
-import { isRefusal, type Refusal } from '../records/refusal.js';
-import { readUnit, writeUnit, type ReadUnit, type Unit } from '../records/unit.js';
+import { mustRead, mustWrite, type ReadUnit, type Unit } from '../records/unit.js';
 import { insertPeriods, replaceLastPeriod } from '../subscriptions/periods/periods-store.js';
 import { withoutWaits } from '../invoicing/finalize/awaited-meters.js';
 import { asComputed, finalizeDrafts } from '../invoicing/finalize/finalize-drafts.js';
@@ -82,14 +81,14 @@ async function splitPeriods(
 }
 
 /** Stores threshold invoices that wait for no meter, and begins the next part of each period. */
-async function storeReached(unit: Unit, found: readonly ComputedTask[]): Promise<null | Refusal> {
+async function storeReached(unit: Unit, found: readonly ComputedTask[]): Promise<void> {
   const reached = await withoutWaits(unit, found);
   const held = await holdUnchanged(
     unit,
     reached.map(({ query }) => query),
   );
   const kept = reached.filter(({ query }) => held.has(query.task.subscriptionId));
-  if (kept.length === 0) return null;
+  if (kept.length === 0) return;
   const drafts = await storeDrafts(
     unit,
     kept.map((computed) => {
@@ -98,7 +97,6 @@ async function storeReached(unit: Unit, found: readonly ComputedTask[]): Promise
       return { computed, finalizeAt: null, held: subscription };
     }),
   );
-  if (isRefusal(drafts)) return drafts;
   await splitPeriods(
     unit,
     kept.map(({ query: { task, loaded } }) => {
@@ -109,10 +107,8 @@ async function storeReached(unit: Unit, found: readonly ComputedTask[]): Promise
     row: mustGet(held, task.subscriptionId, 'a held subscription').subscription,
     patch: { current_period_start: task.period.endMs },
   }));
-  const changed = await updateRecords(unit, SUBSCRIPTIONS, begun);
-  if (isRefusal(changed)) return changed;
-  const final = await finalizeDrafts(unit, await findInvoiceConfig(unit), drafts.map(asComputed));
-  return isRefusal(final) ? final : null;
+  await updateRecords(unit, SUBSCRIPTIONS, begun);
+  await finalizeDrafts(unit, await findInvoiceConfig(unit), drafts.map(asComputed));
 }
 
 /** A subscription that could not be invoiced, with the reason. */
@@ -137,9 +133,7 @@ async function takeTogether(
   });
   const reached = computed.filter(isReached);
   if (reached.length > 0) {
-    const done = await writeUnit(dependencies, occasion, (unit) => storeReached(unit, reached));
-    // Several have no one whom a refusal could be told.
-    if (isRefusal(done)) throw new Error(done.message);
+    await mustWrite(dependencies, occasion, (unit) => storeReached(unit, reached));
   }
   const failed = refused.map(({ task: { subscriptionId }, refusal }) => {
     return { subscriptionId, reason: refusal.message };
@@ -153,7 +147,7 @@ async function takeSingly(
   occasion: Occasion<JobActor>,
   asked: Asked,
 ): Promise<Looked> {
-  const tasks = await readUnit(dependencies, occasion, (unit) => findRunning(unit, asked));
+  const tasks = await mustRead(dependencies, occasion, (unit) => findRunning(unit, asked));
   const failed: FailedThreshold[] = [];
   for (const { subscriptionId } of tasks) {
     const alone = { after: null, only: subscriptionId };

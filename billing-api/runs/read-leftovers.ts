@@ -6,7 +6,7 @@ import { rowIsOfEnvironment } from '../records/conditions.js';
 import type { Occasion } from '../records/occasion.js';
 import type { PageRequest } from '../records/record-dto.js';
 import type { Page } from '../records/search-records.js';
-import { readUnit, type ReadDependencies } from '../records/unit.js';
+import { mustRead, type ReadDependencies } from '../records/unit.js';
 import { SETTLE_PAUSE } from '../subscription-life/pauses/settle-pauses.js';
 import { BILL_SUBSCRIPTION, FINALIZE_EDITED, FINALIZE_INVOICE } from './due-tasks.js';
 import { leftoverRow, type LeftoverRow } from './leftover-item.js';
@@ -19,7 +19,7 @@ export function readLeftovers(
   query: PageRequest,
 ): Promise<Page<LeftoverRow>> {
   const { limit = 50, offset = 0 } = query;
-  return readUnit(dependencies, occasion, async ({ tx, environment, now }) => {
+  return mustRead(dependencies, occasion, async ({ tx, environment, now }) => {
     const { tenantId, environmentId } = environment;
     const at = sql.fragment`${formatInstant(now)}::timestamptz`;
     const found = sql.fragment`

@@ -5,7 +5,7 @@ import { INVOICES } from '../declarations/invoices/invoice.resource.js';
 import { isOfEnvironment, rowIsIn } from '../records/conditions.js';
 import type { JobActor, Occasion, RequestActor } from '../records/occasion.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
-import { readUnit, writeUnit, type ReadUnit } from '../records/unit.js';
+import { mustRead, type ReadUnit, writeUnit } from '../records/unit.js';
 import { storeRecomputed } from '../invoicing/invoices/recompute-invoice.js';
 import { computeTasks, type BillingDependencies } from '../invoicing/drafts/compute-tasks.js';
 import { replaceComputations } from '../invoicing/drafts/hold-drafts.js';
@@ -81,7 +81,7 @@ async function recomputeSingly(
   let after = from;
   for (let count = 0; count < PAGE; count += 1) {
     const which = { after, only: null, limit: 1 };
-    const page = await readUnit(dependencies, occasion, (unit) => findDrafts(unit, which));
+    const page = await mustRead(dependencies, occasion, (unit) => findDrafts(unit, which));
     const id = page.tasks[0]?.invoiceId ?? null;
     try {
       const done = await recomputePage(dependencies, occasion, which);

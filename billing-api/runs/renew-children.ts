@@ -4,7 +4,7 @@ import {
   type SubscriptionRow,
 } from '../declarations/subscriptions/subscription.resource.js';
 import { rowIsOfEnvironment } from '../records/conditions.js';
-import { isRefusal, type Refusal } from '../records/refusal.js';
+import { accept } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
 import { loadBilledSubscription } from '../subscriptions/loaded-subscription.js';
 import { lockDue, type DueQuery } from '../due/due-items.js';
@@ -26,10 +26,9 @@ function lockEnded(unit: Unit, due: DueQuery): Promise<readonly SubscriptionRow[
   return lockDue(unit, SUBSCRIPTIONS, { kind: 'renewal', job: RENEW_CHILD, due, where });
 }
 
-async function renew(unit: Unit, subscription: SubscriptionRow): Promise<Refusal | null> {
+async function renew(unit: Unit, subscription: SubscriptionRow): Promise<void> {
   const loaded = await loadBilledSubscription(unit, subscription.id);
-  if (isRefusal(loaded)) return loaded;
-  return beginPeriods(unit, [begunOf(loaded, { subscription })]);
+  accept(await beginPeriods(unit, [begunOf(loaded, { subscription })]));
 }
 
 /**

@@ -2,8 +2,8 @@ import { INVOICE } from '../domain/lifecycle/invoice-lifecycle.js';
 import type { InvoiceRow } from '../declarations/invoices/invoice.resource.js';
 import { findInvoiceConfig } from '../platform/settings/invoice-config.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
-import { isRefusal, type Refusal } from '../records/refusal.js';
-import { readUnit, writeUnit, type ReadUnit, type Unit } from '../records/unit.js';
+import { accept } from '../records/refusal.js';
+import { mustRead, mustWrite, type ReadUnit, type Unit } from '../records/unit.js';
 import {
   computeTasks,
   type BillingDependencies,
@@ -32,7 +32,7 @@ export type TurnResult = {
 /** One kind of thing that falls due, and what is done about it. */
 export type BillingTurn = {
   readonly findDue: (unit: ReadUnit, due: DueQuery) => Promise<readonly InvoiceTask[]>;
-  readonly store: (unit: Unit, computed: readonly ComputedTask[]) => Promise<number | Refusal>;
+  readonly store: (unit: Unit, computed: readonly ComputedTask[]) => Promise<number>;
 };
 
 /**
@@ -42,8 +42,8 @@ export type BillingTurn = {
 export const RENEWAL: BillingTurn = {
   findDue: findEndedPeriods,
   store: async (unit, computed) => {
-    const drafts = await renewSubscriptions(unit, computed);
-    return isRefusal(drafts) ? drafts : drafts.length;
+    const drafts = accept(await renewSubscriptions(unit, computed));
+    return drafts.length;
   },
 };
 
@@ -55,7 +55,7 @@ export const FINALIZATION: BillingTurn = {
     const drafts = await replaceComputations(unit, ready, INVOICE.groups.draft);
     if (drafts.length === 0) return 0;
     const done = await finalizeDrafts(unit, await findInvoiceConfig(unit), drafts);
-    return isRefusal(done) ? done : done.finalized.length + done.skipped.length;
+    return done.finalized.length + done.skipped.length;
   },
 };
 
@@ -65,7 +65,7 @@ export function findDue(
   occasion: Occasion<JobActor>,
   { findDue: find, due }: BillingTurn & { readonly due: DueQuery },
 ): Promise<readonly InvoiceTask[]> {
-  return readUnit(dependencies, occasion, (unit) => find(unit, due));
+  return mustRead(dependencies, occasion, (unit) => find(unit, due));
 }
 
 /**
@@ -81,16 +81,13 @@ export async function takeTurn(
     find(unit, due),
   );
   if (computed.length === 0) return { done: 0, overtaken: 0, refused };
-  const done = await writeUnit(dependencies, occasion, (unit) => store(unit, computed));
-  // Several invoices have no one whom a refusal could be told: the job fails and is tried again.
-  if (isRefusal(done)) throw new Error(done.message);
+  const done = await mustWrite(dependencies, occasion, (unit) => store(unit, computed));
   return { done, overtaken: computed.length - done, refused };
 }
 
-async function finalize(unit: Unit, rows: readonly InvoiceRow[]): Promise<Refusal | null> {
+async function finalize(unit: Unit, rows: readonly InvoiceRow[]): Promise<void> {
   const drafts = await reviseDrafts(unit, rows);
-  const stored = await finalizeDrafts(unit, await findInvoiceConfig(unit), drafts);
-  return isRefusal(stored) ? stored : null;
+  await finalizeDrafts(unit, await findInvoiceConfig(unit), drafts);
 }
 
 /**

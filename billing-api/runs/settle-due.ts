@@ -17,7 +17,6 @@ import { postGroups, type NewGroup } from '../money/ledger/post-groups.js';
 import { isOfEnvironment, rowIsOfEnvironment } from '../records/conditions.js';
 import { lockRecordsForChange } from '../records/find-record.js';
 import { announce } from '../records/recorded-change.js';
-import { isRefusal, type Refusal } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
 import { mustGet } from '../../runtime/failure.js';
 import { announcePhase, beginPhases } from '../subscriptions/phases-store.js';
@@ -63,10 +62,7 @@ async function lockExpired(unit: Unit, due: DueQuery): Promise<readonly WalletTr
 }
 
 /** Takes what is left of expired credits (docs/domain.md 20.6). */
-async function expire(
-  unit: Unit,
-  credits: readonly WalletTransactionRow[],
-): Promise<Refusal | null> {
+async function expire(unit: Unit, credits: readonly WalletTransactionRow[]): Promise<void> {
   const wallets = new Map(
     await lockRecordsForChange(
       unit,
@@ -81,12 +77,10 @@ async function expire(
       movement: { credits: left, reason: 'CREDIT_EXPIRED', parentId: id },
       uses: [{ creditId: id, credits: left }],
     });
-    if (isRefusal(moved)) return moved;
     wallets.set(walletId, moved.wallet);
     groups.push({ ...groupOf(moved), postings: postingsOfLoss(shareOf(moved)) });
   }
   await postGroups(unit, groups);
-  return null;
 }
 
 /** Notes of unpaid invoices whose due date has passed that this is told (docs/domain.md 17.5). */
@@ -101,9 +95,8 @@ async function takeOverdue(unit: Unit, due: DueQuery): Promise<readonly InvoiceR
     SELECT * FROM told ORDER BY due_date, id`);
 }
 
-async function tellOverdue(unit: Unit, row: InvoiceRow): Promise<null> {
+async function tellOverdue(unit: Unit, row: InvoiceRow): Promise<void> {
   await announceInvoice(unit, row, 'invoice.payment.overdue');
-  return null;
 }
 
 /**
@@ -124,10 +117,9 @@ async function takeNearRenewals(unit: Unit, due: DueQuery): Promise<readonly Sub
     SELECT * FROM told ORDER BY current_period_end, id`);
 }
 
-async function tellRenewal(unit: Unit, row: SubscriptionRow): Promise<null> {
+async function tellRenewal(unit: Unit, row: SubscriptionRow): Promise<void> {
   const told = await toldOfSubscription(unit, row);
   announce(unit, SUBSCRIPTIONS, { id: row.id, name: 'subscription.renewal.due', told });
-  return null;
 }
 
 /** Begins the phases whose time has come. */
@@ -136,9 +128,9 @@ async function takeBegun(unit: Unit, due: DueQuery): Promise<readonly PhaseRow[]
   return rows.length === 0 ? [] : beginPhases(unit, rows.map(idOf));
 }
 
-function tellPhase(unit: Unit, phase: PhaseRow): Promise<null> {
+function tellPhase(unit: Unit, phase: PhaseRow): Promise<void> {
   announcePhase(unit, phase, 'updated');
-  return Promise.resolve(null);
+  return Promise.resolve();
 }
 
 export const EXPIRIES_DUE = dueStep({

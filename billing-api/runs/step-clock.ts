@@ -4,14 +4,7 @@ import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import { instantColumn, noRows } from '../../sql/columns.js';
 import { isOfEnvironment } from '../records/conditions.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
-import { isRefusal, type Refusal } from '../records/refusal.js';
-import {
-  readUnit,
-  writeUnit,
-  type ReadUnit,
-  type Unit,
-  type WriteDependencies,
-} from '../records/unit.js';
+import { mustRead, mustWrite, type ReadUnit, type WriteDependencies } from '../records/unit.js';
 
 /** A clock on its way. */
 export type Advance = {
@@ -28,7 +21,7 @@ export function findAdvance(
   occasion: Occasion,
   id: string,
 ): Promise<Advance | null> {
-  return readUnit(dependencies, occasion, async ({ tx }) => {
+  return mustRead(dependencies, occasion, async ({ tx }) => {
     const row = await tx.maybeOne(sql.type(advanceRow)`
       SELECT now, advance_to FROM test_clocks
       WHERE id = ${id} AND clock_status = 'advancing' AND ${isOfEnvironment}`);
@@ -48,16 +41,6 @@ async function findNextDue(unit: ReadUnit, to: InstantMs): Promise<InstantMs | n
   return at;
 }
 
-async function write(
-  dependencies: WriteDependencies,
-  occasion: Occasion<JobActor>,
-  work: (unit: Unit) => Promise<InstantMs | null>,
-): Promise<InstantMs | null> {
-  const done: InstantMs | null | Refusal = await writeUnit(dependencies, occasion, work);
-  if (isRefusal(done)) throw new Error(done.message);
-  return done;
-}
-
 /**
  * Turns a clock to the next instant at which something falls due, and answers it; null when nothing
  * does before its end, or the clock is gone.
@@ -67,7 +50,7 @@ export function stepClock(
   occasion: Occasion<JobActor>,
   { id, to }: Advance,
 ): Promise<InstantMs | null> {
-  return write(dependencies, occasion, async (unit) => {
+  return mustWrite(dependencies, occasion, async (unit) => {
     const at = await findNextDue(unit, to);
     if (at === null) return null;
     const { rowCount } = await unit.tx.query(sql.type(noRows)`
@@ -83,7 +66,7 @@ export async function endAdvance(
   occasion: Occasion<JobActor>,
   { id, to }: Advance,
 ): Promise<void> {
-  await write(dependencies, occasion, async ({ tx }) => {
+  await mustWrite(dependencies, occasion, async ({ tx }) => {
     await tx.query(sql.type(noRows)`
       UPDATE test_clocks SET now = ${formatInstant(to)}::timestamptz, clock_status = 'ready',
         advance_to = NULL
@@ -98,7 +81,7 @@ export async function failAdvance(
   occasion: Occasion<JobActor>,
   { advance, reason }: { readonly advance: Advance; readonly reason: string },
 ): Promise<void> {
-  await write(dependencies, occasion, async ({ tx }) => {
+  await mustWrite(dependencies, occasion, async ({ tx }) => {
     await tx.query(sql.type(noRows)`
       UPDATE test_clocks SET clock_status = 'failed', failure_reason = ${reason.slice(0, 1000)},
         advance_to = NULL

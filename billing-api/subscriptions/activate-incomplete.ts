@@ -5,7 +5,7 @@ import {
 import { SUBSCRIPTION } from '../domain/lifecycle/subscription-lifecycle.js';
 import { lockRecord } from '../records/find-record.js';
 import { moveRecord } from '../records/move-record.js';
-import { isRefusal, notFound, type Refusal } from '../records/refusal.js';
+import { notFound, Refused } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
 import { withChildren } from './follow-parent.js';
 import { awaitRenewal } from './periods/periods-store.js';
@@ -16,12 +16,9 @@ import { toldOfSubscription } from './subscription-events.js';
  * leaves one in any other state as it is. What fell due meanwhile is done by the next run of its
  * environment.
  */
-export async function activateIncomplete(
-  unit: Unit,
-  id: string,
-): Promise<SubscriptionRow | Refusal> {
+export async function activateIncomplete(unit: Unit, id: string): Promise<SubscriptionRow> {
   const row = await lockRecord(unit, SUBSCRIPTIONS, id);
-  if (row === null) return notFound(SUBSCRIPTIONS.name, id);
+  if (row === null) throw new Refused(notFound(SUBSCRIPTIONS.name, id));
   if (row.subscription_status !== 'incomplete') return row;
   const active = await moveRecord(unit, SUBSCRIPTIONS, {
     target: { id },
@@ -30,7 +27,6 @@ export async function activateIncomplete(
     to: 'active',
     told: (after) => toldOfSubscription(unit, after),
   });
-  if (isRefusal(active)) return active;
   await awaitRenewal(unit, id);
   return withChildren(unit, active);
 }

@@ -5,7 +5,6 @@ import { ADDON_ASSOCIATION } from '../domain/lifecycle/subscription-lifecycle.js
 import { updateRecord } from '../records/change-record.js';
 import { isOfEnvironment, isOneOf, rowIsIn } from '../records/conditions.js';
 import { findPublished } from '../records/find-record.js';
-import { isRefusal, type Refusal } from '../records/refusal.js';
 import type { Transaction, Unit } from '../records/unit.js';
 import {
   ADDON_ASSOCIATIONS,
@@ -46,8 +45,8 @@ export async function moveAddonEnds(
   unit: Unit,
   subscriptionId: string,
   { fromMs, toMs }: { readonly fromMs: InstantMs; readonly toMs: InstantMs },
-): Promise<Refusal | null> {
-  if (fromMs === toMs) return null;
+): Promise<void> {
+  if (fromMs === toMs) return;
   const from = formatInstant(fromMs);
   const addons = await unit.tx.any(sql.type(ADDON_ASSOCIATIONS.row)`
     SELECT * FROM addon_associations
@@ -62,12 +61,9 @@ export async function moveAddonEnds(
     ORDER BY id FOR NO KEY UPDATE`);
   const patch = { end_date: toMs };
   for (const row of addons) {
-    const moved = await updateRecord(unit, ADDON_ASSOCIATIONS, { row, patch });
-    if (isRefusal(moved)) return moved;
+    await updateRecord(unit, ADDON_ASSOCIATIONS, { row, patch });
   }
   for (const row of lines) {
-    const moved = await updateRecord(unit, LINE_ITEMS, { row, patch });
-    if (isRefusal(moved)) return moved;
+    await updateRecord(unit, LINE_ITEMS, { row, patch });
   }
-  return null;
 }

@@ -7,7 +7,7 @@ import { changeRecord, type ChangeTarget } from '../records/change-record.js';
 import { givenOf, MemberReader } from '../records/member-rules.js';
 import type { Occasion } from '../records/occasion.js';
 import type { DecimalText, MetadataDto } from '../records/record-dto.js';
-import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
+import { invalid, isRefusal, type Refusal, Refused } from '../records/refusal.js';
 import type { Patch } from '../records/resource.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../records/unit.js';
 import { withRelated, type LoadedSubscription } from './loaded-subscription.js';
@@ -71,19 +71,23 @@ async function thresholdRefusal(
   { tx }: Unit,
   row: SubscriptionRow,
   { auto_invoice_threshold: threshold = null }: SubscriptionPatch,
-): Promise<Refusal | null> {
-  if (threshold === null) return null;
+): Promise<void> {
+  if (threshold === null) return;
   if (row.subscription_type !== 'standalone') {
-    return invalid({ auto_invoice_threshold: 'goes with standalone subscriptions only' });
+    throw new Refused(
+      invalid({ auto_invoice_threshold: 'goes with standalone subscriptions only' }),
+    );
   }
   const lines = await findLineItems(tx, [row.id]);
   const isCommitted =
     row.commitment_amount !== null || lines.some((line) => line.commitment_type !== null);
   if (isCommitted) {
-    return invalid({ auto_invoice_threshold: 'cannot be combined with a commitment' });
+    throw new Refused(invalid({ auto_invoice_threshold: 'cannot be combined with a commitment' }));
   }
   const isUsed = lines.some((line) => line.entity_type === 'plan' && line.meter_id !== null);
-  return isUsed ? null : invalid({ auto_invoice_threshold: 'needs a plan with a price of usage' });
+  if (!isUsed) {
+    throw new Refused(invalid({ auto_invoice_threshold: 'needs a plan with a price of usage' }));
+  }
 }
 
 /** PUT /subscriptions/{id}: members that change no amount and no period. */
@@ -100,7 +104,6 @@ export function changeSubscription(
       change: async (row) =>
         behaviorRefusal(row, patch) ?? (await thresholdRefusal(unit, row, patch)) ?? patch,
     });
-    if (isRefusal(subscription)) return subscription;
     if (Object.keys(patch).length > 0) await announceUpdated(unit, subscription);
     return withRelated(unit, subscription);
   });

@@ -7,7 +7,6 @@ import {
 import { moveToFollow } from '../domain/lifecycle/follow-parent.js';
 import { SUBSCRIPTION } from '../domain/lifecycle/subscription-lifecycle.js';
 import { moveRecords, updateRecords } from '../records/change-records.js';
-import { isRefusal, type Refusal } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
 import { lockChildren } from './children-store.js';
 import { toldOfSubscription } from './subscription-events.js';
@@ -38,25 +37,24 @@ type Following = {
   readonly patch: ReturnType<typeof mirroredOf>;
 };
 
-async function follow(unit: Unit, all: readonly Following[]): Promise<Refusal | null> {
+async function follow(unit: Unit, all: readonly Following[]): Promise<void> {
   const byMove = groupBy(all, ({ row, parent }) =>
     moveToFollow(row.subscription_status, parent.subscription_status),
   );
   for (const [move, changes] of byMove) {
     const [first] = changes;
-    const done =
-      move === null || first === undefined
-        ? await updateRecords(unit, SUBSCRIPTIONS, changes)
-        : await moveRecords(unit, SUBSCRIPTIONS, {
-            lifecycle: SUBSCRIPTION,
-            move,
-            to: first.parent.subscription_status,
-            changes,
-            told: (after) => toldOfSubscription(unit, after),
-          });
-    if (isRefusal(done)) return done;
+    if (move === null || first === undefined) {
+      await updateRecords(unit, SUBSCRIPTIONS, changes);
+      continue;
+    }
+    await moveRecords(unit, SUBSCRIPTIONS, {
+      lifecycle: SUBSCRIPTION,
+      move,
+      to: first.parent.subscription_status,
+      changes,
+      told: (after) => toldOfSubscription(unit, after),
+    });
   }
-  return null;
 }
 
 /**
@@ -66,11 +64,11 @@ async function follow(unit: Unit, all: readonly Following[]): Promise<Refusal | 
 export async function followParents(
   unit: Unit,
   changed: readonly SubscriptionRow[],
-): Promise<Refusal | null> {
+): Promise<void> {
   const parents = new Map(
     changed.filter((row) => row.subscription_type === 'parent').map((row) => [row.id, row]),
   );
-  if (parents.size === 0) return null;
+  if (parents.size === 0) return;
   const children = await lockChildren(unit, [...parents.keys()], 'inherited');
   return follow(
     unit,
@@ -82,11 +80,11 @@ export async function followParents(
   );
 }
 
-/** As `followParents`, of one subscription that was changed, or could not be. */
+/** As `followParents`, of one subscription that was changed. */
 export async function withChildren<Row extends SubscriptionRow>(
   unit: Unit,
-  changed: Row | Refusal,
-): Promise<Row | Refusal> {
-  if (isRefusal(changed)) return changed;
-  return (await followParents(unit, [changed])) ?? changed;
+  changed: Row,
+): Promise<Row> {
+  await followParents(unit, [changed]);
+  return changed;
 }

@@ -8,7 +8,7 @@ import type { InvoiceRow } from '../declarations/invoices/invoice.resource.js';
 import type { LedgerPeriod } from '../domain/periods/period-ledger.js';
 import type { SubscriptionTerms } from '../domain/invoice/subscription-terms.js';
 import type { Occasion } from '../records/occasion.js';
-import { notFound, type Refusal } from '../records/refusal.js';
+import { accept, notFound, type Refusal, Refused } from '../records/refusal.js';
 import { findRecords } from '../records/find-record.js';
 import {
   readUnit,
@@ -58,12 +58,9 @@ export function pausedUntil(loaded: BilledSubscription, atMs: InstantMs): Billed
 }
 
 /** The subscription with everything that belongs to it, whatever its status. */
-async function loadSubscription(
-  { tx }: ReadUnit,
-  id: string,
-): Promise<LoadedSubscription | Refusal> {
+async function loadSubscription({ tx }: ReadUnit, id: string): Promise<LoadedSubscription> {
   const subscription = await findSubscription(tx, id);
-  if (subscription === null) return notFound('subscription', id);
+  if (subscription === null) throw new Refused(notFound('subscription', id));
   return withRelated({ tx }, subscription);
 }
 
@@ -131,9 +128,9 @@ export async function loadBilledSubscriptions(
 export async function loadBilledSubscription(
   unit: ReadUnit,
   id: string,
-): Promise<BilledSubscription | Refusal> {
+): Promise<BilledSubscription> {
   const loaded = await loadBilledSubscriptions(unit, [id]);
-  return loaded.get(id) ?? notFound('subscription', id);
+  return accept(loaded.get(id) ?? notFound('subscription', id));
 }
 
 /** As `loadSubscription`, in a unit of its own. */

@@ -4,7 +4,6 @@ import { PHASES, type PhaseRow } from '../declarations/subscriptions/phase.resou
 import { markRemoved, updateRecord } from '../records/change-record.js';
 import { isOfEnvironment } from '../records/conditions.js';
 import { announce, payloadOf } from '../records/recorded-change.js';
-import { isRefusal, type Refusal } from '../records/refusal.js';
 import { recordToDto } from '../records/resource.js';
 import type { StatementUnit, Unit } from '../records/unit.js';
 
@@ -38,17 +37,15 @@ export async function endPhases(
   unit: Unit,
   subscriptionId: string,
   atMs: InstantMs,
-): Promise<Refusal | null> {
+): Promise<void> {
   for (const row of await findPhases(unit, [subscriptionId])) {
     if (row.end_date !== null && row.end_date <= atMs) continue;
     const isToCome = row.start_date >= atMs;
     const after = isToCome
       ? await markRemoved(unit, PHASES, row)
       : await updateRecord(unit, PHASES, { row, patch: { end_date: atMs } });
-    if (isRefusal(after)) return after;
     announcePhase(unit, after, isToCome ? 'deleted' : 'updated');
   }
-  return null;
 }
 
 /** Begins phases whose time has come. */

@@ -7,7 +7,7 @@ import type { SubscriptionRow } from '../declarations/subscriptions/subscription
 import { SCHEDULE } from '../domain/lifecycle/subscription-lifecycle.js';
 import { isOfEnvironment } from '../records/conditions.js';
 import { moveRecord } from '../records/move-record.js';
-import { isRefusal, Refusal } from '../records/refusal.js';
+import { Refusal, Refused } from '../records/refusal.js';
 import type { StatementUnit, Unit } from '../records/unit.js';
 
 /** The change of a subscription that is to come; null when there is none. */
@@ -26,30 +26,28 @@ export async function pendingRefusal(
   subscriptionId: string,
   /** The schedule that asks for the change itself. */
   ownId: string | null,
-): Promise<Refusal | null> {
+): Promise<void> {
   const pending = await findPending(unit, subscriptionId);
-  if (pending === null || pending.id === ownId) return null;
+  if (pending === null || pending.id === ownId) return;
   const waiting = `the change ${pending.id} is to come; cancel it first`;
-  return new Refusal('invalid_operation', waiting);
+  throw new Refused(new Refusal('invalid_operation', waiting));
 }
 
 /** Notes that a schedule was done. */
-export async function markExecuted(unit: Unit, id: string): Promise<Refusal | null> {
-  const begun = await moveRecord(unit, SCHEDULES, {
+export async function markExecuted(unit: Unit, id: string): Promise<void> {
+  await moveRecord(unit, SCHEDULES, {
     target: { id },
     lifecycle: SCHEDULE,
     move: 'execute',
     to: 'executing',
   });
-  if (isRefusal(begun)) return begun;
-  const done = await moveRecord(unit, SCHEDULES, {
+  await moveRecord(unit, SCHEDULES, {
     target: { id },
     lifecycle: SCHEDULE,
     move: 'succeed',
     to: 'executed',
     patch: () => ({ executed_at: unit.now, error: null }),
   });
-  return isRefusal(done) ? done : null;
 }
 
 const triedRow = z.object({ attempts: z.number().int(), first_attempt_at: instantColumn });
@@ -71,26 +69,24 @@ export async function noteAttempt(
 }
 
 /** Notes why a schedule could not be done. */
-export async function markFailed(unit: Unit, id: string, error: string): Promise<Refusal | null> {
-  const begun = await moveRecord(unit, SCHEDULES, {
+export async function markFailed(unit: Unit, id: string, error: string): Promise<void> {
+  await moveRecord(unit, SCHEDULES, {
     target: { id },
     lifecycle: SCHEDULE,
     move: 'execute',
     to: 'executing',
   });
-  if (isRefusal(begun)) return begun;
-  const failed = await moveRecord(unit, SCHEDULES, {
+  await moveRecord(unit, SCHEDULES, {
     target: { id },
     lifecycle: SCHEDULE,
     move: 'fail',
     to: 'failed',
     patch: () => ({ executed_at: unit.now, error: error.slice(0, 1000) }),
   });
-  return isRefusal(failed) ? failed : null;
 }
 
 /** Notes that a schedule is never done. */
-export function markCancelled(unit: Unit, id: string): Promise<ScheduleRow | Refusal> {
+export function markCancelled(unit: Unit, id: string): Promise<ScheduleRow> {
   return moveRecord(unit, SCHEDULES, {
     target: { id },
     lifecycle: SCHEDULE,
@@ -105,12 +101,11 @@ export async function closeSchedule(
   unit: Unit,
   subscriptionId: string,
   endedAs: ScheduleRow['schedule_type'] | null,
-): Promise<Refusal | null> {
+): Promise<void> {
   const pending = await findPending(unit, subscriptionId);
-  if (pending === null) return null;
+  if (pending === null) return;
   if (pending.schedule_type === endedAs) return markExecuted(unit, pending.id);
-  const cancelled = await markCancelled(unit, pending.id);
-  return isRefusal(cancelled) ? cancelled : null;
+  await markCancelled(unit, pending.id);
 }
 
 /** Where a change is to be made that waits for the end of the period, when that has moved. */

@@ -3,7 +3,7 @@ import { mustGet } from '../../runtime/failure.js';
 import { rowIsOfEnvironment } from '../records/conditions.js';
 import { PLANS } from '../declarations/catalog/plan.resource.js';
 import { findRecords } from '../records/find-record.js';
-import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
+import { accept, invalid, isRefusal, type Refusal, Refused } from '../records/refusal.js';
 import { pageToDto, searchExpanded } from '../records/search-records.js';
 import { readFilters, type SearchBodyRequest } from '../records/search-request.js';
 import type { ReadUnit } from '../records/unit.js';
@@ -79,18 +79,16 @@ function withOutOfSync(search: SubscriptionSearch): SubscriptionSearch | Refusal
 export async function searchSubscriptionsIn(
   unit: ReadUnit,
   search: SubscriptionSearch,
-): Promise<SubscriptionListDto | Refusal> {
-  const asked = withOutOfSync(search);
-  if (isRefusal(asked)) return asked;
+): Promise<SubscriptionListDto> {
+  const asked = accept(withOutOfSync(search));
   const { request, conditions, withLineItems } = asked;
   const expansions = SUBSCRIPTION_EXPANSIONS;
   const page = await searchExpanded(unit, SUBSCRIPTIONS, { request, conditions, expansions });
-  if (isRefusal(page)) return page;
   const rows = page.items.map(({ row }) => row);
   const records = withLineItems ? await findLineRecords(unit.tx, rows, LINE_ITEMS_MAX + 1) : null;
   if (records !== null && records.lineItems.length > LINE_ITEMS_MAX) {
     const problem = `the subscriptions of this answer have more than ${LINE_ITEMS_MAX} line items`;
-    return invalid({ with_line_items: `${problem}; ask for fewer subscriptions` });
+    throw new Refused(invalid({ with_line_items: `${problem}; ask for fewer subscriptions` }));
   }
   const planIds = rows.map((row) => row.plan_id);
   const plans = records?.plans ?? (await findRecords(unit, PLANS, planIds));

@@ -1,11 +1,11 @@
-import { findAnsweredCustomer } from '../customers/named-customer.js';
 import {
+  ANSWERED_CUSTOMERS,
   customerToDto,
   type AnsweredCustomerRow,
 } from '../declarations/customers/customer.resource.js';
 import { announce, payloadOf } from '../records/recorded-change.js';
+import { findRecord } from '../records/find-record.js';
 import { recordToDto } from '../records/resource.js';
-import { isRefusal } from '../records/refusal.js';
 import type { ReadUnit, Unit } from '../records/unit.js';
 import {
   SUBSCRIPTIONS,
@@ -51,8 +51,7 @@ export async function toldOfSubscription(
   unit: ReadUnit,
   row: SubscriptionRow,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const found = await findAnsweredCustomer(unit, { id: row.customer_id });
-  return toldWith(row, isRefusal(found) ? null : found);
+  return toldWith(row, await findRecord(unit, ANSWERED_CUSTOMERS, row.customer_id));
 }
 
 /** Adds the system event of a subscription that has changed to the unit that changes it. */

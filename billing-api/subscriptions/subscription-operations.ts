@@ -36,7 +36,6 @@ export function listSubscriptionsOfCustomer(
 ): Promise<SubscriptionListDto | Refusal> {
   return readUnit(dependencies, occasion, async (unit) => {
     const customer = await findNamedCustomer(unit, { externalId });
-    if (isRefusal(customer)) return customer;
     const conditions = isEqual('customer_id', customer.id);
     return searchSubscriptionsIn(unit, { request, conditions, withLineItems: false });
   });

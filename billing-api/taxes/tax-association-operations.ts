@@ -5,7 +5,7 @@ import { changeRecord, removeRecord, type ChangeTarget } from '../records/change
 import { createRecord } from '../records/create-record.js';
 import { readRecord } from '../records/find-record.js';
 import { endProblem, givenOf, MemberReader } from '../records/member-rules.js';
-import { invalid, isRefusal, notFound, type Refusal } from '../records/refusal.js';
+import { invalid, isRefusal, notFound, type Refusal, Refused } from '../records/refusal.js';
 import { searchRecords, type Page } from '../records/search-records.js';
 import {
   readUnit,
@@ -54,13 +54,12 @@ export async function createTaxAssociation(
   const { named, columns } = read;
   return writeUnit(dependencies, occasion, async (unit) => {
     const entity = await holdTaxedEntity(unit, named);
-    if (isRefusal(entity)) return entity;
     const code = body.tax_rate_code;
     const rate = (await holdTaxRatesByCode(unit, [code])).get(code);
-    if (rate === undefined) return notFound('tax rate', code);
+    if (rate === undefined) throw new Refused(notFound('tax rate', code));
     const target = { tax_rate_id: rate.id, entity_type: entity.type, entity_id: entity.id };
     const association = await createRecord(unit, TAX_ASSOCIATIONS, { ...target, ...columns });
-    return isRefusal(association) ? association : { association, rate };
+    return { association, rate };
   });
 }
 
@@ -72,7 +71,7 @@ export function readTaxAssociation(
 ): Promise<AssociatedTax | Refusal> {
   return readUnit(dependencies, occasion, async (unit) => {
     const row = await readRecord(unit, TAX_ASSOCIATIONS, id);
-    return isRefusal(row) ? row : withTaxRate(unit, row);
+    return withTaxRate(unit, row);
   });
 }
 
@@ -96,7 +95,7 @@ export function listTaxAssociations(
       ...isEqual('tax_rate_id', query.tax_rate_id),
     ];
     const page = await searchRecords(unit, TAX_ASSOCIATIONS, { request, conditions });
-    return isRefusal(page) ? page : { ...page, items: await withTaxRates(unit, page.items) };
+    return { ...page, items: await withTaxRates(unit, page.items) };
   });
 }
 
@@ -127,7 +126,7 @@ export async function changeTaxAssociation(
         return problem === null ? patch : invalid({ end_date: problem });
       },
     });
-    return isRefusal(changed) ? changed : withTaxRate(unit, changed);
+    return withTaxRate(unit, changed);
   });
 }
 
@@ -139,6 +138,6 @@ export function archiveTaxAssociation(
 ): Promise<AssociatedTax | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const removed = await removeRecord(unit, TAX_ASSOCIATIONS, { id, guards: [] });
-    return isRefusal(removed) ? removed : withTaxRate(unit, removed);
+    return withTaxRate(unit, removed);
   });
 }

@@ -2,7 +2,7 @@ import { markRemoved } from '../records/change-record.js';
 import { createRecords } from '../records/create-record.js';
 import type { MemberReader } from '../records/member-rules.js';
 import type { TaxRateOverrideBody } from '../declarations/taxes/tax-override-body.js';
-import { collect, isRefusal, notFound, type Refusal } from '../records/refusal.js';
+import { accept, collect, notFound } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
 import {
   PRIORITY_DEFAULT,
@@ -39,23 +39,25 @@ async function newAssociations(
   unit: Unit,
   { type, id }: TaxedEntity,
   overrides: readonly TaxOverride[],
-): Promise<readonly NewTaxAssociation[] | Refusal> {
+): Promise<readonly NewTaxAssociation[]> {
   const codes = overrides.map(({ code }) => code);
   const rates = await holdTaxRatesByCode(unit, codes);
-  return collect({ items: overrides, isBulk: false }, ({ code, priority, currency }) => {
-    const rate = rates.get(code);
-    if (rate === undefined) return notFound('tax rate', code);
-    return {
-      tax_rate_id: rate.id,
-      entity_type: type,
-      entity_id: id,
-      priority,
-      currency,
-      auto_apply: true,
-      start_date: null,
-      end_date: null,
-    };
-  });
+  return accept(
+    collect({ items: overrides, isBulk: false }, ({ code, priority, currency }) => {
+      const rate = rates.get(code);
+      if (rate === undefined) return notFound('tax rate', code);
+      return {
+        tax_rate_id: rate.id,
+        entity_type: type,
+        entity_id: id,
+        priority,
+        currency,
+        auto_apply: true,
+        start_date: null,
+        end_date: null,
+      };
+    }),
+  );
 }
 
 /** Gives a customer or subscription more tax rates. A refusal must end the unit. */
@@ -63,9 +65,8 @@ export async function storeTaxOverrides(
   unit: Unit,
   entity: TaxedEntity,
   overrides: readonly TaxOverride[],
-): Promise<readonly TaxAssociationRow[] | Refusal> {
+): Promise<readonly TaxAssociationRow[]> {
   const items = await newAssociations(unit, entity, overrides);
-  if (isRefusal(items)) return items;
   return createRecords(unit, TAX_ASSOCIATIONS, { items, isBulk: false });
 }
 
@@ -93,18 +94,15 @@ export async function replaceTaxOverrides(
   unit: Unit,
   entity: TaxedEntity,
   overrides: readonly TaxOverride[],
-): Promise<Refusal | null> {
+): Promise<void> {
   const wanted = await newAssociations(unit, entity, overrides);
-  if (isRefusal(wanted)) return wanted;
   const present = await lockTaxesOf(unit, entity);
   const kept = new Map(wanted.map((item) => [item, present.find((row) => isAlike(row, item))]));
   const keptRows = new Set(kept.values());
   for (const row of present) {
     if (keptRows.has(row)) continue;
-    const archived = await markRemoved(unit, TAX_ASSOCIATIONS, row);
-    if (isRefusal(archived)) return archived;
+    await markRemoved(unit, TAX_ASSOCIATIONS, row);
   }
   const items = wanted.filter((item) => kept.get(item) === undefined);
-  const stored = await createRecords(unit, TAX_ASSOCIATIONS, { items, isBulk: false });
-  return isRefusal(stored) ? stored : null;
+  await createRecords(unit, TAX_ASSOCIATIONS, { items, isBulk: false });
 }

@@ -1,7 +1,7 @@
 import { TAX_RATES, type TaxRateColumns } from '../declarations/taxes/tax-rate.resource.js';
 import { notReferenced } from '../records/change-record.js';
 import { isPublished } from '../records/conditions.js';
-import { Refusal } from '../records/refusal.js';
+import { Refusal, Refused } from '../records/refusal.js';
 import { standardRoutes, type RecordChange } from '../records/standard/standard-routes.js';
 import type { Unit } from '../records/unit.js';
 import { changesValue, checkTaxRate, fillTaxRate, reviseTaxRate } from './tax-rate-rules.js';
@@ -15,11 +15,11 @@ const notAssociated = notReferenced(
 async function refuseNewValue(
   unit: Unit,
   { row, patch }: RecordChange<TaxRateColumns>,
-): Promise<Refusal | null> {
+): Promise<void> {
   const problem = changesValue(row, patch) ? await notAssociated(unit, row.id) : null;
-  if (problem === null) return null;
+  if (problem === null) return;
   const remedy = 'or make a rate with the new value';
-  return new Refusal('invalid_operation', `the tax rate ${problem}, ${remedy}`);
+  throw new Refused(new Refusal('invalid_operation', `the tax rate ${problem}, ${remedy}`));
 }
 
 export const TAX_RATE_ROUTES = standardRoutes(TAX_RATES, {

@@ -3,7 +3,7 @@ import { INVOICE } from '../domain/lifecycle/invoice-lifecycle.js';
 import { holdPublishedCustomer } from '../owners/hold-customer.js';
 import { holdPublished, lockRecord } from '../records/find-record.js';
 import type { MemberReader } from '../records/member-rules.js';
-import { isRefusal, notFound, Refusal } from '../records/refusal.js';
+import { notFound, Refusal, Refused } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
 import { INVOICES } from '../declarations/invoices/invoice.resource.js';
 import { SUBSCRIPTIONS } from '../declarations/subscriptions/subscription.resource.js';
@@ -41,37 +41,34 @@ export function readTaxedEntity(reader: MemberReader, body: CreateTaxAssociation
 async function holdCustomer(
   unit: Unit,
   named: NamedEntity & { readonly type: 'customer' },
-): Promise<TaxedEntity | Refusal> {
+): Promise<TaxedEntity> {
   const customer = await holdPublishedCustomer(unit.tx, named);
   if (customer !== null) return { type: 'customer', id: customer.id };
-  return notFound('customer', named.id ?? named.externalId ?? '');
+  throw new Refused(notFound('customer', named.id ?? named.externalId ?? ''));
 }
 
 /** The draft that gets a tax, which counts when it is computed the next time. */
-async function holdDraft(unit: Unit, id: string): Promise<TaxedEntity | Refusal> {
+async function holdDraft(unit: Unit, id: string): Promise<TaxedEntity> {
   const invoice = await lockRecord(unit, INVOICES, id);
-  if (invoice === null) return notFound(INVOICES.name, id);
+  if (invoice === null) throw new Refused(notFound(INVOICES.name, id));
   if (isIn(INVOICE, 'draft', invoice.invoice_status)) return { type: 'invoice', id };
   const problem = `the invoice is ${invoice.invoice_status}; only a DRAFT gets a tax of its own`;
-  return new Refusal('invalid_operation', problem);
+  throw new Refused(new Refusal('invalid_operation', problem));
 }
 
 /** Finds what is to be taxed and keeps it as it is until the unit ends; 404 for an unknown one. */
-export async function holdTaxedEntity(
-  unit: Unit,
-  named: NamedEntity,
-): Promise<TaxedEntity | Refusal> {
+export async function holdTaxedEntity(unit: Unit, named: NamedEntity): Promise<TaxedEntity> {
   switch (named.type) {
     case 'tenant': {
       const { tenantId } = unit.environment;
-      if (named.id !== null && named.id !== tenantId) return notFound('tenant', named.id);
+      if (named.id !== null && named.id !== tenantId)
+        throw new Refused(notFound('tenant', named.id));
       return { type: 'tenant', id: tenantId };
     }
     case 'customer':
       return holdCustomer(unit, named);
     case 'subscription': {
       const subscription = await holdPublished(unit, SUBSCRIPTIONS, named.id);
-      if (isRefusal(subscription)) return subscription;
       return { type: 'subscription', id: subscription.id };
     }
     case 'invoice':

@@ -3,7 +3,7 @@ import type { UsageOwner } from '../domain/usage/usage-owner.js';
 import { findUnknownCustomerKeys, type UsageCustomer } from '../customers/customers-store.js';
 import type { KnownCustomers } from '../customers/known-customers.js';
 import type { ReadDataUntil } from './watermark/data-until.js';
-import { type ReadDependencies, readUnit } from '../records/unit.js';
+import { mustRead, type ReadDependencies } from '../records/unit.js';
 import type { NamedCustomers, UsageCustomers } from './store/cell-query.js';
 import type { UsageReader } from './store/usage-reader.js';
 import type { Occasion } from '../records/occasion.js';
@@ -54,7 +54,7 @@ async function unknownOf(
   keys: readonly string[],
 ): Promise<readonly string[] | Refusal> {
   const unknown = await dependencies.knownCustomers.unknownOf(environment, keys, (asked) =>
-    readUnit(dependencies, { environment }, ({ tx }) => findUnknownCustomerKeys(tx, asked)),
+    mustRead(dependencies, { environment }, ({ tx }) => findUnknownCustomerKeys(tx, asked)),
   );
   if (unknown.length <= UNKNOWN_CUSTOMERS_MAX) return unknown;
   return new Refusal(

@@ -1,7 +1,6 @@
 import { storeNewTenant } from '../../billing-api/platform/auth/new-tenant.js';
 import { storeKey } from '../../billing-api/platform/keys/create-key.js';
 import { MemberReader } from '../../billing-api/records/member-rules.js';
-import { isRefusal } from '../../billing-api/records/refusal.js';
 import { writeUnit } from '../../billing-api/records/unit.js';
 import { createId } from '../../runtime/ids.js';
 import { createApiKey } from '../../sql/api-key.js';
@@ -51,7 +50,7 @@ export async function createOperatorTenant(
     await writeUnit(writing(database), occasion, async (unit) => {
       const superAdmin = { userId: createId('user'), email: null, name: 'Administrator' };
       const stored = await storeNewTenant(unit, { ...superAdmin, tenantName });
-      return isRefusal(stored) ? stored : storeKey(unit, { ...key, user: stored.row });
+      return storeKey(unit, { ...key, user: stored.row });
     }),
   );
   return { ...environment, apiKey };

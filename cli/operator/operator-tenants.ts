@@ -11,7 +11,7 @@ import {
   lockOwnTenant,
   updateOwnTenant,
 } from '../../billing-api/platform/tenants/tenants-store.js';
-import { writeUnit } from '../../billing-api/records/unit.js';
+import { mustWrite } from '../../billing-api/records/unit.js';
 import { instantColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
@@ -45,7 +45,7 @@ export async function setTenantStatus(
 ): Promise<TenantRow> {
   const occasion = await operatorsOccasion(database, { tenantId });
   return done(
-    await writeUnit(writing(database), occasion, async (unit) => {
+    await mustWrite(writing(database), occasion, async (unit) => {
       const before = await lockOwnTenant(unit);
       const after = await updateOwnTenant(unit, before, { status });
       recordTenant(unit, before, after);

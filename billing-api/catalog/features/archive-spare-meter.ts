@@ -1,5 +1,4 @@
 import { lockRecordForRemoval } from '../../records/find-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { archiveMeterIn } from '../meters/meter-operations.js';
 import { METERS } from '../../declarations/catalog/meter.resource.js';
@@ -18,8 +17,7 @@ async function isMeterSpare(unit: Unit, { id, meter_id: meterId }: FeatureRow): 
 }
 
 /** Archives the meter of an archived feature when nothing else needs it. */
-export async function archiveSpareMeter(unit: Unit, feature: FeatureRow): Promise<Refusal | null> {
-  if (!(await isMeterSpare(unit, feature))) return null;
-  const meter = await archiveMeterIn(unit, feature.meter_id ?? '');
-  return isRefusal(meter) ? meter : null;
+export async function archiveSpareMeter(unit: Unit, feature: FeatureRow): Promise<void> {
+  if (!(await isMeterSpare(unit, feature))) return;
+  await archiveMeterIn(unit, feature.meter_id ?? '');
 }

@@ -41,10 +41,8 @@ export async function changeFeature(
         return reader.refusal() ?? patch;
       },
     });
-    if (isRefusal(row)) return row;
     if (filters !== null && row.meter_id !== null) {
-      const meter = await changeMeterIn(unit, { id: row.meter_id }, { filters });
-      if (isRefusal(meter)) return meter;
+      await changeMeterIn(unit, { id: row.meter_id }, { filters });
     }
     return expandRecord(unit, row, featureExpansions);
   });
@@ -68,7 +66,7 @@ export function archiveFeature(
 ): Promise<FeatureRow | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const feature = await removeRecord(unit, FEATURES, { id, guards: [notEntitled] });
-    if (isRefusal(feature)) return feature;
-    return (await archiveSpareMeter(unit, feature)) ?? feature;
+    await archiveSpareMeter(unit, feature);
+    return feature;
   });
 }

@@ -3,7 +3,7 @@ import { createRecord } from '../../records/create-record.js';
 import { expandRecord } from '../../records/expand-record.js';
 import { holdPublished } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { accept, type Refusal } from '../../records/refusal.js';
 import { ownColumnsOf } from '../../records/resource.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { withoutArchivedGroups } from '../groups/groups-store.js';
@@ -34,11 +34,9 @@ async function storeCopy(
   unit: Unit,
   source: FeatureRow,
   body: CloneFeatureBody,
-): Promise<FeatureRow | Refusal> {
-  const own = ownMembers(source, body);
-  if (isRefusal(own)) return own;
+): Promise<FeatureRow> {
+  const own = accept(ownMembers(source, body));
   const meter = source.meter_id === null ? null : await copyMeter(unit, source.meter_id);
-  if (isRefusal(meter)) return meter;
   const [copied = source] = await withoutArchivedGroups(unit, [source]);
   const members = { ...ownColumnsOf(FEATURES, copied), ...own };
   return createRecord(unit, FEATURES, { ...members, meter_id: meter?.id ?? null });
@@ -52,8 +50,7 @@ export function cloneFeature(
 ): Promise<ExpandedFeature | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const source = await holdPublished(unit, FEATURES, id);
-    if (isRefusal(source)) return source;
     const copy = await storeCopy(unit, source, body);
-    return isRefusal(copy) ? copy : expandRecord(unit, copy, featureExpansions);
+    return expandRecord(unit, copy, featureExpansions);
   });
 }

@@ -31,10 +31,9 @@ export async function createFeature(
   if (isRefusal(inlineMeter)) return inlineMeter;
   return writeUnit(dependencies, occasion, async (unit) => {
     const meter = inlineMeter === null ? null : await storeMeter(unit, inlineMeter);
-    if (isRefusal(meter)) return meter;
     const meterId = meter?.id ?? body.meter_id ?? null;
     const row = await createRecord(unit, FEATURES, { ...feature, meter_id: meterId });
-    return isRefusal(row) ? row : expandRecord(unit, row, featureExpansions);
+    return expandRecord(unit, row, featureExpansions);
   });
 }
 

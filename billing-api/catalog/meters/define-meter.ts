@@ -8,7 +8,7 @@ import type { Occasion } from '../../records/occasion.js';
 import { lockForChange, updateRecord, type ChangeTarget } from '../../records/change-record.js';
 import { createRecord } from '../../records/create-record.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
-import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
+import { accept, invalid, isRefusal, Refusal, Refused } from '../../records/refusal.js';
 import type { NewRecord } from '../../records/resource.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { isSameFilters, lostInput, newMeter, readMeterFilters } from './meter-rules.js';
@@ -40,19 +40,21 @@ function costOf(expression: string): number {
 }
 
 /** Every event of the name is evaluated by all of them, on a thread that all tenants share. */
-async function refuseCost(unit: Unit, row: MeterRow): Promise<Refusal | null> {
+async function refuseCost(unit: Unit, row: MeterRow): Promise<void> {
   const { aggregation_expression: expression, event_name: eventName } = row;
-  if (expression === null) return null;
+  if (expression === null) return;
   const others = await expressionsOfEvent(unit, eventName);
   const cost = others.reduce((sum, other) => sum + costOf(other), 0);
-  if (cost <= EXPRESSIONS_COST_MAX) return null;
+  if (cost <= EXPRESSIONS_COST_MAX) return;
   const own = costOf(expression);
-  return invalid({
-    'aggregation.expression':
-      `costs ${own} (1 for each part of it, 10 more for each division and remainder), and the expressions of the other ` +
-      `meters of this event name cost ${cost - own}: at most ${EXPRESSIONS_COST_MAX} together are allowed; make it ` +
-      'shorter, archive a meter that is not needed, or send the value as a property',
-  });
+  throw new Refused(
+    invalid({
+      'aggregation.expression':
+        `costs ${own} (1 for each part of it, 10 more for each division and remainder), and the expressions of the other ` +
+        `meters of this event name cost ${cost - own}: at most ${EXPRESSIONS_COST_MAX} together are allowed; make it ` +
+        'shorter, archive a meter that is not needed, or send the value as a property',
+    }),
+  );
 }
 
 /**
@@ -62,14 +64,14 @@ async function refuseCost(unit: Unit, row: MeterRow): Promise<Refusal | null> {
 export async function storeMeter(
   unit: Unit,
   meter: NewRecord<(typeof METERS)['columns']>,
-): Promise<MeterRow | Refusal> {
+): Promise<MeterRow> {
   const row = await createRecord(unit, METERS, meter);
-  if (isRefusal(row)) return row;
   // Activations take turns, so after it nobody else can add a meter before this unit ends.
   const active = assertPresent(await activateDefinition(unit, row), 'the new meter');
   const count = await countMetersOfEvent(unit, row.event_name);
-  if (count > METERS_OF_EVENT_NAME_MAX) return tooManyMeters();
-  return (await refuseCost(unit, row)) ?? active;
+  if (count > METERS_OF_EVENT_NAME_MAX) throw new Refused(tooManyMeters());
+  await refuseCost(unit, row);
+  return active;
 }
 
 /** POST /meters: a meter that counts all events, those that came before it included. */
@@ -104,7 +106,7 @@ function changedMembers(body: ChangeMeterBody) {
  * Puts other filters in force: as a new version, which readers see when it has been applied to all
  * stored events; or at once, when they take back a change whose earlier version is still fed.
  */
-async function redefine(unit: Unit, meter: MeterRow): Promise<MeterRow | Refusal> {
+async function redefine(unit: Unit, meter: MeterRow): Promise<MeterRow> {
   const fed = await findFedVersions(unit, meter.id);
   const earlier = fed.find(({ filters }) => isSameFilters(filters, meter.filters));
   if (earlier !== undefined) {
@@ -112,7 +114,7 @@ async function redefine(unit: Unit, meter: MeterRow): Promise<MeterRow | Refusal
   }
   const redefined = assertPresent(await activateDefinition(unit, meter), 'the changed meter');
   const beginMs = await findLostInput(unit, meter.id);
-  return beginMs === null ? redefined : lostInput(beginMs);
+  return accept(beginMs === null ? redefined : lostInput(beginMs));
 }
 
 /** The members of a meter that a change sets. */
@@ -123,20 +125,19 @@ export async function changeMeterIn(
   unit: Unit,
   target: ChangeTarget,
   members: MeterPatch,
-): Promise<MeterRow | Refusal> {
+): Promise<MeterRow> {
   const row = await lockForChange(unit, METERS, target);
-  if (isRefusal(row)) return row;
   const isRedefined = members.filters !== undefined && !isSameFilters(members.filters, row.filters);
   if (!isRedefined) {
     return updateRecord(unit, METERS, { row, patch: { ...members, filters: row.filters } });
   }
   if (row.backfill.status === 'running') {
     const applied = `version ${row.version} of the meter is still being applied to stored events`;
-    return new Refusal('version_conflict', `${applied}; try again later`);
+    throw new Refused(new Refusal('version_conflict', `${applied}; try again later`));
   }
   const patch = { ...members, version: row.version + 1 };
   const changed = await updateRecord(unit, METERS, { row, patch });
-  return isRefusal(changed) ? changed : redefine(unit, changed);
+  return redefine(unit, changed);
 }
 
 /** PUT /meters/{id}. */

@@ -2,7 +2,7 @@ import type { Occasion } from '../../records/occasion.js';
 import { removeRecord } from '../../records/change-record.js';
 import { isEqual } from '../../records/conditions.js';
 import { readRecord } from '../../records/find-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Refusal } from '../../records/refusal.js';
 import type { SearchBodyRequest } from '../../records/search-request.js';
 import { searchRecords, type Page } from '../../records/search-records.js';
 import {
@@ -37,9 +37,9 @@ export function listMeters(
 }
 
 /** Archives a meter, unless a live price uses it. A refusal ends the unit. */
-export async function archiveMeterIn(unit: Unit, id: string): Promise<MeterRow | Refusal> {
+export async function archiveMeterIn(unit: Unit, id: string): Promise<MeterRow> {
   const meter = await removeRecord(unit, METERS, { id, guards: [isStillPriced] });
-  if (!isRefusal(meter)) await endDefinition(unit, id);
+  await endDefinition(unit, id);
   return meter;
 }
 

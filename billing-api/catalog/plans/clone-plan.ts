@@ -3,7 +3,7 @@ import { createRecord } from '../../records/create-record.js';
 import { expandRecord } from '../../records/expand-record.js';
 import { holdPublished } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { accept, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type WriteDependencies } from '../../records/unit.js';
 import { copyCreditGrants } from './copy-credit-grants.js';
 import { copyEntitlements } from './copy-entitlements.js';
@@ -42,17 +42,12 @@ export function clonePlan(
   return writeUnit(dependencies, occasion, async (unit) => {
     // Held: whoever writes its prices and entitlements locks the plan.
     const source = await holdPublished(unit, PLANS, id);
-    if (isRefusal(source)) return source;
-    const plan = newPlan(source, body);
-    if (isRefusal(plan)) return plan;
+    const plan = accept(newPlan(source, body));
     const row = await createRecord(unit, PLANS, plan);
-    if (isRefusal(row)) return row;
     const copy = { from: source.id, to: row.id };
-    const refusal =
-      (await copyPrices(unit, copy)) ??
-      (await copyEntitlements(unit, copy)) ??
-      (await copyCreditGrants(unit, copy));
-    if (refusal !== null) return refusal;
+    await copyPrices(unit, copy);
+    await copyEntitlements(unit, copy);
+    await copyCreditGrants(unit, copy);
     const expansions = planExpansions({ now: unit.now });
     return expandRecord(unit, row, expansions);
   });

@@ -1,7 +1,6 @@
 import { CREDIT_GRANTS } from '../../declarations/credit-grants/credit-grant.resource.js';
 import { findCreditGrantsOf } from '../../credit-grants/credit-grants-store.js';
 import { createRecords } from '../../records/create-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { ownColumnsOf } from '../../records/resource.js';
 import type { Unit } from '../../records/unit.js';
 
@@ -9,13 +8,12 @@ import type { Unit } from '../../records/unit.js';
 export async function copyCreditGrants(
   unit: Unit,
   { from, to }: { readonly from: string; readonly to: string },
-): Promise<Refusal | null> {
+): Promise<void> {
   const grants = await findCreditGrantsOf(unit.tx, 'plan_id', [from]);
   const items = grants.map((grant) => ({
     ...ownColumnsOf(CREDIT_GRANTS, grant),
     plan_id: to,
     metadata: grant.metadata,
   }));
-  const stored = await createRecords(unit, CREDIT_GRANTS, { items, isBulk: false });
-  return isRefusal(stored) ? stored : null;
+  await createRecords(unit, CREDIT_GRANTS, { items, isBulk: false });
 }

@@ -1,7 +1,6 @@
 import { ENTITLEMENTS } from '../../declarations/entitlements/entitlement.resource.js';
 import { findEntitlementsOf } from '../../entitlements/entitlements-store.js';
 import { createRecords } from '../../records/create-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { ownColumnsOf } from '../../records/resource.js';
 import type { Unit } from '../../records/unit.js';
 
@@ -9,13 +8,12 @@ import type { Unit } from '../../records/unit.js';
 export async function copyEntitlements(
   unit: Unit,
   { from, to }: { readonly from: string; readonly to: string },
-): Promise<Refusal | null> {
+): Promise<void> {
   const entitlements = await findEntitlementsOf(unit.tx, [from]);
   const items = entitlements.map((entitlement) => ({
     ...ownColumnsOf(ENTITLEMENTS, entitlement),
     entity_id: to,
     metadata: entitlement.metadata,
   }));
-  const stored = await createRecords(unit, ENTITLEMENTS, { items, isBulk: false });
-  return isRefusal(stored) ? stored : null;
+  await createRecords(unit, ENTITLEMENTS, { items, isBulk: false });
 }

@@ -4,7 +4,7 @@ import { hasText, isOneOfAsked } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
 import { expandRecord, readExpanded } from '../../records/expand-record.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Refusal } from '../../records/refusal.js';
 import { searchExpanded, type Page } from '../../records/search-records.js';
 import {
   readUnit,
@@ -40,7 +40,7 @@ export async function createPlan(
   if (problems !== null) return problems;
   return writeUnit(dependencies, occasion, async (unit) => {
     const row = await createRecord(unit, PLANS, plan);
-    return isRefusal(row) ? row : newPlan(row);
+    return newPlan(row);
   });
 }
 
@@ -92,7 +92,7 @@ export async function changePlan(
   if (problems !== null) return problems;
   return writeUnit(dependencies, occasion, async (unit) => {
     const row = await changeRecord(unit, PLANS, { target, change: () => patch });
-    return isRefusal(row) ? row : expandRecord(unit, row, planExpansions(unit));
+    return expandRecord(unit, row, planExpansions(unit));
   });
 }
 

@@ -1,5 +1,4 @@
 import type { Expansions } from '../../records/expand-record.js';
-import { isRefusal } from '../../records/refusal.js';
 import { featureToDto, type FeatureDto } from '../../declarations/catalog/feature.resource.js';
 import { findFeaturesOfMeters } from '../features/features-store.js';
 import { meterToDto, type MeterDto } from '../../declarations/catalog/meter.resource.js';
@@ -54,7 +53,6 @@ export function planPriceExpansions(
     prices: expandLivePrices(livePrices),
     meters: async (unit, plans) => {
       const prices = await livePrices(unit, plans);
-      if (isRefusal(prices)) return prices;
       const meters = await findMeters(unit.tx, meterIdsOf(prices));
       const pricesOf = byOwner(prices);
       return (plan) =>
@@ -65,7 +63,6 @@ export function planPriceExpansions(
     },
     features: async (unit, plans) => {
       const prices = await livePrices(unit, plans);
-      if (isRefusal(prices)) return prices;
       const features = await findFeaturesOfMeters(unit.tx, meterIdsOf(prices));
       const pricesOf = byOwner(prices);
       const ofMeter = placesByMeter(features);

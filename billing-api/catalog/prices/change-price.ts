@@ -52,6 +52,6 @@ export async function changePrice(
       change === null
         ? await changeRecord(unit, PRICES, { target: { id }, change: () => members })
         : await replacePrice(unit, id, { change, members, fromMs });
-    return isRefusal(row) ? row : expandPrice(unit, row);
+    return expandPrice(unit, row);
   });
 }

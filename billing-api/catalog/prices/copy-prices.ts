@@ -1,5 +1,4 @@
 import { createRecords } from '../../records/create-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { ownColumnsOf } from '../../records/resource.js';
 import type { Unit } from '../../records/unit.js';
 import { withoutArchivedGroups } from '../groups/groups-store.js';
@@ -10,7 +9,7 @@ import { findLivePrices, setPriceSequences } from './prices-store.js';
 export async function copyPrices(
   unit: Unit,
   { from, to }: { readonly from: string; readonly to: string },
-): Promise<Refusal | null> {
+): Promise<void> {
   const live = await findLivePrices(unit.tx, { entityIds: [from], now: unit.now });
   const prices = await withoutArchivedGroups(unit, live);
   const items = prices.map((price, index) => ({
@@ -21,8 +20,6 @@ export async function copyPrices(
     sequence: index + 1,
     metadata: price.metadata,
   }));
-  const stored = await createRecords(unit, PRICES, { items, isBulk: false });
-  if (isRefusal(stored)) return stored;
+  await createRecords(unit, PRICES, { items, isBulk: false });
   await setPriceSequences(unit.tx, new Map([[to, items.length]]));
-  return null;
 }

@@ -2,7 +2,15 @@ import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { isLive } from '../../domain/price/matching-prices.js';
 import { createRecords } from '../../records/create-record.js';
-import { collect, invalid, isRefusal, Refusal, type RequestItems } from '../../records/refusal.js';
+import {
+  accept,
+  collect,
+  invalid,
+  isRefusal,
+  Refusal,
+  Refused,
+  type RequestItems,
+} from '../../records/refusal.js';
 import { assertPresent, zip } from '../../../runtime/failure.js';
 import type { Unit } from '../../records/unit.js';
 import { findMetersForUse } from '../meters/meters-store.js';
@@ -52,15 +60,13 @@ function unnumberedPriceOf(
   { command, owner: named }: OwnedPrice,
   { owners, meters, units }: Catalog,
   { now }: Unit,
-): UnnumberedPrice | Refusal {
-  const owner = assertPresent(owners.get(keyOf(named)), 'the owner of a price');
-  if (isRefusal(owner)) return owner;
+): UnnumberedPrice {
+  const owner = accept(assertPresent(owners.get(keyOf(named)), 'the owner of a price'));
   const { entityType, id: entityId } = owner;
   const currency = owner.entityType === 'SUBSCRIPTION' ? owner.row.currency : null;
   const ofOwner = { entityType, entityId, currency };
-  const terms = checkedTerms(command, ofOwner, { now, units, meters });
-  if (isRefusal(terms)) return terms;
-  return ownerRefusal(owner) ?? { ...priceToColumns(terms), ...command.passthrough };
+  const terms = accept(checkedTerms(command, ofOwner, { now, units, meters }));
+  return accept(ownerRefusal(owner) ?? { ...priceToColumns(terms), ...command.passthrough });
 }
 
 /** Prices that are to be stored, with what they follow. */
@@ -70,11 +76,7 @@ type NumberedPrices = {
 };
 
 /** Refuses what would give an owner more than 5,000 live prices; `member` is where they stand. */
-function tooManyRefusal(
-  { now }: Unit,
-  { prices, owners }: NumberedPrices,
-  member: string,
-): Refusal | null {
+function tooManyRefusal({ now }: Unit, { prices, owners }: NumberedPrices, member: string): void {
   for (const [entityId, { live }] of owners) {
     const added = prices.filter(
       ({ entity_id: id, end_date: endMs }) =>
@@ -82,10 +84,11 @@ function tooManyRefusal(
     );
     if (live + added.length > LIVE_PRICES_MAX) {
       const owner = 'a plan, an addon or a subscription';
-      return invalid({ [member]: `${owner} can have at most ${LIVE_PRICES_MAX} live prices` });
+      throw new Refused(
+        invalid({ [member]: `${owner} can have at most ${LIVE_PRICES_MAX} live prices` }),
+      );
     }
   }
-  return null;
 }
 
 /** A price to store, with the id that its owner's records name, where they do. */
@@ -100,12 +103,11 @@ export async function storePrices(
   unit: Unit,
   { items, isBulk }: RequestItems<StorablePrice>,
   member = 'entity_id',
-): Promise<readonly PriceRow[] | Refusal> {
+): Promise<readonly PriceRow[]> {
   if (items.length === 0) return [];
   const entityIds = items.map((price) => price.entity_id);
   const owners = await findPriceOwners(unit.tx, { entityIds, now: unit.now });
-  const tooMany = tooManyRefusal(unit, { prices: items, owners }, member);
-  if (tooMany !== null) return tooMany;
+  tooManyRefusal(unit, { prices: items, owners }, member);
   const sequences = await numberPrices(unit, entityIds, owners);
   const rows = zip(items, sequences).map(([price, sequence]) => ({ ...price, sequence }));
   return createRecords(unit, PRICES, { items: rows, isBulk });
@@ -115,10 +117,9 @@ export async function storePrices(
 export async function createOwnedPrices(
   unit: Unit,
   request: RequestItems<PriceCommand>,
-): Promise<readonly PriceRow[] | Refusal> {
+): Promise<readonly PriceRow[]> {
   const { isBulk } = request;
-  const owned = collect(request, ownedPriceOf);
-  if (isRefusal(owned)) return owned;
+  const owned = accept(collect(request, ownedPriceOf));
   const named = owned.map(({ command }) => command.body.meter_id);
   const meterIds = named.filter((id) => id !== undefined);
   const owners = await lockOwners(
@@ -131,10 +132,9 @@ export async function createOwnedPrices(
     meters: await findMetersForUse(unit.tx, meterIds),
     units: await findPriceUnitsForUse(unit.tx, codes),
   };
-  const prices = collect({ items: owned, isBulk }, (price) =>
-    unnumberedPriceOf(price, catalog, unit),
+  const prices = accept(
+    collect({ items: owned, isBulk }, (price) => unnumberedPriceOf(price, catalog, unit)),
   );
-  if (isRefusal(prices)) return prices;
   const items = prices.map((price) => ({ ...price, commitment_time_buckets: null }));
   return storePrices(unit, { items, isBulk });
 }

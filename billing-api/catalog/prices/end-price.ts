@@ -3,7 +3,7 @@ import type { Occasion } from '../../records/occasion.js';
 import { lockForChange, updateRecord } from '../../records/change-record.js';
 import { findRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
-import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { invalid, notFound, type Refusal, Refused } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { lockOwnerOf } from '../../owners/lock-owners.js';
 import { numberPrices } from './number-prices.js';
@@ -15,12 +15,12 @@ import { findPriceOwners, findSuccessorId } from './prices-store.js';
 type LockedPrice = { readonly price: PriceRow; readonly owner: { readonly status: string } };
 
 /** Locks a price behind its owner, as whoever stores prices locks the owner first. */
-export async function lockPrice(unit: Unit, id: string): Promise<LockedPrice | Refusal> {
+export async function lockPrice(unit: Unit, id: string): Promise<LockedPrice> {
   const seen = await findRecord(unit, PRICES, id);
-  if (seen === null) return notFound('price', id);
+  if (seen === null) throw new Refused(notFound('price', id));
   const owner = await lockOwnerOf(unit, seen);
   const price = await lockForChange(unit, PRICES, { id });
-  return isRefusal(price) ? price : { price, owner };
+  return { price, owner };
 }
 
 type EndMember = 'end_date' | 'effective_from';
@@ -33,22 +33,28 @@ export async function endRefusal(
   unit: Unit,
   price: PriceRow,
   { endMs, member }: { readonly endMs: InstantMs; readonly member: EndMember },
-): Promise<Refusal | null> {
+): Promise<void> {
   const { start_date: startMs, end_date: knownMs } = price;
   if (knownMs !== null && knownMs <= unit.now) {
-    return invalid({ [member]: `the price has ended at ${formatInstant(knownMs)}` });
+    throw new Refused(invalid({ [member]: `the price has ended at ${formatInstant(knownMs)}` }));
   }
   const successor = await findSuccessorId(unit.tx, price);
   if (successor !== null) {
-    return invalid({ [member]: `price ${successor} takes its place: change or end that one` });
+    throw new Refused(
+      invalid({ [member]: `price ${successor} takes its place: change or end that one` }),
+    );
   }
   if (endMs < startMs) {
-    return invalid({ [member]: `must not be before its start, ${formatInstant(startMs)}` });
+    throw new Refused(
+      invalid({ [member]: `must not be before its start, ${formatInstant(startMs)}` }),
+    );
   }
-  if (knownMs === null || endMs < knownMs) return null;
+  if (knownMs === null || endMs < knownMs) return;
   // A successor needs time of its own; the same end once more is no harm.
-  if (endMs === knownMs && member === 'end_date') return null;
-  return invalid({ [member]: `must lie before its present end, ${formatInstant(knownMs)}` });
+  if (endMs === knownMs && member === 'end_date') return;
+  throw new Refused(
+    invalid({ [member]: `must lie before its present end, ${formatInstant(knownMs)}` }),
+  );
 }
 
 /** Ends a locked price; subscriptions that have it keep it (docs/domain.md 9.6). */
@@ -56,7 +62,7 @@ export async function endPrice(
   unit: Unit,
   price: PriceRow,
   patch: { readonly end_date: InstantMs; readonly lookup_key?: null },
-): Promise<PriceRow | Refusal> {
+): Promise<PriceRow> {
   const ownerIds = [price.entity_id];
   const owners = await findPriceOwners(unit.tx, { entityIds: ownerIds, now: unit.now });
   const [sequence] = await numberPrices(unit, ownerIds, owners);
@@ -76,10 +82,9 @@ export async function removePrice(
   if (problems !== null) return problems;
   return writeUnit(dependencies, occasion, async (unit) => {
     const locked = await lockPrice(unit, id);
-    if (isRefusal(locked)) return locked;
     const { price } = locked;
     const endMs = given ?? unit.now;
-    const refusal = await endRefusal(unit, price, { endMs, member: 'end_date' });
-    return refusal ?? endPrice(unit, price, { end_date: endMs });
+    await endRefusal(unit, price, { endMs, member: 'end_date' });
+    return endPrice(unit, price, { end_date: endMs });
   });
 }

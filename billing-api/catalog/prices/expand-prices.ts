@@ -1,7 +1,6 @@
 import { assertPresent } from '../../../runtime/failure.js';
 import type { UnitSymbols } from '../../domain/price/price-unit.js';
 import { expandRecords, type Expanded } from '../../records/expand-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { findSymbolsOfPrices } from '../price-units/price-units-store.js';
 import {
@@ -29,16 +28,16 @@ export async function withSymbols(
 export async function expandPrices(
   unit: ReadUnit,
   rows: readonly PriceRow[],
-): Promise<readonly ExpandedPrice[] | Refusal> {
+): Promise<readonly ExpandedPrice[]> {
   const wanted = { expansions: PRICE_EXPANSIONS, names: 'all' } as const;
   const prices = await expandRecords(unit, rows, wanted);
-  return isRefusal(prices) ? prices : withSymbols(unit, prices);
+  return withSymbols(unit, prices);
 }
 
 /** As `expandPrices`, for one. */
-export async function expandPrice(unit: ReadUnit, row: PriceRow): Promise<ExpandedPrice | Refusal> {
+export async function expandPrice(unit: ReadUnit, row: PriceRow): Promise<ExpandedPrice> {
   const prices = await expandPrices(unit, [row]);
-  return isRefusal(prices) ? prices : assertPresent(prices[0], 'the price');
+  return assertPresent(prices[0], 'the price');
 }
 
 export function expandedPriceToDto({ row, expansions, symbols }: ExpandedPrice): ExpandedPriceDto {

@@ -1,6 +1,6 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import type { Expansion } from '../../records/expand-record.js';
-import { invalid, isRefusal, type Refusal } from '../../records/refusal.js';
+import { accept, invalid, type Refusal, Refused } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { findSymbolsOfPrices } from '../price-units/price-units-store.js';
 import {
@@ -29,7 +29,7 @@ type Owner = { readonly id: string };
 export type ReadLivePrices = (
   unit: ReadUnit,
   owners: readonly Owner[],
-) => Promise<readonly PriceRow[] | Refusal>;
+) => Promise<readonly PriceRow[]>;
 
 /**
  * Reads the live prices of owners at one instant, once for all expansions of an answer.
@@ -44,20 +44,21 @@ export function createLivePricesReader(
     const entityIds = owners.map(({ id }) => id);
     const prices = await findLivePrices(tx, { entityIds, now, rowsMax: pricesMax + 1 });
     if (prices.length <= pricesMax) return prices;
-    return invalid({
-      limit:
-        `the ${words.owners} of this page have more than ${pricesMax} live prices together: ask ` +
-        `for fewer ${words.owners}, or leave ${words.expansions} out of expand`,
-    });
+    throw new Refused(
+      invalid({
+        limit:
+          `the ${words.owners} of this page have more than ${pricesMax} live prices together: ask ` +
+          `for fewer ${words.owners}, or leave ${words.expansions} out of expand`,
+      }),
+    );
   };
-  return (unit, owners) => (found ??= find(unit, owners));
+  return async (unit, owners) => accept(await (found ??= find(unit, owners)));
 }
 
 /** Expands `prices`: the live ones, oldest first. */
 export function expandLivePrices(read: ReadLivePrices): Expansion<Owner, PriceDto[]> {
   return async (unit, owners) => {
     const live = await read(unit, owners);
-    if (isRefusal(live)) return live;
     const prices = byOwner(live);
     const symbols = await findSymbolsOfPrices(unit, live);
     // Absent means none: the owner has no live price.

@@ -5,6 +5,7 @@ import {
   isRefusal,
   notFound,
   type Refusal,
+  Refused,
   type RequestItems,
 } from '../../records/refusal.js';
 import {
@@ -29,7 +30,7 @@ export async function createPrices(
   if (isRefusal(commands)) return commands;
   return writeUnit(dependencies, occasion, async (unit) => {
     const rows = await createOwnedPrices(unit, { ...request, items: commands });
-    return isRefusal(rows) ? rows : expandPrices(unit, rows);
+    return expandPrices(unit, rows);
   });
 }
 
@@ -54,7 +55,8 @@ export function readPrice(
     const row = isById
       ? await findPrice(unit.tx, reference.id)
       : await findPriceByLookupKey(unit.tx, reference.lookupKey);
-    if (row === null) return notFound('price', isById ? reference.id : reference.lookupKey);
+    if (row === null)
+      throw new Refused(notFound('price', isById ? reference.id : reference.lookupKey));
     return expandPrice(unit, row);
   });
 }

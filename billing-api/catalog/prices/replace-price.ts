@@ -2,7 +2,7 @@ import type { InstantMs } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { isPriceRefusal } from '../../domain/price/price-refusal.js';
 import { succeedingPrice, type PriceChangeBody } from '../../domain/price/succeeding-price.js';
-import { isRefusal, notPublished, type Refusal } from '../../records/refusal.js';
+import { accept, notPublished, Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { withoutArchivedGroups } from '../groups/groups-store.js';
 import { findMetersForUse } from '../meters/meters-store.js';
@@ -31,16 +31,17 @@ async function storeSuccessor(
   unit: Unit,
   price: PriceRow,
   { change, members, ...from }: Replacement,
-): Promise<PriceRow | Refusal> {
+): Promise<PriceRow> {
   const fromMs = from.fromMs ?? unit.now;
   const succeeding = succeedingPrice(priceFromRow(price), change, fromMs);
-  if (isPriceRefusal(succeeding)) return refusalOfPrice(succeeding);
+  if (isPriceRefusal(succeeding)) throw new Refused(refusalOfPrice(succeeding));
   const terms = { ...succeeding, isStartGiven: from.fromMs !== null };
-  const refusal = meterRefusal(
-    terms.meterId,
-    await findMetersForUse(unit.tx, terms.meterId === null ? [] : [terms.meterId]),
+  accept(
+    meterRefusal(
+      terms.meterId,
+      await findMetersForUse(unit.tx, terms.meterId === null ? [] : [terms.meterId]),
+    ),
   );
-  if (refusal !== null) return refusal;
   const [grouped] = await withoutArchivedGroups(unit, [price]);
   const successor = {
     ...priceToColumns(terms),
@@ -50,7 +51,7 @@ async function storeSuccessor(
     ...members,
   };
   const stored = await storePrices(unit, { items: [successor], isBulk: false });
-  return isRefusal(stored) ? stored : assertPresent(stored[0], 'the successor');
+  return assertPresent(stored[0], 'the successor');
 }
 
 /**
@@ -61,15 +62,13 @@ export async function replacePrice(
   unit: Unit,
   id: string,
   replacement: Replacement,
-): Promise<PriceRow | Refusal> {
+): Promise<PriceRow> {
   const locked = await lockPrice(unit, id);
-  if (isRefusal(locked)) return locked;
   const { price, owner } = locked;
-  if (owner.status !== 'published') return notPublished('owner of the price', owner.status);
+  if (owner.status !== 'published')
+    throw new Refused(notPublished('owner of the price', owner.status));
   const fromMs = replacement.fromMs ?? unit.now;
-  const refusal = await endRefusal(unit, price, { endMs: fromMs, member: 'effective_from' });
-  if (refusal !== null) return refusal;
-  const ended = await endPrice(unit, price, { end_date: fromMs, lookup_key: null });
-  if (isRefusal(ended)) return ended;
+  await endRefusal(unit, price, { endMs: fromMs, member: 'effective_from' });
+  await endPrice(unit, price, { end_date: fromMs, lookup_key: null });
   return storeSuccessor(unit, price, replacement);
 }

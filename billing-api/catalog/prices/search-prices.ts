@@ -1,5 +1,5 @@
 import type { Occasion } from '../../records/occasion.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { accept, type Refusal } from '../../records/refusal.js';
 import { searchExpanded, type Page } from '../../records/search-records.js';
 import { readUnit, type ReadDependencies } from '../../records/unit.js';
 import { withSymbols, type ExpandedPrice } from './expand-prices.js';
@@ -14,10 +14,9 @@ export async function searchPrices(
   body: SearchPricesBody,
 ): Promise<Page<ExpandedPrice> | Refusal> {
   return readUnit(dependencies, occasion, async (unit) => {
-    const conditions = priceConditions(body, unit.now);
-    if (isRefusal(conditions)) return conditions;
+    const conditions = accept(priceConditions(body, unit.now));
     const search = { request: body, conditions, expansions: PRICE_EXPANSIONS };
     const page = await searchExpanded(unit, PRICES, search);
-    return isRefusal(page) ? page : { ...page, items: await withSymbols(unit, page.items) };
+    return { ...page, items: await withSymbols(unit, page.items) };
   });
 }

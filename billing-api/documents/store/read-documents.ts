@@ -7,7 +7,7 @@ import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.r
 import type { Columns } from '../../records/columns.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { findRecord } from '../../records/find-record.js';
-import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { accept, notFound } from '../../records/refusal.js';
 import type { Resource, RowOf } from '../../records/resource.js';
 import type { StatementUnit } from '../../records/unit.js';
 import type { InvoiceDocument } from '../invoice-document.js';
@@ -60,11 +60,7 @@ export async function readDocuments(
 }
 
 /** The document of a stored invoice; otherwise the 404 that names it. */
-export async function readDocument(
-  unit: StatementUnit,
-  id: string,
-): Promise<InvoiceDocument | Refusal> {
-  const row = (await findRecord(unit, INVOICES, id)) ?? notFound(INVOICES.name, id);
-  if (isRefusal(row)) return row;
+export async function readDocument(unit: StatementUnit, id: string): Promise<InvoiceDocument> {
+  const row = accept((await findRecord(unit, INVOICES, id)) ?? notFound(INVOICES.name, id));
   return documentOf(row, (await findDocumentParts(unit, [id]))(id));
 }

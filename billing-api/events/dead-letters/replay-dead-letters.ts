@@ -12,10 +12,10 @@ import {
 } from './dead-letters-store.js';
 import type { LazyEventLog } from '../../usage/watermark/log-access.js';
 import {
+  mustWrite,
   type ReadDependencies,
   type Transaction,
   type WriteDependencies,
-  writeUnit,
 } from '../../records/unit.js';
 import { authorOf, type Occasion, type OperatorActor } from '../../records/occasion.js';
 import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
@@ -144,10 +144,10 @@ export async function replayDeadLetters(
   const places = await findPlaces(dependencies, environment, ids);
   if (isRefusal(places)) return places;
   const { results, replayed } = await replayEach(dependencies, environment, places);
-  const noted = await writeUnit(dependencies, occasion, ({ tx, now, actor }) =>
+  await mustWrite(dependencies, occasion, ({ tx, now, actor }) =>
     noteAll(replayed, { now, replayedBy: authorOf(actor) })(tx),
   );
-  return isRefusal(noted) ? noted : results;
+  return results;
 }
 
 /** What an operator does on the command line: letters of any environment, or of none. */

@@ -5,8 +5,8 @@ import { AssertionFailed, assertThat, mustGet, zip } from '../../../runtime/fail
 import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import type { MeterRow } from '../../declarations/catalog/meter.resource.js';
 import type { Reading } from '../../records/occasion.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
-import { readUnit, type ReadUnit } from '../../records/unit.js';
+import { answerOf, isRefusal, type Refusal } from '../../records/refusal.js';
+import { mustRead, type ReadUnit } from '../../records/unit.js';
 import { readerBelow } from '../../usage/watermark/read-below.js';
 import { usageOfOwners, type UsageReadDependencies } from '../../usage/usage-customers.js';
 import { invoiceInputsOf } from './invoice-inputs.js';
@@ -155,7 +155,7 @@ export async function* computeInvoices<Query extends InvoiceQuery>(
 ): AsyncGenerator<ComputedInvoice<Query> | Refusal, void> {
   // Before the watermark, which covers what was finished by then.
   const dataUntil = await dependencies.dataUntil();
-  const found = await readUnit(dependencies, occasion, async (unit) =>
+  const found = await mustRead(dependencies, occasion, async (unit) =>
     findRecordsOf(unit, await findQueries(unit)),
   );
   for (const group of plannedTogether(found, dependencies.bucketsMax)) {
@@ -201,9 +201,11 @@ function pricedOf<Query extends InvoiceQuery>(
 export async function computeInvoice<Query extends InvoiceQuery>(
   dependencies: UsageReadDependencies & BucketBound,
   occasion: Reading,
-  findQuery: (unit: ReadUnit) => Promise<Query | Refusal>,
+  findQuery: (unit: ReadUnit) => Promise<Query>,
 ): Promise<ComputedInvoice<Query> | Refusal> {
-  const computed = computeInvoices(dependencies, occasion, async (unit) => [await findQuery(unit)]);
+  const computed = computeInvoices(dependencies, occasion, async (unit) => [
+    await answerOf(() => findQuery(unit)),
+  ]);
   const first = await computed.next();
   if (first.done === true) throw new AssertionFailed('an invoice was not computed');
   return first.value;

@@ -3,7 +3,7 @@ import { Decimal } from '../../../contract/number/decimal.js';
 import { KnownCustomers } from '../../customers/known-customers.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { buildInvoice } from '../../domain/invoice/pricing/build-invoice.js';
-import { isRefusal } from '../../records/refusal.js';
+import { accept, isRefusal } from '../../records/refusal.js';
 import { test } from '../../testing/billing-test.js';
 import { testOccasion } from '../../testing/test-occasion.js';
 import { createUsageReader } from '../../usage/store/usage-reader.js';
@@ -60,8 +60,7 @@ test('the purpose of a computation says which lines it takes, what was invoiced 
       testOccasion({ environment: api.environment, userId: 'user' }),
       async (unit) => {
         const [query] = await findPreviewQueries(unit, [{ subscription_id: subscription.id }]);
-        const preview = assertPresent(query, 'the only query');
-        if (isRefusal(preview)) return preview;
+        const preview = accept(assertPresent(query, 'the only query'));
         return { ...preview, purpose: { ...preview.purpose, ...UNCOUNTED, ...purpose } };
       },
     );

@@ -3,7 +3,6 @@ import { zip } from '../../../runtime/failure.js';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import type { InvoiceResult } from '../../domain/invoice/invoice.js';
 import { createRecords } from '../../records/create-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { documentOfComputed } from '../compute/document-of-computed.js';
 import type { ComputedTask } from './compute-tasks.js';
@@ -38,7 +37,7 @@ export type StoredInvoice = {
 export async function storeDrafts(
   unit: Unit,
   drafts: readonly NewDraft[],
-): Promise<readonly StoredInvoice[] | Refusal> {
+): Promise<readonly StoredInvoice[]> {
   const made = drafts.map(({ computed, held, finalizeAt }) => {
     const { header, ...parts } = documentOfComputed(computed);
     const id = unit.newId(INVOICES.idPrefix);
@@ -52,7 +51,6 @@ export async function storeDrafts(
     items: made.map(({ row }) => row),
     isBulk: false,
   });
-  if (isRefusal(rows)) return rows;
   await insertDocumentParts(
     unit,
     made.map(({ parts }) => parts),

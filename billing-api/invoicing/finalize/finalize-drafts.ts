@@ -5,7 +5,6 @@ import { isSkipped } from '../../domain/invoice/pricing/zero-test.js';
 import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import type { InvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { moveRecords } from '../../records/change-records.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { postingsOfInvoice } from '../../domain/ledger/postings.js';
 import { postGroups, type NewGroup } from '../../money/ledger/post-groups.js';
@@ -79,7 +78,7 @@ export type Finalized = {
 async function skipDrafts(
   unit: Unit,
   drafts: readonly FinalDraft[],
-): Promise<readonly InvoiceRow[] | Refusal> {
+): Promise<readonly InvoiceRow[]> {
   return moveRecords(unit, INVOICES, {
     lifecycle: INVOICE,
     move: 'skip',
@@ -102,21 +101,18 @@ export async function finalizeDrafts(
   unit: Unit,
   config: InvoiceConfig,
   drafts: readonly FinalDraft[],
-): Promise<Finalized | Refusal> {
+): Promise<Finalized> {
   const empty = drafts.filter(chargesNothing);
   const charged = await payFromWallets(
     unit,
     drafts.filter((draft) => !empty.includes(draft)),
   );
-  if (isRefusal(charged)) return charged;
   const skippedRows = await skipDrafts(unit, empty);
-  if (isRefusal(skippedRows)) return skippedRows;
   // All wallets before the first head of the ledger: who debits one of them takes them so.
   const withWallet = await lockCollecting(unit, charged);
   await lockExcessWallets(unit, charged);
   await postGroups(unit, charged.map(groupOf));
-  const refusal = await giveExcess(unit, charged);
-  if (refusal !== null) return refusal;
+  await giveExcess(unit, charged);
   const unnumbered = charged.filter(({ number = null }) => number === null);
   const taken = await takeInvoiceNumbers(unit, config, unnumbered.length);
   const numbers = new Map(zip(unnumbered, taken));
@@ -137,12 +133,9 @@ export async function finalizeDrafts(
       return invoiceToDto(documentOf(after, parts), null);
     },
   });
-  if (isRefusal(finalRows)) return finalRows;
   const settled = await collect(unit, zip(finalRows, charged), withWallet);
-  if (isRefusal(settled)) return settled;
   for (const row of settled) {
-    const activated = await activatePaid(unit, row);
-    if (activated !== null) return activated;
+    await activatePaid(unit, row);
   }
   return { finalized: storedAs(settled, charged), skipped: storedAs(skippedRows, empty) };
 }
@@ -172,17 +165,15 @@ async function collect(
   unit: Unit,
   invoices: readonly (readonly [InvoiceRow, FinalDraft])[],
   withWallet: ReadonlySet<string>,
-): Promise<readonly InvoiceRow[] | Refusal> {
+): Promise<readonly InvoiceRow[]> {
   if (!invoices.some(([row]) => isCollected(row))) return invoices.map(([row]) => row);
   const paid: InvoiceRow[] = [];
   for (const [row, { parts }] of invoices) {
     const isPayer = isCollected(row) && withWallet.has(row.customer_id);
     const settled = isPayer ? await collectFromWallets(unit, row, parts.lines) : row;
-    if (isRefusal(settled)) return settled;
     paid.push(settled);
   }
   const charged = await collectByGateway(unit, paid.filter(isCollected));
-  if (isRefusal(charged)) return charged;
   const afterCharge = new Map(charged.map((row) => [row.id, row]));
   return paid.map((row) => afterCharge.get(row.id) ?? row);
 }

@@ -1,7 +1,6 @@
 import { ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import { postingsOfExcess } from '../../domain/ledger/postings.js';
 import { postGroups } from '../../money/ledger/post-groups.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { addCredits } from '../../money/wallets/move-credits.js';
 import { lockPrepaidWallets, lockRefundWallet } from '../../money/wallets/wallets-store.js';
@@ -28,23 +27,18 @@ export async function lockExcessWallets(unit: Unit, drafts: readonly FinalDraft[
  * Gives to wallets what invoices take off beyond what they charge: usage that became cheaper after
  * a threshold invoice had charged it (docs/domain.md 30.1).
  */
-export async function giveExcess(
-  unit: Unit,
-  drafts: readonly FinalDraft[],
-): Promise<Refusal | null> {
+export async function giveExcess(unit: Unit, drafts: readonly FinalDraft[]): Promise<void> {
   for (const draft of drafts) {
     const amount = excessOf(draft);
     if (amount.isZero()) continue;
     const { id, customer_id: customerId, currency } = draft.row;
     const wallet = await lockRefundWallet(unit, { customerId, currency });
-    if (isRefusal(wallet)) return wallet;
-    const moved = await addCredits(unit, wallet, {
+    await addCredits(unit, wallet, {
       credits: amount,
       reason: 'CREDIT_NOTE',
       reference: { type: 'INVOICE', id },
       description: 'Usage that became cheaper after it was invoiced',
     });
-    if (isRefusal(moved)) return moved;
     await postGroups(unit, [
       {
         customerId,
@@ -56,5 +50,4 @@ export async function giveExcess(
       },
     ]);
   }
-  return null;
 }

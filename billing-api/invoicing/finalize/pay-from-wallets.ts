@@ -8,7 +8,6 @@ import type { WalletShare } from '../../domain/ledger/postings.js';
 import { takeCredits, type WalletCredit } from '../../domain/wallet/consumption.js';
 import { creditsToTake, moneyOfCredits } from '../../domain/wallet/credits.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { storeDebit, usableCredits } from '../../money/wallets/move-credits.js';
 import { lockPayingWallets } from '../../money/wallets/wallets-store.js';
@@ -49,7 +48,7 @@ async function debitPurse(
     debit,
     draft,
   }: { readonly debit: PaidComputation['debits'][number]; readonly draft: FinalDraft },
-): Promise<WalletShare | Refusal> {
+): Promise<WalletShare> {
   const { wallet } = purse;
   const available = availableIn(purse);
   const credits = creditsToTake(debit.amount.value, wallet.conversion_rate, available);
@@ -66,7 +65,6 @@ async function debitPurse(
       })),
     },
   });
-  if (isRefusal(moved)) return moved;
   const used = new Map(uses.map((use) => [use.creditId, use.credits]));
   purse.wallet = moved.wallet;
   purse.credits = purse.credits.map((credit) => ({
@@ -115,7 +113,7 @@ async function openPurses(unit: Unit, drafts: readonly FinalDraft[]): Promise<re
 export async function payFromWallets(
   unit: Unit,
   drafts: readonly FinalDraft[],
-): Promise<readonly PaidDraft[] | Refusal> {
+): Promise<readonly PaidDraft[]> {
   const purses = await openPurses(unit, drafts.filter(isPayable));
   const pursesOf = ({ row }: FinalDraft): readonly Purse[] =>
     purses.filter(
@@ -138,7 +136,6 @@ export async function payFromWallets(
     for (const debit of after.debits) {
       const purse = own.find(({ wallet }) => wallet.id === debit.walletId);
       const share = await debitPurse(unit, assertPresent(purse, 'a wallet'), { debit, draft });
-      if (isRefusal(share)) return share;
       shares.push(share);
     }
     computed.push(after.computation);

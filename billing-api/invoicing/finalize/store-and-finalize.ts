@@ -1,5 +1,5 @@
 import { findInvoiceConfig, type InvoiceConfig } from '../../platform/settings/invoice-config.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { ComputedTask } from '../drafts/compute-tasks.js';
 import { storeDrafts } from '../drafts/draft-invoices.js';
@@ -15,10 +15,9 @@ export async function storeAndFinalize(
   unit: Unit,
   computed: ComputedTask,
   { config, ...held }: HeldSubscription & { readonly config?: InvoiceConfig },
-): Promise<Finalized | Refusal> {
+): Promise<Finalized> {
   const wait = (await findMeterWaits(unit, [computed]))(computed);
-  if (wait !== null) return refusalOfWait(wait);
+  if (wait !== null) throw new Refused(refusalOfWait(wait));
   const drafts = await storeDrafts(unit, [{ computed, held, finalizeAt: null }]);
-  if (isRefusal(drafts)) return drafts;
   return finalizeDrafts(unit, config ?? (await findInvoiceConfig(unit)), drafts.map(asComputed));
 }

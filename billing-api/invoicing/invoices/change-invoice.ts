@@ -3,7 +3,7 @@ import { changeRecord, type ChangeTarget } from '../../records/change-record.js'
 import { givenOf, MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { DateTime, MetadataDto } from '../../records/record-dto.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { accept, type Refusal } from '../../records/refusal.js';
 import type { Patch } from '../../records/resource.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import type { InvoiceDocument } from '../../documents/invoice-document.js';
@@ -34,7 +34,7 @@ function isWebAddress(text: string): boolean {
 function patchFrom(
   { due_date: due, invoice_pdf_url: url, metadata }: ChangeInvoiceBody,
   { now }: Unit,
-): InvoicePatch | Refusal {
+): InvoicePatch {
   const reader = new MemberReader();
   const dueDate = reader.instant('due_date', due);
   if (dueDate !== null && dueDate < now) reader.note('due_date', 'must not be in the past');
@@ -46,7 +46,7 @@ function patchFrom(
     invoice_pdf_url: url,
     metadata: reader.changedMetadata(metadata),
   });
-  return reader.refusal() ?? patch;
+  return accept(reader.refusal() ?? patch);
 }
 
 /**
@@ -61,6 +61,6 @@ export function changeInvoice(
   return writeUnit(dependencies, occasion, async (unit) => {
     const change = () => patchFrom(body, unit);
     const row = await changeRecord(unit, INVOICES, { target, change });
-    return isRefusal(row) ? row : announceInvoice(unit, row, 'invoice.update');
+    return announceInvoice(unit, row, 'invoice.update');
   });
 }

@@ -8,7 +8,7 @@ import { lockRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { DecimalText, MetadataDto } from '../../records/record-dto.js';
-import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { accept, notFound, Refusal, Refused } from '../../records/refusal.js';
 import { writeUnit, type WriteDependencies } from '../../records/unit.js';
 import type { DocumentLine, InvoiceDocument } from '../../documents/invoice-document.js';
 import { documentOf } from '../../documents/store/document-parts.js';
@@ -58,20 +58,18 @@ function editLines(
 ): Promise<InvoiceDocument | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const row = await lockRecord(unit, INVOICES, target.id);
-    if (row === null) return notFound(INVOICES.name, target.id);
-    const refusal = targetRefusal(INVOICES, row, target);
-    if (refusal !== null) return refusal;
+    if (row === null) throw new Refused(notFound(INVOICES.name, target.id));
+    accept(targetRefusal(INVOICES, row, target));
     if (!isIn(INVOICE, 'draft', row.invoice_status)) {
       const problem = `the invoice is ${row.invoice_status}; only lines of a draft can be changed`;
-      return new Refusal('invalid_operation', problem);
+      throw new Refused(new Refusal('invalid_operation', problem));
     }
     const before = (await findDocumentParts(unit, [row.id]))(row.id).lines;
-    const lines = edit(before, row);
-    if (isRefusal(lines)) return lines;
+    const lines = accept(edit(before, row));
     const { computed, parts } = await reviseDraft(unit, row, lines);
     const patch = { ...computed, is_manually_edited: true, last_computed_at: unit.now };
     const after = await updateRecord(unit, INVOICES, { row, patch });
-    return isRefusal(after) ? after : documentOf(after, parts);
+    return documentOf(after, parts);
   });
 }
 

@@ -16,7 +16,7 @@ import { findInvoiceConfig, type InvoiceConfig } from '../../platform/settings/i
 import { findRecords } from '../../records/find-record.js';
 import { createRecord } from '../../records/create-record.js';
 import type { Occasion } from '../../records/occasion.js';
-import { isRefusal, notFound, notPublished, type Refusal } from '../../records/refusal.js';
+import { isRefusal, notFound, notPublished, type Refusal, Refused } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { NEW_DRAFT, type InvoiceDocument } from '../../documents/invoice-document.js';
 import { computationOfGiven, storeComputations } from '../../documents/store/computations.js';
@@ -54,12 +54,11 @@ async function givenOf(
     readonly request: GivenInvoiceRequest;
     readonly purpose: GivenInvoicePurpose;
   },
-): Promise<{ readonly given: GivenInvoice; readonly parties: GivenParties } | Refusal> {
+): Promise<{ readonly given: GivenInvoice; readonly parties: GivenParties }> {
   const { currency, lines, coupons: codes, taxRates, customerId } = request;
   const period = request.period ?? { startMs: unit.now, endMs: unit.now + 1 };
   const invoice = { id, currency, window: period };
   const redeemed = await redeemForInvoice(unit, currency, codes);
-  if (isRefusal(redeemed)) return redeemed;
   const adjustments = await adjustmentsOfGiven(unit, id, {
     coupons: redeemed,
     taxRates,
@@ -68,37 +67,31 @@ async function givenOf(
     subscriptionId: subscription?.id ?? null,
     discounts,
   });
-  if (isRefusal(adjustments)) return adjustments;
   const { coupons, taxes, parties } = adjustments;
   const { version: rulesVersion } = currentRules();
   const given = { rulesVersion, currency, period, coupons, taxes, atMs: unit.now };
   return { given: { ...given, lines: lines.map((line) => givenLine(line, invoice)) }, parties };
 }
 
-async function findPublishedCustomer(
-  unit: Unit,
-  id: string,
-): Promise<AnsweredCustomerRow | Refusal> {
+async function findPublishedCustomer(unit: Unit, id: string): Promise<AnsweredCustomerRow> {
   const customer = await findAnsweredCustomer(unit, { id });
-  if (isRefusal(customer) || customer.status === 'published') return customer;
-  return notPublished('customer', customer.status);
+  if (customer.status === 'published') return customer;
+  throw new Refused(notPublished('customer', customer.status));
 }
 
 /** The 404 for a price that a line names and that does not exist; null when all do. */
-async function unknownPrice(unit: Unit, { lines }: GivenInvoiceRequest): Promise<Refusal | null> {
+async function unknownPrice(unit: Unit, { lines }: GivenInvoiceRequest): Promise<void> {
   const ids = lines.map(({ priceId }) => priceId).filter((id) => id !== null);
   const prices = await findRecords(unit, PRICES, ids);
   const missing = ids.find((id) => !prices.has(id));
-  return missing === undefined ? null : notFound(PRICES.name, missing);
+  if (missing !== undefined) throw new Refused(notFound(PRICES.name, missing));
 }
 
 /** The customer of a request, or the refusal of it or of a price that it names. */
-async function findNamed(
-  unit: Unit,
-  request: GivenInvoiceRequest,
-): Promise<AnsweredCustomerRow | Refusal> {
+async function findNamed(unit: Unit, request: GivenInvoiceRequest): Promise<AnsweredCustomerRow> {
   const customer = await findPublishedCustomer(unit, request.customerId);
-  return isRefusal(customer) ? customer : ((await unknownPrice(unit, request)) ?? customer);
+  await unknownPrice(unit, request);
+  return customer;
 }
 
 /** What a row says of the subscription that the invoice belongs to. */
@@ -178,26 +171,22 @@ export async function storeGivenInvoice(
   unit: Unit,
   request: GivenInvoiceRequest,
   purpose: GivenInvoicePurpose = {},
-): Promise<InvoiceDocument | Refusal> {
+): Promise<InvoiceDocument> {
   const { isFunding = false, subscription = null } = purpose;
   const customer = await findNamed(unit, request);
-  if (isRefusal(customer)) return customer;
   const id = unit.newId(INVOICES.idPrefix);
   const config = await findInvoiceConfig(unit);
   const found = await givenOf(unit, id, { request, purpose });
-  if (isRefusal(found)) return found;
   const { totals, ...parts } = documentOfGiven(found.given, found.parties);
   const sums = request.type === 'CREDIT' ? totalsOfCredit(found.given.lines) : totals;
   const dueMs = dueOfGiven(subscription, { config, now: unit.now });
   const values = newRow(request, { id, sums, customer, now: unit.now, owner: purpose, dueMs });
   const row = await createRecord(unit, INVOICES, values);
-  if (isRefusal(row)) return row;
   const stored = identified(unit, id, parts);
   await insertDocumentParts(unit, [stored]);
   await storeComputations(unit, [computationOfGiven(id, found.given)]);
   const draft = { row, computed: {}, parts: stored, number: request.number, isFunding };
   const done = await finalizeDrafts(unit, config, [draft]);
-  if (isRefusal(done)) return done;
   const [final] = [...done.finalized, ...done.skipped];
   assertThat(final !== undefined, 'the invoice was finalized');
   return documentOf(final.row, final.parts);
@@ -217,6 +206,6 @@ export function createInvoice(
   return writeUnit(dependencies, occasion, async (unit) => {
     if (request.named === null) return storeGivenInvoice(unit, request);
     const owner = await holdInvoiced(unit, request, request.named);
-    return isRefusal(owner) ? owner : storeGivenInvoice(unit, request, owner);
+    return storeGivenInvoice(unit, request, owner);
   });
 }

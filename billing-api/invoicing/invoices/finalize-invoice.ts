@@ -11,7 +11,7 @@ import { computeThenStore } from '../../records/compute-then-store.js';
 import { isOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { accept, isRefusal, Refusal, Refused } from '../../records/refusal.js';
 import { readUnit, type ReadUnit, type Unit } from '../../records/unit.js';
 import type { InvoiceDocument } from '../../documents/invoice-document.js';
 import {
@@ -61,14 +61,13 @@ function wasDecidedMeanwhile(
 async function findDraft(
   unit: ReadUnit,
   call: FinalizingCall,
-): Promise<InvoiceRow | InvoiceDocument | Refusal> {
+): Promise<InvoiceRow | InvoiceDocument> {
   const { target } = call;
   const found = await readRecord(unit, INVOICES, target.id);
-  if (isRefusal(found)) return found;
   const problem = problemOfMove(INVOICE, 'finalize', found.invoice_status);
-  if (problem === null) return targetRefusal(INVOICES, found, target) ?? found;
+  if (problem === null) return accept(targetRefusal(INVOICES, found, target) ?? found);
   if (await wasDecidedMeanwhile(unit, call)) return readDocument(unit, found.id);
-  return new Refusal('invalid_operation', problem);
+  throw new Refused(new Refusal('invalid_operation', problem));
 }
 
 async function computeDraft(
@@ -92,32 +91,25 @@ async function computeDraft(
  * Locks a draft, with what it has computed to; null when it has changed since, or was not computed.
  * One that waits for a meter is refused (docs/domain.md 7.4).
  */
-async function replaceDraft(
-  unit: Unit,
-  invoice: ComputedTask | null,
-): Promise<FinalDraft | Refusal | null> {
+async function replaceDraft(unit: Unit, invoice: ComputedTask | null): Promise<FinalDraft | null> {
   if (invoice === null) return null;
   const [draft] = await replaceComputations(unit, [invoice], INVOICE.groups.draft);
   if (draft === undefined) return null;
   const wait = (await findMeterWaits(unit, [invoice]))(invoice);
   if (wait === null) return draft;
-  return wait.kind === 'backfilled' ? refusalOfWait(wait) : null;
+  return accept(wait.kind === 'backfilled' ? refusalOfWait(wait) : null);
 }
 
 /** Locks the draft; null when it, or what it is computed from, has changed since it was read. */
-async function holdDraft(
-  unit: Unit,
-  found: Computed | InvoiceDocument,
-): Promise<Held | Refusal | null> {
+async function holdDraft(unit: Unit, found: Computed | InvoiceDocument): Promise<Held | null> {
   if ('header' in found) return { draft: null, winner: found };
   const { row: read, invoice } = found;
   const computed = await replaceDraft(unit, invoice);
-  if (isRefusal(computed)) return computed;
   if (computed !== null) return { draft: computed, winner: null };
   const row = await lockRecord(unit, INVOICES, read.id);
   if (row !== null && isDecided(row)) {
     const winner = await readDocument(unit, row.id);
-    return isRefusal(winner) ? winner : { draft: null, winner };
+    return { draft: null, winner };
   }
   if (row?.version !== read.version || invoice !== null) return null;
   const [revised] = await reviseDrafts(unit, [row]);
@@ -150,7 +142,7 @@ export function finalizeInvoice(
       store: async (unit, _computed, { draft, winner }) => {
         if (draft === null) return winner;
         const done = await finalizeDrafts(unit, await findInvoiceConfig(unit), [draft]);
-        return isRefusal(done) ? done : onlyOf(done);
+        return onlyOf(done);
       },
     },
   );

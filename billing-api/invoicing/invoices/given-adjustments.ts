@@ -1,7 +1,7 @@
 import type { CouponRow } from '../../declarations/coupons/coupon.resource.js';
 import type { TaxRateRow } from '../../declarations/taxes/tax-rate.resource.js';
 import type { CouponAssociation, TaxAssociation } from '../../domain/adjustments/adjustments.js';
-import { collect, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { accept, collect, notFound } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { findTaxesOf, holdTaxRatesByCode } from '../../taxes/taxes-store.js';
 import { couponTermsFrom, rateTermsFrom, taxFrom } from '../compute/adjustment-inputs.js';
@@ -55,13 +55,14 @@ export async function adjustmentsOfGiven(
     readonly discounts: CouponsOfRest;
     readonly isCredit: boolean;
   },
-): Promise<GivenAdjustments | Refusal> {
+): Promise<GivenAdjustments> {
   if (asked.isCredit) return { coupons: [], taxes: [], parties: { coupons: [], taxes: [] } };
   const rates = await holdTaxRatesByCode(unit, asked.taxRates);
-  const named = collect({ items: asked.taxRates, isBulk: false }, (code) => {
-    return rates.get(code) ?? notFound('tax rate', code);
-  });
-  if (isRefusal(named)) return named;
+  const named = accept(
+    collect({ items: asked.taxRates, isBulk: false }, (code) => {
+      return rates.get(code) ?? notFound('tax rate', code);
+    }),
+  );
   const { subscriptionId } = asked;
   const inherited = await findTaxesOf(unit, [
     ...(subscriptionId === null ? [] : [{ type: 'subscription' as const, id: subscriptionId }]),

@@ -15,7 +15,7 @@ import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { isOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
-import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { accept, invalid, notFound, Refusal, Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
 import { findRevisions } from '../drafts/revisions.js';
@@ -78,18 +78,16 @@ export async function holdInvoiced(
   unit: Unit,
   request: GivenInvoiceRequest,
   named: NamedSubscription,
-): Promise<InvoicedSubscription | Refusal> {
+): Promise<InvoicedSubscription> {
   const row = await lockRecord(unit, SUBSCRIPTIONS, named.id);
-  if (row?.status !== 'published') return notFound(SUBSCRIPTIONS.name, named.id);
-  const refusal = ownerRefusal(row, request, named);
-  if (refusal !== null) return refusal;
+  if (row?.status !== 'published') throw new Refused(notFound(SUBSCRIPTIONS.name, named.id));
+  accept(ownerRefusal(row, request, named));
   const other = await findManual(unit, row.id, request);
   if (other !== null) {
     const problem = `the subscription has invoice ${other} for this period and reason`;
-    return new Refusal('already_exists', `${problem}; void it, or give another period`);
+    throw new Refused(new Refusal('already_exists', `${problem}; void it, or give another period`));
   }
   const plan = await readRecord(unit, PLANS, row.plan_id);
-  if (isRefusal(plan)) return plan;
   const revisions = await findRevisions(unit, [row.id]);
   return {
     subscription: subscriptionToDto(row, plan),

@@ -6,8 +6,8 @@ import { updateRecord } from '../../records/change-record.js';
 import { computeThenStore } from '../../records/compute-then-store.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
-import { assertNotRefused, isRefusal, Refusal } from '../../records/refusal.js';
-import { readUnit, writeUnit, type Unit } from '../../records/unit.js';
+import { isRefusal, Refusal, Refused } from '../../records/refusal.js';
+import { mustWrite, readUnit, type Unit } from '../../records/unit.js';
 import {
   computeTasks,
   type BillingDependencies,
@@ -40,13 +40,9 @@ async function compute(
   return refusal?.refusal ?? assertPresent(computed[0], 'the computed invoice');
 }
 
-async function hold(
-  unit: Unit,
-  id: string,
-  computed: ComputedTask,
-): Promise<Held | Refusal | null> {
+async function hold(unit: Unit, id: string, computed: ComputedTask): Promise<Held | null> {
   const wait = (await findMeterWaits(unit, [computed]))(computed);
-  if (wait?.kind === 'backfilled') return refusalOfWait(wait);
+  if (wait?.kind === 'backfilled') throw new Refused(refusalOfWait(wait));
   if (wait !== null) return null;
   const held = await holdUnchanged(unit, [computed.query]);
   const subscription = held.get(computed.query.task.subscriptionId);
@@ -60,20 +56,16 @@ async function replace(
   unit: Unit,
   { workflowId }: RecalculationInput,
   { computed, held }: { readonly computed: ComputedTask; readonly held: Held },
-): Promise<null | Refusal> {
+): Promise<void> {
   const { voided, subscription } = held;
   const drafts = await storeDrafts(unit, [{ computed, held: subscription, finalizeAt: null }]);
-  if (isRefusal(drafts)) return drafts;
   const replacement = assertPresent(drafts[0], 'the replacement').row.id;
   const patch = { recalculated_invoice_id: replacement };
-  const linked = await updateRecord(unit, INVOICES, { row: voided, patch });
-  if (isRefusal(linked)) return linked;
+  await updateRecord(unit, INVOICES, { row: voided, patch });
   const result = { invoice_id: voided.id, recalculated_invoice_id: replacement };
-  const closed = await closeWorkflow(unit, workflowId, { workflow_status: 'Completed', result });
-  if (isRefusal(closed)) return closed;
+  await closeWorkflow(unit, workflowId, { workflow_status: 'Completed', result });
   const config = await findInvoiceConfig(unit);
-  const final = await finalizeDrafts(unit, config, drafts.map(asComputed));
-  return isRefusal(final) ? final : null;
+  await finalizeDrafts(unit, config, drafts.map(asComputed));
 }
 
 /**
@@ -87,15 +79,14 @@ export async function recalculateInvoice(
   input: RecalculationInput,
 ): Promise<void> {
   const { invoiceId, workflowId } = input;
-  const done = await computeThenStore<ComputedTask, Held, null>(dependencies, occasion, {
+  const done = await computeThenStore<ComputedTask, Held, void>(dependencies, occasion, {
     what: 'the invoice',
     compute: () => compute(dependencies, occasion, invoiceId),
     lockAndCompare: (unit, computed) => hold(unit, invoiceId, computed),
     store: (unit, computed, held) => replace(unit, input, { computed, held }),
   });
   if (!isRefusal(done)) return;
-  const closed = await writeUnit(dependencies, occasion, (unit) =>
+  await mustWrite(dependencies, occasion, (unit) =>
     closeWorkflow(unit, workflowId, failedBy(done)),
   );
-  assertNotRefused(closed);
 }

@@ -64,7 +64,7 @@ function stateAfter(draft: FinalDraft): InvoiceRow['invoice_status'] {
 export async function storeRecomputed(
   unit: Unit,
   drafts: readonly FinalDraft[],
-): Promise<readonly InvoiceRow[] | Refusal> {
+): Promise<readonly InvoiceRow[]> {
   const rows: InvoiceRow[] = [];
   for (const draft of drafts) {
     const { row, computed: patch } = draft;
@@ -81,7 +81,6 @@ export async function storeRecomputed(
           ...change,
           ...(to === 'DRAFT' ? { move: 'reopen' as const, to } : { move: 'skip' as const, to }),
         });
-    if (isRefusal(stored)) return stored;
     rows.push(assertPresent(stored[0], 'the recomputed invoice'));
   }
   return rows;
@@ -105,7 +104,6 @@ export function recomputeInvoice(
     },
     store: async (unit, _computed, draft) => {
       const rows = await storeRecomputed(unit, [draft]);
-      if (isRefusal(rows)) return rows;
       return documentOf(assertPresent(rows[0], 'the invoice'), draft.parts);
     },
   });

@@ -28,7 +28,6 @@ import {
 } from '../../domain/wallet/returned-credits.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { lockRecordsForChange } from '../../records/find-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { addCredits, debitCredits } from '../../money/wallets/move-credits.js';
 import { lockRefundWallet } from '../../money/wallets/wallets-store.js';
@@ -129,7 +128,7 @@ async function addReturned(
   unit: Unit,
   { wallet, invoiceId }: { readonly wallet: WalletRow; readonly invoiceId: string },
   credits: readonly UsedCredit[],
-): Promise<(WalletShare & { readonly wallet: WalletRow }) | Refusal> {
+): Promise<WalletShare & { readonly wallet: WalletRow }> {
   let after = wallet;
   let worth = ZERO;
   for (const { credits: amount, priority, expiryMs: expiryDate } of credits) {
@@ -140,7 +139,6 @@ async function addReturned(
       expiryDate,
       reference: { type: 'INVOICE', id: invoiceId },
     });
-    if (isRefusal(moved)) return moved;
     after = moved.wallet;
     worth = worth.plus(moved.transaction.amount);
   }
@@ -166,7 +164,7 @@ export async function returnPaid(
   unit: Unit,
   row: InvoiceRow,
   { setOff, givenBack }: { readonly setOff: Decimal; readonly givenBack: Decimal },
-): Promise<readonly WalletShare[] | Refusal> {
+): Promise<readonly WalletShare[]> {
   const { left, missing } = leftToReturn(await findPayers(unit, row, setOff), givenBack);
   const ofWallets = left.flatMap(([{ credits }, amount]) =>
     credits === null ? [] : [{ credits, amount }],
@@ -196,12 +194,11 @@ export async function returnPaid(
       continue;
     }
     const added = await addReturned(unit, { wallet, invoiceId: row.id }, back);
-    if (isRefusal(added)) return added;
     wallets.set(wallet.id, added.wallet);
     shares.push(added);
   }
   const settled = await settleRefundWallet(unit, row, { credits: toRefundWallet, missing });
-  return isRefusal(settled) ? settled : byWallet([...shares, ...settled]);
+  return byWallet([...shares, ...settled]);
 }
 
 /** What the wallet that money goes back to gets, or has to give again. */
@@ -209,13 +206,12 @@ async function settleRefundWallet(
   unit: Unit,
   row: InvoiceRow,
   { credits, missing }: { readonly credits: readonly UsedCredit[]; readonly missing: Decimal },
-): Promise<readonly WalletShare[] | Refusal> {
+): Promise<readonly WalletShare[]> {
   if (credits.length === 0) return takeBack(unit, row, missing);
   const { customer_id: customerId, currency } = row;
   const wallet = await lockRefundWallet(unit, { customerId, currency });
-  if (isRefusal(wallet)) return wallet;
   const added = await addReturned(unit, { wallet, invoiceId: row.id }, credits);
-  return isRefusal(added) ? added : [added];
+  return [added];
 }
 
 /** Takes money that was given back of an invoice, and is of nobody, from its customer again. */
@@ -223,15 +219,14 @@ export async function takeBack(
   unit: Unit,
   { id, customer_id: customerId, currency }: InvoiceRow,
   amount: Decimal,
-): Promise<readonly WalletShare[] | Refusal> {
+): Promise<readonly WalletShare[]> {
   if (amount.isZero()) return [];
   const wallet = await lockRefundWallet(unit, { customerId, currency });
-  if (isRefusal(wallet)) return wallet;
-  const moved = await debitCredits(unit, wallet, {
+  await debitCredits(unit, wallet, {
     credits: amount,
     reason: 'MANUAL_BALANCE_DEBIT',
     reference: { type: 'INVOICE', id },
     description: 'Credit for unused time of a voided invoice that was not paid',
   });
-  return isRefusal(moved) ? moved : [{ walletId: wallet.id, worth: amount.negated() }];
+  return [{ walletId: wallet.id, worth: amount.negated() }];
 }

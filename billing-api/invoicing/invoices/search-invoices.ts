@@ -47,7 +47,6 @@ export async function searchInvoices(
     const conditions = [...own, ...(await isOfExternalCustomer(unit, body.external_customer_id))];
     const search = { request: body, conditions, expansions: EXPANDABLE };
     const page = await searchExpanded(unit, INVOICES, search);
-    if (isRefusal(page)) return page;
     const rows = page.items.map(({ row }) => row);
     if (body.skip_line_items === true) {
       const items = rows.map((header) => ({ header, lines: [], coupons: [], taxes: [] }));

@@ -11,7 +11,7 @@ import { beginWorkflow } from '../../platform/workflows/begin-workflow.js';
 import { isOfEnvironment, rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import { lockRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
-import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { notFound, Refusal, Refused } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 
 /** The type of workflow that replaces a voided invoice. */
@@ -94,26 +94,27 @@ function findSettling({ tx }: Unit, row: InvoiceRow): Promise<string | null> {
     ORDER BY settling.id LIMIT 1`);
 }
 
-async function start(unit: Unit, id: string): Promise<WorkflowRow | Refusal> {
+async function start(unit: Unit, id: string): Promise<WorkflowRow> {
   // Two calls at once take turns here, and the second one sees the workflow of the first.
   const row = await lockRecord(unit, INVOICES, id);
-  if (row === null) return notFound(INVOICES.name, id);
+  if (row === null) throw new Refused(notFound(INVOICES.name, id));
   const problem = recalculationProblem(row);
-  if (problem !== null) return new Refusal('invalid_operation', problem);
+  if (problem !== null) throw new Refused(new Refusal('invalid_operation', problem));
   if (await isChargedLater(unit, row)) {
     const text = 'a later invoice of the same period charges its usage; recalculate that one';
-    return new Refusal('invalid_operation', text);
+    throw new Refused(new Refusal('invalid_operation', text));
   }
   const settling = await findSettling(unit, row);
   if (settling !== null) {
     const text = `invoice ${settling} settles a part of a period that this one charged; void it first`;
-    return new Refusal('invalid_operation', `${text}, so that the replacement charges all of it`);
+    throw new Refused(
+      new Refusal('invalid_operation', `${text}, so that the replacement charges all of it`),
+    );
   }
   if (await isRunning(unit, id)) {
-    return new Refusal('invalid_operation', 'the invoice is being recalculated');
+    throw new Refused(new Refusal('invalid_operation', 'the invoice is being recalculated'));
   }
   const workflow = await beginWorkflow(unit, { type: RECALCULATION, entity: 'invoice', id });
-  if (isRefusal(workflow)) return workflow;
   const input = { invoiceId: id, workflowId: workflow.id };
   await enqueue(unit, RECALCULATE_INVOICE, { input });
   return workflow;

@@ -5,7 +5,7 @@ import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import { lockRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { announce } from '../../records/recorded-change.js';
-import { notFound, Refusal } from '../../records/refusal.js';
+import { notFound, Refusal, Refused } from '../../records/refusal.js';
 import { writeUnit, type WriteDependencies } from '../../records/unit.js';
 
 /**
@@ -19,10 +19,10 @@ export function triggerCommunication(
 ): Promise<null | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const row = await lockRecord(unit, INVOICES, id);
-    if (row === null) return notFound(INVOICES.name, id);
+    if (row === null) throw new Refused(notFound(INVOICES.name, id));
     if (isIn(INVOICE, 'draft', row.invoice_status)) {
       const problem = 'the invoice is DRAFT; finalize it before it is sent to its customer';
-      return new Refusal('invalid_operation', problem);
+      throw new Refused(new Refusal('invalid_operation', problem));
     }
     const name = 'invoice.communication.triggered';
     announce(unit, INVOICES, { id, name, told: invoiceHeaderToDto(row) });

@@ -9,7 +9,7 @@ import { MemberReader } from '../../records/member-rules.js';
 import { moveRecord } from '../../records/move-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { MetadataDto } from '../../records/record-dto.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { accept, Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { invoiceToDto } from '../../documents/answer/invoice-answer.js';
 import type { InvoiceDocument } from '../../documents/invoice-document.js';
@@ -46,7 +46,7 @@ async function voidHere(
   unit: Unit,
   target: ChangeTarget,
   body: VoidInvoiceBody,
-): Promise<InvoiceDocument | Refusal> {
+): Promise<InvoiceDocument> {
   const partsOf = await findDocumentParts(unit, [target.id]);
   const row = await moveRecord(unit, INVOICES, {
     target,
@@ -61,10 +61,8 @@ async function voidHere(
       }
       const reader = new MemberReader();
       const merged = reader.metadata({ ...metadata, ...body.metadata });
-      const problems = reader.refusal();
-      if (problems !== null) return problems;
-      const undone = await undoMoney(unit, row);
-      if (isRefusal(undone)) return undone;
+      accept(reader.refusal());
+      const undone = accept(await undoMoney(unit, row));
       return {
         payment_status: undone.isReturned ? ('REFUNDED' as const) : ('VOIDED' as const),
         finalize_at: null,
@@ -74,7 +72,7 @@ async function voidHere(
     },
     told: (after) => Promise.resolve(invoiceToDto(documentOf(after, partsOf(after.id)), null)),
   });
-  return isRefusal(row) ? row : documentOf(row, partsOf(row.id));
+  return documentOf(row, partsOf(row.id));
 }
 
 /** Voids the drafts of a subscription whose periods begin at an instant or later. */
@@ -82,17 +80,13 @@ export async function voidDraftsFrom(
   unit: Unit,
   subscriptionId: string,
   atMs: InstantMs,
-): Promise<Refusal | null> {
+): Promise<void> {
   const ids = await unit.tx.anyFirst(sql.type(z.object({ id: z.string() }))`
     SELECT id FROM invoices
     WHERE subscription_id = ${subscriptionId} AND ${rowIsIn(['invoice_status'], INVOICE, 'draft')}
       AND period_start >= ${formatInstant(atMs)}::timestamptz AND ${isOfEnvironment}
     ORDER BY id`);
-  for (const id of ids) {
-    const voided = await voidHere(unit, { id }, {});
-    if (isRefusal(voided)) return voided;
-  }
-  return null;
+  for (const id of ids) await voidHere(unit, { id }, {});
 }
 
 /**
@@ -100,7 +94,7 @@ export async function voidDraftsFrom(
  * bought, so its card is not charged any more (docs/domain.md 24.3). Where a charge is under way,
  * the gateway decides, and no other one follows.
  */
-export async function voidUnpaidFirst(unit: Unit, subscriptionId: string): Promise<Refusal | null> {
+export async function voidUnpaidFirst(unit: Unit, subscriptionId: string): Promise<void> {
   const rows = await unit.tx.any(sql.type(INVOICES.row)`
     SELECT * FROM invoices
     WHERE subscription_id = ${subscriptionId} AND ${rowIsIn(['invoice_status'], INVOICE, 'claimed')}
@@ -115,8 +109,6 @@ export async function voidUnpaidFirst(unit: Unit, subscriptionId: string): Promi
       await endRetries(unit, row);
       continue;
     }
-    const voided = await voidHere(unit, { id: row.id }, {});
-    if (isRefusal(voided)) return voided;
+    await voidHere(unit, { id: row.id }, {});
   }
-  return null;
 }

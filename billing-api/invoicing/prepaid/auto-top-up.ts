@@ -11,8 +11,8 @@ import {
 import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import { lockRecord } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
-import { readUnit, writeUnit, type Unit } from '../../records/unit.js';
+import { isRefusal } from '../../records/refusal.js';
+import { mustRead, mustWrite, type Unit } from '../../records/unit.js';
 import { dueOf, isWanted, type DueQuery } from '../../due/due-items.js';
 import type { BillingDependencies } from '../drafts/compute-tasks.js';
 import { readRealTimeBalance } from './real-time-balance.js';
@@ -52,14 +52,15 @@ function creditsFor({ amount, threshold, cooldown }: AutoTopupDto, balance: Deci
 async function topUpUnchanged(
   unit: Unit,
   { read, balance }: { readonly read: WalletRow; readonly balance: Decimal },
-): Promise<boolean | Refusal> {
+): Promise<boolean> {
   const wallet = await lockRecord(unit, WALLETS, read.id);
   const auto = wallet?.auto_topup ?? null;
   if (wallet?.version !== read.version || auto === null) return false;
   if (await mustWait(unit, wallet, auto)) return false;
   const credits = creditsFor(auto, balance);
   const isInvoiced = auto.invoicing === true;
-  return (await addAutomatically(unit, wallet, { credits, isInvoiced })) ?? true;
+  await addAutomatically(unit, wallet, { credits, isInvoiced });
+  return true;
 }
 
 /** The job of a single wallet that could not be topped up with the others. */
@@ -71,7 +72,7 @@ export function findToppedUp(
   occasion: Occasion<JobActor>,
   { after, ...due }: DueQuery & { readonly after: string | null },
 ): Promise<readonly WalletRow[]> {
-  return readUnit(dependencies, occasion, (unit) =>
+  return mustRead(dependencies, occasion, (unit) =>
     unit.tx.any(sql.type(WALLETS.row)`
       SELECT wallets.* FROM (${dueOf(unit, 'top_up')}) AS due
       JOIN wallets ON wallets.id = due.id AND ${rowIsOfEnvironment('wallets')}
@@ -95,9 +96,7 @@ export async function topUpIfLow(
   if (isRefusal(read) || wallet.auto_topup === null) return false;
   const balance = decimalOf(read.real_time_credit_balance);
   if (balance.greaterThan(decimalOf(wallet.auto_topup.threshold))) return false;
-  const done = await writeUnit(dependencies, occasion, (unit) =>
+  return mustWrite(dependencies, occasion, (unit) =>
     topUpUnchanged(unit, { read: wallet, balance }),
   );
-  if (isRefusal(done)) throw new Error(done.message);
-  return done;
 }

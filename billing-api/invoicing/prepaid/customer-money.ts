@@ -117,8 +117,7 @@ export function summarizeInvoices(
   id: string,
 ): Promise<InvoiceSummariesDto | Refusal> {
   return readUnit(dependencies, occasion, async (unit) => {
-    const customer = await readRecord(unit, CUSTOMERS, id);
-    if (isRefusal(customer)) return customer;
+    await readRecord(unit, CUSTOMERS, id);
     const rows = await unit.tx.any(sql.type(summaryRow)`
       WITH own AS (
         SELECT * FROM invoices WHERE customer_id = ${id} AND ${rowIsIn(['invoice_status'], INVOICE, 'claimed')}
@@ -177,8 +176,7 @@ export async function listCustomerWallets(
   id: string,
 ): Promise<RealTimeWalletsDto | Refusal> {
   const found = await readUnit(dependencies, occasion, async (unit) => {
-    const customer = await readRecord(unit, CUSTOMERS, id);
-    if (isRefusal(customer)) return customer;
+    await readRecord(unit, CUSTOMERS, id);
     return unit.tx.any(sql.type(idRow)`
       SELECT id FROM ${sql.identifier([WALLETS.table])}
       WHERE customer_id = ${id} AND wallet_status <> 'closed' AND ${isOfEnvironment}

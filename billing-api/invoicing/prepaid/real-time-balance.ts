@@ -118,7 +118,6 @@ export async function readRealTimeBalance(
 ): Promise<RealTimeWalletDto | Refusal> {
   const read = await readUnit(dependencies, occasion, async (unit) => {
     const wallet = await readRecord(unit, WALLETS, id);
-    if (isRefusal(wallet)) return wallet;
     const isPrepaid = wallet.wallet_type === 'PRE_PAID';
     const unpaid = isPrepaid ? await findUnpaid(unit, wallet) : ZERO;
     return {

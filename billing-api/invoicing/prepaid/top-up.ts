@@ -21,7 +21,7 @@ import { lockRecord, readRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { DateTime, DecimalText, MetadataDto } from '../../records/record-dto.js';
-import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { accept, invalid, notFound, type Refusal, Refused } from '../../records/refusal.js';
 import { repeatedRecord } from '../../records/repeated-key.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import {
@@ -149,15 +149,13 @@ async function bonusFor(
   return { credits: bonus, expiryMs };
 }
 
-async function readTopUp(
-  unit: Unit,
-  body: TopUpWalletBody,
-  wallet: WalletRow,
-): Promise<TopUp | Refusal> {
+async function readTopUp(unit: Unit, body: TopUpWalletBody, wallet: WalletRow): Promise<TopUp> {
   if ((body.credits_to_add === undefined) === (body.amount === undefined)) {
-    return invalid({
-      credits_to_add: 'must be given, or else amount, but not both',
-    });
+    throw new Refused(
+      invalid({
+        credits_to_add: 'must be given, or else amount, but not both',
+      }),
+    );
   }
   const reader = new MemberReader();
   const credits = creditsOf(reader, body, wallet);
@@ -177,7 +175,7 @@ async function readTopUp(
     expiryDate: future(reader, 'expiry_date_utc', { text, now: unit.now }),
     metadata: reader.metadata(body.metadata),
   };
-  return reader.refusal() ?? { movement, bonus };
+  return accept(reader.refusal() ?? { movement, bonus });
 }
 
 /** The bonus of a purchase as a movement of its own. */
@@ -191,15 +189,14 @@ function bonusOfPurchase({ bonus }: TopUp, parentId: string): Movement {
 }
 
 /** Credits that were paid elsewhere arrive at once, with their bonus. */
-async function buyDirectly(unit: Unit, wallet: WalletRow, topUp: TopUp): Promise<Moved | Refusal> {
+async function buyDirectly(unit: Unit, wallet: WalletRow, topUp: TopUp): Promise<Moved> {
   const moved = await addCredits(unit, wallet, topUp.movement);
-  if (isRefusal(moved)) return moved;
   const paid = priceOf(topUp.movement.credits, wallet);
   await postGroups(unit, [{ ...groupOf(moved), postings: postingsOfCredit(shareOf(moved), paid) }]);
   if (topUp.bonus.credits.isZero()) return moved;
   const { transaction } = moved;
   const bonus = await giveCredits(unit, moved.wallet, bonusOfPurchase(topUp, transaction.id));
-  return isRefusal(bonus) ? bonus : { wallet: bonus.wallet, transaction };
+  return { wallet: bonus.wallet, transaction };
 }
 
 /** The metadata by which transactions of automatic top-ups are known. */
@@ -216,7 +213,7 @@ type CreditInvoice = {
 function storeCreditInvoice(
   unit: Unit,
   { wallet, credits, reason }: CreditInvoice,
-): Promise<InvoiceDocument | Refusal> {
+): Promise<InvoiceDocument> {
   const { currency } = wallet;
   const amount = priceOf(credits, wallet);
   const line = {
@@ -249,16 +246,14 @@ async function storeWaiting(
   unit: Unit,
   wallet: WalletRow,
   { topUp, invoiceId }: { readonly topUp: TopUp; readonly invoiceId: string },
-): Promise<readonly [WalletTransactionRow, ...WalletTransactionRow[]] | Refusal> {
+): Promise<readonly [WalletTransactionRow, ...WalletTransactionRow[]]> {
   const reference = { type: 'INVOICE', id: invoiceId } as const;
   const bought = { ...topUp.movement, reference };
   const waiting = await storeTransaction(unit, pendingCredit(wallet, bought));
-  if (isRefusal(waiting) || topUp.bonus.credits.isZero()) {
-    return isRefusal(waiting) ? waiting : [waiting];
-  }
+  if (topUp.bonus.credits.isZero()) return [waiting];
   const movement = { ...bonusOfPurchase(topUp, waiting.id), reference };
   const bonus = await storeTransaction(unit, pendingCredit(wallet, movement));
-  return isRefusal(bonus) ? bonus : [waiting, bonus];
+  return [waiting, bonus];
 }
 
 /** Credits whose invoice is made now: they arrive when it is paid, or at once by the setting. */
@@ -266,22 +261,18 @@ async function buyByInvoice(
   unit: Unit,
   wallet: WalletRow,
   { topUp, reason }: { readonly topUp: TopUp; readonly reason: CreditInvoice['reason'] },
-): Promise<ToppedUp | Refusal> {
+): Promise<ToppedUp> {
   const { credits } = topUp.movement;
   const invoice = await storeCreditInvoice(unit, { wallet, credits, reason });
-  if (isRefusal(invoice)) return invoice;
   const invoiceId = assertPresent(invoice.header.id, 'the id of a stored invoice');
   const waiting = await storeWaiting(unit, wallet, { topUp, invoiceId });
-  if (isRefusal(waiting)) return waiting;
   const { auto_complete_purchased_credit_transaction: isAuto } = await findInvoiceConfig(unit);
   if (isAuto || invoice.header.payment_status === 'SUCCEEDED') {
-    const completed = await completeCredits(unit, waiting);
-    if (isRefusal(completed)) return completed;
+    await completeCredits(unit, waiting);
   }
   const after = await readRecord(unit, WALLETS, wallet.id);
   const transaction = await readRecord(unit, WALLET_TRANSACTIONS, waiting[0].id);
-  if (isRefusal(after)) return after;
-  return isRefusal(transaction) ? transaction : { wallet: after, transaction, invoiceId };
+  return { wallet: after, transaction, invoiceId };
 }
 
 /**
@@ -292,12 +283,12 @@ export async function addAutomatically(
   unit: Unit,
   wallet: WalletRow,
   { credits, isInvoiced }: { readonly credits: Decimal; readonly isInvoiced: boolean },
-): Promise<null | Refusal> {
+): Promise<void> {
   const metadata = { [AUTO_TOPUP]: true };
   if (!isInvoiced) {
     const given = { credits, reason: 'FREE_CREDIT_GRANT', metadata } as const;
-    const moved = await giveCredits(unit, wallet, given);
-    return isRefusal(moved) ? moved : null;
+    await giveCredits(unit, wallet, given);
+    return;
   }
   const movement = {
     credits,
@@ -305,14 +296,13 @@ export async function addAutomatically(
     metadata,
   } as const;
   const topUp = { movement, bonus: { credits: ZERO, expiryMs: null } };
-  const bought = await buyByInvoice(unit, wallet, {
+  await buyByInvoice(unit, wallet, {
     topUp,
     reason: 'WALLET_AUTO_TOPUP',
   });
-  return isRefusal(bought) ? bought : null;
 }
 
-async function carryOut(unit: Unit, wallet: WalletRow, topUp: TopUp): Promise<ToppedUp | Refusal> {
+async function carryOut(unit: Unit, wallet: WalletRow, topUp: TopUp): Promise<ToppedUp> {
   const { reason } = topUp.movement;
   if (reason === 'PURCHASED_CREDIT_INVOICED') {
     return buyByInvoice(unit, wallet, { topUp, reason: 'MANUAL' });
@@ -321,7 +311,7 @@ async function carryOut(unit: Unit, wallet: WalletRow, topUp: TopUp): Promise<To
     reason === 'PURCHASED_CREDIT_DIRECT'
       ? await buyDirectly(unit, wallet, topUp)
       : await giveCredits(unit, wallet, topUp.movement);
-  return isRefusal(moved) ? moved : { ...moved, invoiceId: null };
+  return { ...moved, invoiceId: null };
 }
 
 /** The first answer to a request whose key has come before; null when it is new. */
@@ -329,7 +319,7 @@ async function findRepeated(
   unit: Unit,
   wallet: WalletRow,
   body: TopUpWalletBody,
-): Promise<ToppedUp | null | Refusal> {
+): Promise<ToppedUp | null> {
   const known = await findByKey(unit, wallet, {
     type: 'credit',
     key: body.idempotency_key ?? null,
@@ -341,7 +331,7 @@ async function findRepeated(
   const isSame =
     known.credit_amount.equals(credits) && known.transaction_reason === body.transaction_reason;
   const answer = { wallet, transaction: known, invoiceId };
-  return reader.refusal() ?? repeatedRecord(answer, { what: 'top-up', isSame });
+  return accept(reader.refusal() ?? repeatedRecord(answer, { what: 'top-up', isSame }));
 }
 
 /** POST /wallets/{id}/top-up (docs/domain.md 20.4). */
@@ -352,12 +342,11 @@ export function topUpWallet(
 ): Promise<ToppedUp | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const locked = await lockRecord(unit, WALLETS, id);
-    if (locked === null) return notFound(WALLETS.name, id);
+    if (locked === null) throw new Refused(notFound(WALLETS.name, id));
     const repeated = await findRepeated(unit, locked, body);
     if (repeated !== null) return repeated;
     const wallet = await lockUsableWallet(unit, id);
-    if (isRefusal(wallet)) return wallet;
     const topUp = await readTopUp(unit, body, wallet);
-    return isRefusal(topUp) ? topUp : carryOut(unit, wallet, topUp);
+    return carryOut(unit, wallet, topUp);
   });
 }

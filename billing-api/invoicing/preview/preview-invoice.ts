@@ -21,7 +21,7 @@ import {
 } from '../../subscriptions/loaded-subscription.js';
 import { findGroupedPeriods } from '../../subscriptions/periods/periods-store.js';
 import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
-import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { accept, isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 
 type Previewed = {
@@ -126,7 +126,7 @@ export async function previewInvoice(
 ): Promise<Preview | Refusal> {
   const computed = await computeInvoice(dependencies, occasion, async (unit) => {
     const [query] = await findPreviewQueries(unit, [request]);
-    return assertPresent(query, 'the only query');
+    return accept(assertPresent(query, 'the only query'));
   });
   if (isRefusal(computed)) return computed;
   const warnings = [...uncountedOf(computed.query), ...discountedMinimumOf(computed.invoice)];

@@ -8,7 +8,7 @@ import type { JobRun } from '../../../sql/jobs/job.js';
 import type { ConnectionRow } from '../../declarations/exports/connection.resource.js';
 import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
-import { readUnit, type ReadUnit } from '../../records/unit.js';
+import { mustRead, type ReadUnit } from '../../records/unit.js';
 import { findGatewayConnection, openGateway } from '../gateways/open-gateway.js';
 import {
   GatewayUnavailable,
@@ -81,7 +81,7 @@ async function lookAt({ needs, occasion, gateway }: Asking, payment: Silent): Pr
 export async function lookAtPayments(look: Look): Promise<void> {
   const { needs, occasion, log, signal } = look;
   for (let after = ''; ;) {
-    const found = await readUnit(needs, occasion, (unit) => findSilent(unit, after));
+    const found = await mustRead(needs, occasion, (unit) => findSilent(unit, after));
     for (const payment of found) {
       signal.throwIfAborted();
       await lookAt(look, payment).catch((error: unknown) => {
@@ -116,7 +116,7 @@ export async function lookAtPagesOf(
   occasion: Occasion<JobActor>,
   subscriptionId: string,
 ): Promise<void> {
-  const found = await readUnit(needs, occasion, async (unit) => ({
+  const found = await mustRead(needs, occasion, async (unit) => ({
     pages: await findPagesOf(unit, subscriptionId),
     connection: await findGatewayConnection(unit),
   }));

@@ -12,7 +12,7 @@ import { writtenOffOf } from '../../domain/payment/gateway-amount.js';
 import { changeRecord, updateRecord } from '../../records/change-record.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
-import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { accept, notFound, Refusal, Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { ChargeOutcome } from '../gateways/payment-gateway.js';
 import { isBeingCharged } from '../payments/begin-charge.js';
@@ -26,14 +26,14 @@ import { refund } from '../payments/refund-payment.js';
  * Locks a payment at the gateway after its invoice. What comes of it after the invoice was voided
  * is of the customer: then there is no invoice.
  */
-export async function holdCharge(unit: Unit, id: string): Promise<HeldPayment | Refusal> {
+export async function holdCharge(unit: Unit, id: string): Promise<HeldPayment> {
   const read = await readRecord(unit, PAYMENTS, id);
-  if (isRefusal(read) || read.destination_type === 'CUSTOMER') return holdPayment(unit, { id });
+  if (read.destination_type === 'CUSTOMER') return holdPayment(unit, { id });
   const invoice = await lockRecord(unit, INVOICES, read.destination_id);
   const isVoided = invoice !== null && isIn(INVOICE, 'voided', invoice.invoice_status);
   if (!isVoided) return holdPayment(unit, { id });
   const payment = await lockRecord(unit, PAYMENTS, id);
-  return payment === null ? notFound(PAYMENTS.name, id) : { payment, invoice: null };
+  return accept(payment === null ? notFound(PAYMENTS.name, id) : { payment, invoice: null });
 }
 
 /** What a gateway has taken. */
@@ -51,7 +51,7 @@ async function noteSuccess(
   unit: Unit,
   held: HeldPayment,
   { received, chargeId = null }: Received,
-): Promise<HeldPayment | Refusal> {
+): Promise<HeldPayment> {
   const { payment, invoice } = held;
   if (problemOfMove(PAYMENT, 'succeed', payment.payment_status) !== null) return held;
   if (payment.payment_status === 'SUCCEEDED') return held;
@@ -65,27 +65,21 @@ async function noteSuccess(
       : {}),
   };
   const given = await updateRecord(unit, PAYMENTS, { row: payment, patch });
-  if (isRefusal(given)) return given;
   const postings = postingsOfRoundedPayment(received, settled);
   return succeed(unit, { payment: given, invoice }, { postings });
 }
 
 /** The money did not come. A success, and a failure that was noted, stay as they are. */
-async function noteFailure(
-  unit: Unit,
-  held: HeldPayment,
-  reason: string,
-): Promise<HeldPayment | Refusal> {
+async function noteFailure(unit: Unit, held: HeldPayment, reason: string): Promise<HeldPayment> {
   const { payment } = held;
   if (problemOfMove(PAYMENT, 'fail', payment.payment_status) !== null) return held;
   const row = await changeRecord(unit, PAYMENTS, {
     target: { id: payment.id },
     change: () => ({ error_message: reason.slice(0, 1_000) }),
   });
-  if (isRefusal(row)) return row;
   const follower = await followerOf(unit, held);
   const after = await followPayment(unit, { payment: row, invoice: follower }, 'FAILED');
-  if (isRefusal(after) || after.invoice === null) return after;
+  if (after.invoice === null) return after;
   await planRetry(unit, after.invoice);
   return after;
 }
@@ -107,18 +101,18 @@ async function followerOf(
 }
 
 /** Money that a page has led to is on its way; of a charge that is known. */
-async function noteProcessing(unit: Unit, held: HeldPayment): Promise<HeldPayment | Refusal> {
+async function noteProcessing(unit: Unit, held: HeldPayment): Promise<HeldPayment> {
   const { payment_method_type: method, payment_status: status } = held.payment;
   if (method !== 'PAYMENT_LINK' || status !== 'PENDING') return held;
   return followPayment(unit, held, 'PROCESSING');
 }
 
 /** What a gateway says of a page is its end: nothing more is paid by it. */
-async function endPage(unit: Unit, held: HeldPayment): Promise<HeldPayment | Refusal> {
+async function endPage(unit: Unit, held: HeldPayment): Promise<HeldPayment> {
   const { payment: row, invoice } = held;
   if (row.payment_url === null) return held;
   const payment = await updateRecord(unit, PAYMENTS, { row, patch: { payment_url: null } });
-  return isRefusal(payment) ? payment : { payment, invoice };
+  return { payment, invoice };
 }
 
 const withdrawnRow = z.object({ withdrawn_amount: numericColumn.transform(decimalOf) });
@@ -134,20 +128,12 @@ async function findWithdrawn({ tx }: Unit, { payment }: HeldPayment): Promise<De
  * Notes what the gateway has refunded of a payment in all, beside what banks have taken back; less
  * than is noted is older news.
  */
-async function noteRefunded(
-  unit: Unit,
-  held: HeldPayment,
-  told: Decimal,
-): Promise<PaymentRow | Refusal> {
+async function noteRefunded(unit: Unit, held: HeldPayment, told: Decimal): Promise<PaymentRow> {
   return noteGone(unit, held, told.plus(await findWithdrawn(unit, held)));
 }
 
 /** Notes what of a payment is gone in all. */
-async function noteGone(
-  unit: Unit,
-  held: HeldPayment,
-  told: Decimal,
-): Promise<PaymentRow | Refusal> {
+async function noteGone(unit: Unit, held: HeldPayment, told: Decimal): Promise<PaymentRow> {
   const { payment } = held;
   const isNews = told.greaterThan(payment.refunded_amount);
   if (!isNews || problemOfMove(PAYMENT, 'refund', payment.payment_status) !== null) return payment;
@@ -162,12 +148,11 @@ async function noteWithdrawn(
   unit: Unit,
   held: HeldPayment,
   withdrawn: Decimal,
-): Promise<PaymentRow | Refusal> {
+): Promise<PaymentRow> {
   const { id, payment_status: status, refunded_amount: refunded } = held.payment;
   if (status === 'REFUNDED') return held.payment;
   if (problemOfMove(PAYMENT, 'refund', status) === null) {
     const after = await noteGone(unit, held, refunded.plus(withdrawn));
-    if (isRefusal(after)) return after;
     const taken = after.refunded_amount.minus(refunded);
     await unit.tx.query(sql.type(noRows)`
       UPDATE payments SET withdrawn_amount = withdrawn_amount + ${plain(taken)}::numeric
@@ -176,7 +161,7 @@ async function noteWithdrawn(
   }
   // The success comes later than what happened after it: nothing is noted, and this is sent again.
   const problem = `the payment is ${status}; send this again when it has succeeded`;
-  return new Refusal('invalid_operation', problem);
+  throw new Refused(new Refusal('invalid_operation', problem));
 }
 
 /** What an outcome makes of a payment and its invoice. */
@@ -184,7 +169,7 @@ function settleOutcome(
   unit: Unit,
   held: HeldPayment,
   outcome: ChargeOutcome,
-): Promise<HeldPayment | Refusal> {
+): Promise<HeldPayment> {
   switch (outcome.status) {
     case 'processing':
       return noteProcessing(unit, held);
@@ -211,12 +196,10 @@ export async function noteOutcome(
   unit: Unit,
   paymentId: string,
   { outcome, refunded, withdrawn }: ToldOfCharge,
-): Promise<PaymentRow | Refusal> {
+): Promise<PaymentRow> {
   const found = await holdCharge(unit, paymentId);
-  const held = isRefusal(found) ? found : await endPage(unit, found);
-  if (isRefusal(held)) return held;
+  const held = await endPage(unit, found);
   if (withdrawn !== undefined) return noteWithdrawn(unit, held, withdrawn);
   const after = await settleOutcome(unit, held, outcome);
-  if (isRefusal(after)) return after;
   return refunded === null ? after.payment : noteRefunded(unit, after, refunded);
 }

@@ -2,8 +2,7 @@ import type { ConnectionRow } from '../../declarations/exports/connection.resour
 import { PAYMENTS, type PaymentRow } from '../../declarations/money/payment.resource.js';
 import { findRecord } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
-import { writeUnit, type ReadUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { mustWrite, type ReadUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { findGatewayConnection, type GatewayAccess } from '../gateways/open-gateway.js';
 import type { Charge } from '../gateways/payment-gateway.js';
 import { findPayerId } from '../payments/provider-links.js';
@@ -49,9 +48,7 @@ export function chargeOf({ payment, payerId }: Pending): Charge {
 export async function noteThere<T>(
   needs: GatewayNeeds,
   occasion: Occasion<JobActor>,
-  work: (unit: Unit) => Promise<T | Refusal>,
+  work: (unit: Unit) => Promise<T>,
 ): Promise<T> {
-  const value = await writeUnit(needs, occasion, work);
-  if (isRefusal(value)) throw new Error(value.message);
-  return value;
+  return mustWrite(needs, occasion, work);
 }

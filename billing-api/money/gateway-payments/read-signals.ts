@@ -4,7 +4,7 @@ import { DAY_MS, formatInstant, HOUR_MS, type InstantMs } from '../../../contrac
 import { instantColumn, noRows } from '../../../sql/columns.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { isRefusal } from '../../records/refusal.js';
-import { readUnit, writeUnit } from '../../records/unit.js';
+import { mustRead, mustWrite, writeUnit } from '../../records/unit.js';
 import type { TimeRange } from '../gateways/payment-gateway.js';
 import type { Look } from './look-at-payments.js';
 import { applySignal } from './take-signal.js';
@@ -20,7 +20,7 @@ const readRow = z.object({ signals_read_until: instantColumn.nullable() });
 
 /** Up to when the signals of a connection were read; null: not yet. */
 function findReadUntil({ needs, occasion, connection }: Look): Promise<InstantMs | null> {
-  return readUnit(needs, occasion, async ({ tx }) => {
+  return mustRead(needs, occasion, async ({ tx }) => {
     const row = await tx.one(sql.type(readRow)`
       SELECT signals_read_until FROM connections WHERE id = ${connection.id} AND ${isOfEnvironment}`);
     return row.signals_read_until;
@@ -28,7 +28,7 @@ function findReadUntil({ needs, occasion, connection }: Look): Promise<InstantMs
 }
 
 async function storeReadUntil({ needs, occasion, connection }: Look, until: InstantMs) {
-  await writeUnit(needs, occasion, async ({ tx }) => {
+  await mustWrite(needs, occasion, async ({ tx }) => {
     await tx.query(sql.type(noRows)`
       UPDATE connections SET signals_read_until = ${formatInstant(until)}::timestamptz
       WHERE id = ${connection.id} AND ${isOfEnvironment}`);

@@ -4,8 +4,8 @@ import { updateRecord } from '../../records/change-record.js';
 import { findRecord } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { announce } from '../../records/recorded-change.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
-import { readUnit, type ReadUnit, type Unit } from '../../records/unit.js';
+import { isRefusal } from '../../records/refusal.js';
+import { mustRead, type ReadUnit, type Unit } from '../../records/unit.js';
 import { openGateway } from '../gateways/open-gateway.js';
 import { GatewayUnavailable, type PaymentGateway } from '../gateways/payment-gateway.js';
 import { paidOtherwise } from '../payments/begin-charge.js';
@@ -84,9 +84,8 @@ async function show(
   unit: Unit,
   paymentId: string,
   { id, url }: { readonly id: string; readonly url: string },
-): Promise<string | null | Refusal> {
+): Promise<string | null> {
   const held = await holdCharge(unit, paymentId);
-  if (isRefusal(held)) return held;
   const problem = await problemOf(unit, held);
   if (problem !== null) return problem;
   const { payment: row, invoice } = held;
@@ -94,7 +93,6 @@ async function show(
   if (pages.length > 0) throw new GatewayUnavailable('another page was opened meanwhile', null);
   await storePage(unit, row, id);
   const after = await updateRecord(unit, PAYMENTS, { row, patch: { payment_url: url } });
-  if (isRefusal(after)) return after;
   announce(unit, PAYMENTS, { id: row.id, name: 'payment.updated', told: paymentToDto(after) });
   return null;
 }
@@ -103,7 +101,7 @@ async function show(
 async function open(work: Work, pending: Pending): Promise<string | null> {
   const { needs, occasion, gateway } = work;
   const { id, payment_status: status } = pending.payment;
-  const { own, others, addresses, problem } = await readUnit(needs, occasion, (unit) =>
+  const { own, others, addresses, problem } = await mustRead(needs, occasion, (unit) =>
     look(unit, pending),
   );
   if (status !== 'PENDING' || own.length > 0) {

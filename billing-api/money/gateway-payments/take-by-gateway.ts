@@ -5,7 +5,7 @@ import { updateRecord } from '../../records/change-record.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { lockRecord } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
-import { readUnit } from '../../records/unit.js';
+import { mustRead } from '../../records/unit.js';
 import { openGateway } from '../gateways/open-gateway.js';
 import {
   GatewayUnavailable,
@@ -58,7 +58,7 @@ async function take(
   if (connection === null) return { status: 'failed', reason: 'the gateway was removed' };
   const gateway = await openGateway(needs, connection);
   const of = { invoiceId: payment.destination_id };
-  const pages = await readUnit(needs, occasion, (unit) => findOpenPages(unit, of));
+  const pages = await mustRead(needs, occasion, (unit) => findOpenPages(unit, of));
   const work = { needs, occasion, gateway };
   if (await closePages(work, pages, payment.id)) return null;
   const prepared = await prepareOnce(needs, occasion, { gateway, pending });
@@ -78,7 +78,7 @@ export async function takeByGateway(
   occasion: Occasion<JobActor>,
   paymentId: string,
 ): Promise<boolean> {
-  const pending = await readUnit(needs, occasion, (unit) => findPending(unit, paymentId));
+  const pending = await mustRead(needs, occasion, (unit) => findPending(unit, paymentId));
   if (pending === null) return true;
   if (isByPage(pending.payment)) {
     await servePage(needs, occasion, pending);
@@ -103,7 +103,7 @@ export async function takeWaiting(
   needs: GatewayNeeds,
   occasion: Occasion<JobActor>,
 ): Promise<boolean> {
-  const waiting = await readUnit(needs, occasion, ({ tx }) =>
+  const waiting = await mustRead(needs, occasion, ({ tx }) =>
     tx.any(sql.type(idRow)`
       SELECT id FROM payments
       WHERE payment_status = 'PROCESSING' AND payment_method_type <> 'PAYMENT_LINK'

@@ -4,8 +4,8 @@ import { noRows } from '../../../sql/columns.js';
 import { CONNECTIONS, type ConnectionRow } from '../../declarations/exports/connection.resource.js';
 import { PAYMENTS, type PaymentRow } from '../../declarations/money/payment.resource.js';
 import { findRecord } from '../../records/find-record.js';
-import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
-import { readUnit, writeUnit, type Unit } from '../../records/unit.js';
+import { notFound, Refusal } from '../../records/refusal.js';
+import { mustRead, type Unit, writeUnit } from '../../records/unit.js';
 import {
   findGatewayConnection,
   findGatewayEnvironment,
@@ -68,14 +68,14 @@ async function findPaymentOf(
 export async function applySignal(
   unit: Unit,
   { connection, signal }: { readonly connection: ConnectionRow; readonly signal: GatewaySignal },
-): Promise<SignalEffect | Refusal> {
+): Promise<SignalEffect> {
   const payment = await findPaymentOf(unit, connection, signal);
   // The account has charges of others too.
   if (payment === null) return 'ignored';
   const told = { connectionId: connection.id, signal, paymentId: payment.id };
   if (!(await isFirst(unit, told))) return 'repeated';
-  const after = await noteOutcome(unit, payment.id, signal);
-  return isRefusal(after) ? after : 'applied';
+  await noteOutcome(unit, payment.id, signal);
+  return 'applied';
 }
 
 /**
@@ -89,7 +89,7 @@ export async function takeSignal(
   const unknown = notFound(CONNECTIONS.name, connectionId);
   const environment = await findGatewayEnvironment(needs.database, connectionId);
   if (environment === null) return unknown;
-  const connection = await readUnit(needs, { environment }, findGatewayConnection);
+  const connection = await mustRead(needs, { environment }, findGatewayConnection);
   if (connection?.id !== connectionId) return unknown;
   try {
     const gateway = await openGateway(needs, connection);

@@ -9,7 +9,7 @@ import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { countMatches, type Page } from '../../records/search-records.js';
-import { readUnit, type ReadDependencies } from '../../records/unit.js';
+import { mustRead, type ReadDependencies } from '../../records/unit.js';
 import type { LedgerBalancesDto, PostingDto, SearchPostingsBody } from './ledger-dto.js';
 
 const account = z.enum(ACCOUNTS);
@@ -38,7 +38,7 @@ export async function readBalances(
   const at = reader.instant('at', query.at);
   const refusal = reader.refusal();
   if (refusal !== null) return refusal;
-  return readUnit(dependencies, occasion, async ({ tx, now }) => {
+  return mustRead(dependencies, occasion, async ({ tx, now }) => {
     const until = at ?? now;
     const where = allOf(isEqual('customer_id', query.customer_id));
     const rows = await tx.any(sql.type(balanceRow)`
@@ -89,7 +89,7 @@ export function searchPostings(
     ...isEqual('entity_type', body.entity_type),
     ...isEqual('entity_id', body.entity_id),
   ]);
-  return readUnit(dependencies, occasion, async (unit) => {
+  return mustRead(dependencies, occasion, async (unit) => {
     const rows = await unit.tx.any(sql.type(postingRow)`
       SELECT posting.*, (SELECT kind FROM ledger_groups AS movement
         WHERE movement.id = posting.group_id AND ${rowIsOfEnvironment('movement')}) AS kind

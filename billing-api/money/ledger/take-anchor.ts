@@ -8,8 +8,8 @@ import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal } from '../../records/refusal.js';
 import {
-  writeUnit,
   type BillingDatabase,
+  mustWrite,
   type Unit,
   type WriteDependencies,
 } from '../../records/unit.js';
@@ -69,7 +69,7 @@ export async function takeAnchor(
   occasion: Occasion<JobActor>,
   signer: Signer,
 ): Promise<TakenAnchor> {
-  const taken = await writeUnit(dependencies, occasion, async (unit): Promise<TakenAnchor> => {
+  const taken = await mustWrite(dependencies, occasion, async (unit): Promise<TakenAnchor> => {
     const last = await findLastAnchor(unit);
     const problems = [
       ...(await anchorProblems(unit, last, signer)),

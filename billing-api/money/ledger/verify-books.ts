@@ -4,7 +4,7 @@ import type { SecretBox } from '../../../runtime/secret-box.js';
 import { integerColumn } from '../../../sql/columns.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { Occasion } from '../../records/occasion.js';
-import { readUnit, type ReadDependencies, type ReadUnit } from '../../records/unit.js';
+import { mustRead, type ReadDependencies, type ReadUnit } from '../../records/unit.js';
 import { findLastAnchor, hasAnchor } from './anchor-store.js';
 import { anchorToDto, problemOf, type BooksDto, type BooksProblemDto } from './books-dto.js';
 import { anchorProblems } from './check-anchor.js';
@@ -90,7 +90,7 @@ export function verifyBooks(
     pages = PAGES,
   }: { readonly keptAnchor?: string | undefined; readonly pages?: VerificationPages },
 ): Promise<BooksDto> {
-  return readUnit(dependencies, occasion, async (unit) => {
+  return mustRead(dependencies, occasion, async (unit) => {
     const { movements, problems, ranges } = await checkAllChains(unit, pages);
     const anchor = await findLastAnchor(unit);
     const anchored = await anchorProblems(unit, anchor, dependencies.secretBox?.signer ?? null);

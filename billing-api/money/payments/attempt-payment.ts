@@ -2,7 +2,7 @@ import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.r
 import { assertPresent } from '../../../runtime/failure.js';
 import { targetRefusal, type ChangeTarget } from '../../records/change-record.js';
 import type { Occasion } from '../../records/occasion.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { accept, Refusal, Refused } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import type { InvoiceDocument } from '../../documents/invoice-document.js';
 import { findDocumentParts, readDocument } from '../../documents/store/read-documents.js';
@@ -11,12 +11,11 @@ import { collectFromWallets } from './collect-from-wallets.js';
 import { isOpenAfterRefund, lockFinalized } from './settle-invoice.js';
 
 /** Takes what is left of a locked invoice from wallets, and lets the gateway charge the rest. */
-export async function collect(unit: Unit, row: InvoiceRow): Promise<InvoiceRow | Refusal> {
+export async function collect(unit: Unit, row: InvoiceRow): Promise<InvoiceRow> {
   const { lines } = (await findDocumentParts(unit, [row.id]))(row.id);
   const paid = await collectFromWallets(unit, row, lines);
-  if (isRefusal(paid)) return paid;
   const charged = await collectByGateway(unit, [paid]);
-  return isRefusal(charged) ? charged : assertPresent(charged[0], 'the invoice');
+  return assertPresent(charged[0], 'the invoice');
 }
 
 /**
@@ -31,15 +30,13 @@ export function attemptPayment(
 ): Promise<InvoiceDocument | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const row = await lockFinalized(unit, target.id);
-    if (isRefusal(row)) return row;
-    const refusal = targetRefusal(INVOICES, row, target);
-    if (refusal !== null) return refusal;
+    accept(targetRefusal(INVOICES, row, target));
     const { payment_status: status } = row;
     if (status !== 'PENDING' && status !== 'FAILED' && !isOpenAfterRefund(row)) {
       const problem = `the payment of the invoice is ${status}; only one that is PENDING or FAILED, or was refunded and leaves something to pay, can be tried`;
-      return new Refusal('invalid_operation', problem);
+      throw new Refused(new Refusal('invalid_operation', problem));
     }
-    const after = await collect(unit, row);
-    return isRefusal(after) ? after : readDocument(unit, row.id);
+    await collect(unit, row);
+    return readDocument(unit, row.id);
   });
 }

@@ -4,7 +4,7 @@ import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js
 import { PAYMENTS, type PaymentRow } from '../../declarations/money/payment.resource.js';
 import { updateRecord } from '../../records/change-record.js';
 import { isOfEnvironment } from '../../records/conditions.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { Refusal, Refused } from '../../records/refusal.js';
 import type { StatementUnit, Unit } from '../../records/unit.js';
 import { enqueue } from '../../../sql/jobs/enqueue.js';
 import { findGatewayConnection } from '../gateways/open-gateway.js';
@@ -44,20 +44,20 @@ export async function paidOtherwise(
 const TAKEN = ['CARD', 'ACH', 'PAYMENT_LINK'];
 
 /** Why no gateway takes a payment now; null when one does. */
-async function problemOf(unit: Unit, { payment, invoice }: HeldPayment): Promise<Refusal | null> {
+async function problemOf(unit: Unit, { payment, invoice }: HeldPayment): Promise<void> {
   const { payment_method_type: method, payment_gateway: gateway } = payment;
   const isKnown = TAKEN.includes(method) && (gateway ?? GATEWAY) === GATEWAY;
   if (!isKnown || (await findGatewayConnection(unit)) === null) {
     const problem = `no gateway is configured that takes ${method}; report the outcome with PUT /payments/{id}`;
-    return new Refusal('invalid_operation', problem);
+    throw new Refused(new Refusal('invalid_operation', problem));
   }
-  if (invoice === null) return null;
+  if (invoice === null) return;
   const other = await paidOtherwise(unit, { payment, invoice });
-  return other === null ? null : new Refusal('invalid_operation', other);
+  if (other !== null) throw new Refused(new Refusal('invalid_operation', other));
 }
 
 /** An invoice whose payment has failed waits for another one. */
-async function awaitPayment(unit: Unit, invoice: InvoiceRow): Promise<InvoiceRow | Refusal> {
+async function awaitPayment(unit: Unit, invoice: InvoiceRow): Promise<InvoiceRow> {
   if (invoice.payment_status !== 'FAILED') return invoice;
   return writePayment(unit, invoice, { payment_status: 'PENDING' });
 }
@@ -66,16 +66,12 @@ async function awaitPayment(unit: Unit, invoice: InvoiceRow): Promise<InvoiceRow
  * Lets a gateway take a payment, after the unit: the payment and its invoice are in process until
  * the gateway says what became of it (docs/domain.md 17.3).
  */
-export async function beginCharge(unit: Unit, held: HeldPayment): Promise<HeldPayment | Refusal> {
-  const problem = await problemOf(unit, held);
-  if (problem !== null) return problem;
+export async function beginCharge(unit: Unit, held: HeldPayment): Promise<HeldPayment> {
+  await problemOf(unit, held);
   const invoice = held.invoice === null ? null : await awaitPayment(unit, held.invoice);
-  if (isRefusal(invoice)) return invoice;
   const patch = { payment_gateway: GATEWAY };
   const payment = await updateRecord(unit, PAYMENTS, { row: held.payment, patch });
-  if (isRefusal(payment)) return payment;
   const begun = await followPayment(unit, { payment, invoice }, 'PROCESSING');
-  if (isRefusal(begun)) return begun;
   await enqueue(unit, TAKE_PAYMENT, { input: { paymentId: held.payment.id } });
   return begun;
 }
@@ -84,17 +80,15 @@ export async function beginCharge(unit: Unit, held: HeldPayment): Promise<HeldPa
  * Has the gateway open a page where the payer pays, after the unit. Until then, and while the page
  * is open, nothing is on its way: the invoice stays as it is (docs/domain.md 17.8).
  */
-export async function beginPage(unit: Unit, held: HeldPayment): Promise<HeldPayment | Refusal> {
-  const problem = await problemOf(unit, held);
-  if (problem !== null) return problem;
+export async function beginPage(unit: Unit, held: HeldPayment): Promise<HeldPayment> {
+  await problemOf(unit, held);
   const { payment, invoice } = held;
   const excess = invoice === null ? null : pageProblem(payment, invoice);
-  if (excess !== null) return new Refusal('invalid_operation', excess);
+  if (excess !== null) throw new Refused(new Refusal('invalid_operation', excess));
   const begun =
     payment.payment_status === 'INITIATED'
       ? await followPayment(unit, { payment, invoice: null }, 'PENDING')
       : held;
-  if (isRefusal(begun)) return begun;
   await enqueue(unit, TAKE_PAYMENT, { input: { paymentId: payment.id } });
   return { payment: begun.payment, invoice };
 }

@@ -18,7 +18,7 @@ import type { Patch } from '../../records/resource.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
 import { moveRecord } from '../../records/move-record.js';
 import type { Occasion } from '../../records/occasion.js';
-import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { accept, invalid, isRefusal, notFound, Refusal, Refused } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { refund } from './refund-payment.js';
 import { takeFromCustomer } from './credit-customer.js';
@@ -31,10 +31,7 @@ import { processPayment, succeed } from './take-payment.js';
 
 const told = toldOfPayment;
 
-async function voidPayment(
-  unit: Unit,
-  { payment, invoice }: HeldPayment,
-): Promise<PaymentRow | Refusal> {
+async function voidPayment(unit: Unit, { payment, invoice }: HeldPayment): Promise<PaymentRow> {
   const after = await moveRecord(unit, PAYMENTS, {
     target: { id: payment.id },
     lifecycle: PAYMENT,
@@ -43,11 +40,9 @@ async function voidPayment(
     told,
     patch: () => ({ voided_at: unit.now }),
   });
-  if (isRefusal(after)) return after;
   const { amount } = payment;
   if (invoice === null) return takeFromCustomer(unit, after, { kind: 'payment.voided', amount });
-  const written = await takePaid(unit, invoice, amount);
-  if (isRefusal(written)) return written;
+  await takePaid(unit, invoice, amount);
   return giveBack(unit, after, {
     kind: 'payment.voided',
     amount,
@@ -95,12 +90,12 @@ async function paymentOf(held: Promise<HeldPayment | Refusal>): Promise<PaymentR
 }
 
 /** A payment whose success is told; what is told again changes nothing. */
-async function succeedOnce(unit: Unit, held: HeldPayment): Promise<PaymentRow | Refusal> {
+async function succeedOnce(unit: Unit, held: HeldPayment): Promise<PaymentRow> {
   const { payment } = held;
   if (['SUCCEEDED', 'OVERPAID'].includes(payment.payment_status)) return payment;
   const problem = problemOfMove(PAYMENT, 'succeed', payment.payment_status);
-  if (problem !== null) return new Refusal('invalid_operation', problem);
-  return paymentOf(succeed(unit, held));
+  if (problem !== null) throw new Refused(new Refusal('invalid_operation', problem));
+  return accept(await paymentOf(succeed(unit, held)));
 }
 
 type Outcome = {
@@ -108,16 +103,16 @@ type Outcome = {
   readonly refunded: Decimal | null;
 };
 
-function moveTo(
+async function moveTo(
   unit: Unit,
   held: HeldPayment,
   { status, refunded }: Outcome,
-): Promise<PaymentRow | Refusal> {
+): Promise<PaymentRow> {
   switch (status) {
     case 'PENDING':
     case 'PROCESSING':
     case 'FAILED':
-      return paymentOf(followPayment(unit, held, status));
+      return accept(await paymentOf(followPayment(unit, held, status)));
     case 'SUCCEEDED':
     case 'OVERPAID':
       return succeedOnce(unit, held);
@@ -130,10 +125,14 @@ function moveTo(
     case 'VOIDED':
       return voidPayment(unit, held);
     case 'INITIATED':
-      return Promise.resolve(
-        invalid({
-          payment_status: 'must not be INITIATED, where a payment begins',
-        }),
+      throw new Refused(
+        accept(
+          await Promise.resolve(
+            invalid({
+              payment_status: 'must not be INITIATED, where a payment begins',
+            }),
+          ),
+        ),
       );
   }
 }
@@ -154,16 +153,13 @@ async function report(
   unit: Unit,
   target: ChangeTarget,
   { body, status, patch }: Report,
-): Promise<PaymentRow | Refusal> {
+): Promise<PaymentRow> {
   const held = await holdPayment(unit, target);
-  if (isRefusal(held)) return held;
   const isChanged = Object.keys(patch).length > 0;
   const payment = isChanged
     ? await changeRecord(unit, PAYMENTS, { target, change: () => patch })
     : held.payment;
-  if (isRefusal(payment)) return payment;
-  const refunded = readRefunded(body, payment);
-  if (isRefusal(refunded)) return refunded;
+  const refunded = accept(readRefunded(body, payment));
   return moveTo(unit, { payment, invoice: held.invoice }, { status, refunded });
 }
 
@@ -200,10 +196,9 @@ export function processById(
 ): Promise<PaymentRow | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const held = await holdPayment(unit, target);
-    if (isRefusal(held)) return held;
     const problem = problemOfMove(PAYMENT, 'process', held.payment.payment_status);
-    if (problem !== null) return new Refusal('invalid_operation', problem);
-    return paymentOf(processPayment(unit, held));
+    if (problem !== null) throw new Refused(new Refusal('invalid_operation', problem));
+    return accept(await paymentOf(processPayment(unit, held)));
   });
 }
 
@@ -215,17 +210,16 @@ export function removePayment(
 ): Promise<PaymentRow | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const row = await lockRecord(unit, PAYMENTS, target.id);
-    if (row === null) return notFound(PAYMENTS.name, target.id);
-    const refusal = targetRefusal(PAYMENTS, row, target);
-    if (refusal !== null) return refusal;
+    if (row === null) throw new Refused(notFound(PAYMENTS.name, target.id));
+    accept(targetRefusal(PAYMENTS, row, target));
     if (row.payment_status !== 'INITIATED' && row.payment_status !== 'FAILED') {
       const problem = `the payment is ${row.payment_status}; only one that is INITIATED or FAILED can be removed`;
-      return new Refusal('invalid_operation', problem);
+      throw new Refused(new Refusal('invalid_operation', problem));
     }
     if (await isKnownAtGateway(unit, row)) {
       const problem =
         'the payment is known at the gateway, which may tell of its money still; leave it as it is';
-      return new Refusal('invalid_operation', problem);
+      throw new Refused(new Refusal('invalid_operation', problem));
     }
     return updateRecord(unit, PAYMENTS, { row, patch: { status: 'deleted' } });
   });

@@ -1,6 +1,5 @@
 import { assertPresent } from '../../../runtime/failure.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { beginCharge, isBeingCharged } from './begin-charge.js';
 import { findChargeable } from './provider-links.js';
@@ -17,7 +16,7 @@ const isOpen = (invoice: InvoiceRow): boolean =>
 export async function collectByGateway(
   unit: Unit,
   invoices: readonly InvoiceRow[],
-): Promise<readonly InvoiceRow[] | Refusal> {
+): Promise<readonly InvoiceRow[]> {
   const open = invoices.filter(isOpen).map(({ id }) => id);
   const methods = await findChargeable(unit, open);
   const after: InvoiceRow[] = [];
@@ -35,9 +34,7 @@ export async function collectByGateway(
         amount: invoice.amount_remaining,
       }),
     );
-    if (isRefusal(payment)) return payment;
     const begun = await beginCharge(unit, { payment, invoice });
-    if (isRefusal(begun)) return begun;
     after.push(assertPresent(begun.invoice, 'the invoice that is charged'));
   }
   return after;

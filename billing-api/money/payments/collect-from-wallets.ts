@@ -4,7 +4,6 @@ import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js
 import type { WalletRow } from '../../declarations/money/wallet.resource.js';
 import { moneyOfCredits } from '../../domain/wallet/credits.js';
 import { floorMoney } from '../../domain/money/money.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { usableCredits } from '../wallets/move-credits.js';
 import { lockPayingWallets } from '../wallets/wallets-store.js';
@@ -54,7 +53,7 @@ export async function collectFromWallets(
   unit: Unit,
   invoice: InvoiceRow,
   lines: readonly DocumentLine[],
-): Promise<InvoiceRow | Refusal> {
+): Promise<InvoiceRow> {
   const found = await lockPayingWallets(unit, [invoice.customer_id], 'POST_PAID');
   const own = found.filter(({ currency }) => currency === invoice.currency);
   const paidOfKind = new Map<string, Decimal>();
@@ -72,9 +71,7 @@ export async function collectFromWallets(
     paidOfKind.set(kind, paidBefore.plus(amount));
     const given = { payment_method_type: 'CREDITS', payment_method_id: wallet.id, amount } as const;
     const payment = await storePayment(unit, newPayment(row, given));
-    if (isRefusal(payment)) return payment;
     const done = await payByCredits(unit, { payment, invoice: row });
-    if (isRefusal(done)) return done;
     row = assertPresent(done.invoice, 'the invoice that is paid');
   }
   return row;

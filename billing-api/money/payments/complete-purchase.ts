@@ -12,7 +12,7 @@ import { postGroups } from '../ledger/post-groups.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { lockRecord } from '../../records/find-record.js';
 import { moveRecord } from '../../records/move-record.js';
-import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { notFound, Refused } from '../../records/refusal.js';
 import type { StatementUnit, Unit } from '../../records/unit.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { lockRefundWallet } from '../wallets/wallets-store.js';
@@ -36,7 +36,7 @@ async function complete(
   unit: Unit,
   wallet: WalletRow,
   waiting: WalletTransactionRow,
-): Promise<WalletTransactionRow | Refusal> {
+): Promise<WalletTransactionRow> {
   const members = completion(wallet, waiting.credit_amount);
   const done = await moveRecord(unit, WALLET_TRANSACTIONS, {
     target: { id: waiting.id },
@@ -46,21 +46,15 @@ async function complete(
     patch: () => members,
     told: (after) => Promise.resolve(walletTransactionToDto(after)),
   });
-  if (isRefusal(done)) return done;
-  const written = await writeBalance(unit, wallet, members.credit_balance_after);
-  return isRefusal(written) ? written : done;
+  await writeBalance(unit, wallet, members.credit_balance_after);
+  return done;
 }
 
 /** Credits whose wallet was closed meanwhile: what they are worth goes where money goes back to. */
-async function redirect(
-  unit: Unit,
-  waiting: WalletTransactionRow,
-): Promise<WalletTransactionRow | Refusal> {
-  const failed = await failCredit(unit, waiting.id);
-  if (isRefusal(failed)) return failed;
+async function redirect(unit: Unit, waiting: WalletTransactionRow): Promise<WalletTransactionRow> {
+  await failCredit(unit, waiting.id);
   const owner = { customerId: waiting.customer_id, currency: waiting.currency };
   const wallet = await lockRefundWallet(unit, owner);
-  if (isRefusal(wallet)) return wallet;
   const moved = await addCredits(unit, wallet, {
     credits: waiting.amount,
     reason: waiting.transaction_reason,
@@ -69,11 +63,11 @@ async function redirect(
     priority: waiting.priority,
     reference: { type: 'INVOICE', id: assertPresent(waiting.reference_id, 'its invoice') },
   });
-  return isRefusal(moved) ? moved : moved.transaction;
+  return moved.transaction;
 }
 
 /** Notes that a credit will not arrive. */
-function failCredit(unit: Unit, id: string): Promise<WalletTransactionRow | Refusal> {
+function failCredit(unit: Unit, id: string): Promise<WalletTransactionRow> {
   return moveRecord(unit, WALLET_TRANSACTIONS, {
     target: { id },
     lifecycle: WALLET_TRANSACTION,
@@ -91,10 +85,13 @@ function failCredit(unit: Unit, id: string): Promise<WalletTransactionRow | Refu
 export async function settlePurchase(
   unit: Unit,
   { id, amount_due: due, amount_paid: paid, refunded_amount: refunded, ...invoice }: InvoiceRow,
-): Promise<null | Refusal> {
+): Promise<void> {
   const kept = paid.minus(refunded);
-  if (kept.isZero()) return invoice.amount_remaining.isZero() ? failPurchase(unit, id) : null;
-  return kept.lessThan(due) ? null : completeCredits(unit, await findPurchases(unit, id));
+  if (kept.isZero()) {
+    if (invoice.amount_remaining.isZero()) await failPurchase(unit, id);
+  } else if (!kept.lessThan(due)) {
+    await completeCredits(unit, await findPurchases(unit, id));
+  }
 }
 
 /** Whether all that an invoice has sold will never arrive. */
@@ -106,15 +103,14 @@ export function hasFailed(purchases: readonly WalletTransactionRow[]): boolean {
 export async function completeCredits(
   unit: Unit,
   credits: readonly WalletTransactionRow[],
-): Promise<null | Refusal> {
+): Promise<void> {
   for (const waiting of credits.filter((one) => one.transaction_status === 'pending')) {
     const wallet = await lockRecord(unit, WALLETS, waiting.wallet_id);
-    if (wallet === null) return notFound(WALLETS.name, waiting.wallet_id);
+    if (wallet === null) throw new Refused(notFound(WALLETS.name, waiting.wallet_id));
     const arrived =
       wallet.wallet_status === 'closed'
         ? await redirect(unit, waiting)
         : await complete(unit, wallet, waiting);
-    if (isRefusal(arrived)) return arrived;
     const { id: entityId, wallet_id: walletId, amount: worth } = arrived;
     await postGroups(unit, [
       {
@@ -127,15 +123,12 @@ export async function completeCredits(
       },
     ]);
   }
-  return null;
 }
 
 /** Credits that were never paid do not arrive any more. */
-export async function failPurchase(unit: Unit, invoiceId: string): Promise<null | Refusal> {
+export async function failPurchase(unit: Unit, invoiceId: string): Promise<void> {
   const waiting = await findPurchases(unit, invoiceId);
   for (const { id } of waiting.filter((one) => one.transaction_status === 'pending')) {
-    const failed = await failCredit(unit, id);
-    if (isRefusal(failed)) return failed;
+    await failCredit(unit, id);
   }
-  return null;
 }

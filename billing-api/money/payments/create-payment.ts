@@ -12,7 +12,7 @@ import { holdPublishedCustomer } from '../../owners/hold-customer.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
-import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { accept, invalid, isRefusal, notFound, Refusal, Refused } from '../../records/refusal.js';
 import { repeatedRecord } from '../../records/repeated-key.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import type { PageAddresses } from '../gateways/payment-gateway.js';
@@ -152,27 +152,22 @@ async function storeNew(
   unit: Unit,
   values: NewPayment,
   { addresses }: PaymentRequest,
-): Promise<PaymentRow | Refusal> {
+): Promise<PaymentRow> {
   const payment = await storePayment(unit, values);
   if (!isRefusal(payment) && addresses !== null) await storeAddresses(unit, payment, addresses);
   return payment;
 }
 
 /** A new payment of an invoice, or the one that is repeated. */
-async function payInvoice(
-  unit: Unit,
-  invoiceId: string,
-  request: PaymentRequest,
-): Promise<Stored | Refusal> {
+async function payInvoice(unit: Unit, invoiceId: string, request: PaymentRequest): Promise<Stored> {
   const { given } = request;
   const invoice = await lockFinalized(unit, invoiceId);
-  if (isRefusal(invoice)) return invoice;
   const repeated = await findRepeated(unit, invoice, given);
-  if (repeated !== null) return sameOf(repeated, { destinationId: invoice.id, request: given });
-  const problem = problemOf(invoice, given);
-  if (problem !== null) return problem;
+  if (repeated !== null)
+    return accept(sameOf(repeated, { destinationId: invoice.id, request: given }));
+  accept(problemOf(invoice, given));
   const payment = await storeNew(unit, newPayment(invoice, given), request);
-  return isRefusal(payment) ? payment : { payment, invoice };
+  return { payment, invoice };
 }
 
 /** A new payment of a customer for no invoice yet, or the one with the same key. */
@@ -180,14 +175,15 @@ async function payCustomer(
   unit: Unit,
   customerId: string,
   request: PaymentRequest,
-): Promise<Stored | Refusal> {
+): Promise<Stored> {
   const customer = await holdPublishedCustomer(unit.tx, { id: customerId, externalId: null });
-  if (customer === null) return notFound(CUSTOMERS.name, customerId);
+  if (customer === null) throw new Refused(notFound(CUSTOMERS.name, customerId));
   const { given } = request;
   const repeated = await findByKey(unit, given.idempotency_key);
-  if (repeated !== null) return sameOf(repeated, { destinationId: customer.id, request: given });
+  if (repeated !== null)
+    return accept(sameOf(repeated, { destinationId: customer.id, request: given }));
   const payment = await storeNew(unit, newCustomerPayment(customer.id, given), request);
-  return isRefusal(payment) ? payment : { payment, invoice: null };
+  return { payment, invoice: null };
 }
 
 type Stored = HeldPayment | { readonly repeated: PaymentRow };
@@ -207,10 +203,9 @@ export function createPayment(
   const { destination_type: type, destination_id: id } = body;
   return writeUnit(dependencies, occasion, async (unit) => {
     const stored = await (type === 'INVOICE' ? payInvoice : payCustomer)(unit, id, request);
-    if (isRefusal(stored)) return stored;
     if ('repeated' in stored) return stored.repeated;
     if (body.process_payment !== true) return stored.payment;
     const done = await processPayment(unit, stored);
-    return isRefusal(done) ? done : done.payment;
+    return done.payment;
   });
 }

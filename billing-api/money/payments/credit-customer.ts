@@ -2,7 +2,6 @@ import type { Decimal } from '../../../contract/number/decimal.js';
 import type { PaymentRow } from '../../declarations/money/payment.resource.js';
 import { postingsOfCredit, postingsOfReturnedMoney } from '../../domain/ledger/postings.js';
 import { postGroups } from '../ledger/post-groups.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { addCredits, debitCredits } from '../wallets/move-credits.js';
 import { lockRefundWallet } from '../wallets/wallets-store.js';
@@ -21,20 +20,17 @@ const groupOf = ({ id, customer_id: customerId, currency }: PaymentRow) => ({
  * Money of a customer that is for no invoice yet becomes credits of the wallet that money goes back
  * to, which pays the next invoices (docs/domain.md 17.2).
  */
-export async function creditCustomer(unit: Unit, payment: PaymentRow): Promise<null | Refusal> {
+export async function creditCustomer(unit: Unit, payment: PaymentRow): Promise<void> {
   const wallet = await walletOf(unit, payment);
-  if (isRefusal(wallet)) return wallet;
   const { id, amount } = payment;
   const reference = { type: 'PAYMENT', id } as const;
-  const moved = await addCredits(unit, wallet, {
+  await addCredits(unit, wallet, {
     credits: amount,
     reason: 'PURCHASED_CREDIT_DIRECT',
     reference,
   });
-  if (isRefusal(moved)) return moved;
   const postings = postingsOfCredit({ walletId: wallet.id, worth: amount }, amount);
   await postGroups(unit, [{ ...groupOf(payment), kind: 'payment.succeeded', postings }]);
-  return null;
 }
 
 /**
@@ -45,16 +41,14 @@ export async function takeFromCustomer(
   unit: Unit,
   payment: PaymentRow,
   { kind, amount }: { readonly kind: string; readonly amount: Decimal },
-): Promise<PaymentRow | Refusal> {
+): Promise<PaymentRow> {
   const wallet = await walletOf(unit, payment);
-  if (isRefusal(wallet)) return wallet;
   const reference = { type: 'PAYMENT', id: payment.id } as const;
-  const moved = await debitCredits(unit, wallet, {
+  await debitCredits(unit, wallet, {
     credits: amount,
     reason: 'MANUAL_BALANCE_DEBIT',
     reference,
   });
-  if (isRefusal(moved)) return moved;
   const postings = postingsOfReturnedMoney(amount, wallet.id);
   // Each refund of a payment raises its version.
   const { version: occurrence } = payment;

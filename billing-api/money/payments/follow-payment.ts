@@ -5,7 +5,6 @@ import {
 } from '../../declarations/money/payment.resource.js';
 import { PAYMENT } from '../../domain/lifecycle/money-lifecycle.js';
 import { moveRecord } from '../../records/move-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { enqueue } from '../../../sql/jobs/enqueue.js';
 import { TAKE_PAYMENT } from './gateway-work.js';
@@ -40,9 +39,8 @@ export async function followPayment(
   unit: Unit,
   { payment, invoice }: HeldPayment,
   status: 'PENDING' | 'PROCESSING' | 'FAILED',
-): Promise<HeldPayment | Refusal> {
+): Promise<HeldPayment> {
   const after = await move(unit, payment.id, status);
-  if (isRefusal(after)) return after;
   // What is over cannot be paid by its page any more.
   if (status === 'FAILED' && after.payment_url !== null) {
     await enqueue(unit, TAKE_PAYMENT, { input: { paymentId: after.id } });
@@ -51,5 +49,5 @@ export async function followPayment(
   // An invoice that is paid already, or that another payment decides, stays as it is.
   if (moveRefusal(invoice, status) !== null) return { payment: after, invoice };
   const written = await writePayment(unit, invoice, { payment_status: status });
-  return isRefusal(written) ? written : { payment: after, invoice: written };
+  return { payment: after, invoice: written };
 }

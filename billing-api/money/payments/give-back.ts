@@ -8,7 +8,6 @@ import {
 } from '../../domain/ledger/postings.js';
 import { chargeableOf } from '../../domain/payment/gateway-amount.js';
 import { postGroups } from '../ledger/post-groups.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { addCredits } from '../wallets/move-credits.js';
 import { lockRefundWallet } from '../wallets/wallets-store.js';
@@ -18,18 +17,17 @@ async function returnCredits(
   unit: Unit,
   payment: PaymentRow,
   credits: Decimal,
-): Promise<string | null | Refusal> {
+): Promise<string | null> {
   if (payment.payment_method_type !== 'CREDITS') return null;
   const { customer_id: customerId, currency, id } = payment;
   const wallet = await lockRefundWallet(unit, { customerId, currency });
-  if (isRefusal(wallet)) return wallet;
   const reference = { type: 'PAYMENT', id } as const;
-  const moved = await addCredits(unit, wallet, {
+  await addCredits(unit, wallet, {
     credits,
     reason: 'INVOICE_VOID_REFUND',
     reference,
   });
-  return isRefusal(moved) ? moved : wallet.id;
+  return wallet.id;
 }
 
 /** What of a payment is given back, and why. */
@@ -52,9 +50,8 @@ export async function giveBack(
   unit: Unit,
   payment: PaymentRow,
   { kind, amount, account }: GivenBack,
-): Promise<PaymentRow | Refusal> {
+): Promise<PaymentRow> {
   const walletId = await returnCredits(unit, payment, amount);
-  if (isRefusal(walletId)) return walletId;
   await postGroups(unit, [
     {
       customerId: payment.customer_id,

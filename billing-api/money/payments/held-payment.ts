@@ -3,7 +3,7 @@ import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js
 import { PAYMENTS, type PaymentRow } from '../../declarations/money/payment.resource.js';
 import { targetRefusal, type ChangeTarget } from '../../records/change-record.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
-import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { accept, notFound, Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { lockFinalized } from './settle-invoice.js';
 
@@ -11,18 +11,13 @@ import { lockFinalized } from './settle-invoice.js';
 export type HeldPayment = { readonly payment: PaymentRow; readonly invoice: InvoiceRow | null };
 
 /** Locks a payment after its invoice, as everything that changes both does. */
-export async function holdPayment(
-  unit: Unit,
-  target: ChangeTarget,
-): Promise<HeldPayment | Refusal> {
+export async function holdPayment(unit: Unit, target: ChangeTarget): Promise<HeldPayment> {
   const read = await readRecord(unit, PAYMENTS, target.id);
-  if (isRefusal(read)) return read;
   const isForInvoice = read.destination_type === 'INVOICE';
   const invoice = isForInvoice ? await lockFinalized(unit, read.destination_id) : null;
-  if (isRefusal(invoice)) return invoice;
   const payment = await lockRecord(unit, PAYMENTS, target.id);
-  if (payment === null) return notFound(PAYMENTS.name, target.id);
-  return targetRefusal(PAYMENTS, payment, target) ?? { payment, invoice };
+  if (payment === null) throw new Refused(notFound(PAYMENTS.name, target.id));
+  return accept(targetRefusal(PAYMENTS, payment, target) ?? { payment, invoice });
 }
 
 /** The attempts of a payment with one more. */

@@ -4,7 +4,7 @@ import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.r
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { DecimalText } from '../../records/record-dto.js';
-import { invalid, isRefusal, type Refusal } from '../../records/refusal.js';
+import { accept, invalid, type Refusal, Refused } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import type { InvoiceDocument } from '../../documents/invoice-document.js';
 import { readDocument } from '../../documents/store/read-documents.js';
@@ -53,15 +53,15 @@ function readRecording(
 }
 
 /** The status alone: what is left is recorded, or the status changes and no money moves. */
-function recordStatus(
+async function recordStatus(
   unit: Unit,
   row: InvoiceRow,
   status: 'PENDING' | 'SUCCEEDED' | 'FAILED',
-): Promise<InvoiceRow | Refusal> {
+): Promise<InvoiceRow> {
   const left = row.amount_remaining;
   if (status === 'SUCCEEDED' && isOpenAfterRefund(row)) return recordMoney(unit, row, left);
   const refusal = moveRefusal(row, status);
-  if (refusal !== null) return Promise.resolve(refusal);
+  if (refusal !== null) throw new Refused(refusal);
   if (status === 'SUCCEEDED' && left.greaterThan(ZERO)) return recordMoney(unit, row, left);
   return writePayment(unit, row, { payment_status: status });
 }
@@ -70,11 +70,11 @@ async function recordAmount(
   unit: Unit,
   row: InvoiceRow,
   { amount, status }: Recording & { readonly amount: Decimal },
-): Promise<InvoiceRow | Refusal> {
+): Promise<InvoiceRow> {
   const { payment_status: follows } = await sumsAfter(unit, row, amount);
   if (status !== null && status !== follows) {
     const problem = `would be ${follows} after this amount, not ${status}`;
-    return invalid({ payment_status: problem });
+    throw new Refused(invalid({ payment_status: problem }));
   }
   return recordMoney(unit, row, amount);
 }
@@ -90,16 +90,13 @@ export function recordByAmount(
 ): Promise<InvoiceDocument | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const row = await lockFinalized(unit, target.id);
-    if (isRefusal(row)) return row;
-    const recording = readRecording(body, row);
-    if (isRefusal(recording)) return recording;
-    const refusal = targetRefusal(INVOICES, row, target);
-    if (refusal !== null) return refusal;
+    const recording = accept(readRecording(body, row));
+    accept(targetRefusal(INVOICES, row, target));
     const { amount, status } = recording;
     const after =
       amount === null
         ? await recordStatus(unit, row, status === 'OVERPAID' ? 'SUCCEEDED' : (status ?? 'PENDING'))
         : await recordAmount(unit, row, { amount, status });
-    return isRefusal(after) ? after : readDocument(unit, after.id);
+    return readDocument(unit, after.id);
   });
 }

@@ -5,7 +5,7 @@ import { priceAccount } from '../../domain/ledger/postings.js';
 import { PAYMENT } from '../../domain/lifecycle/money-lifecycle.js';
 import { splitRefund, type PaidSums, type RefundShares } from '../../domain/payment/refundable.js';
 import { moveRecord } from '../../records/move-record.js';
-import { invalid, isRefusal, type Refusal } from '../../records/refusal.js';
+import { invalid, type Refusal, Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { findPurchases, settlePurchase } from './complete-purchase.js';
 import { takeFromCustomer } from './credit-customer.js';
@@ -44,20 +44,17 @@ async function takeFromInvoice(
   unit: Unit,
   { payment, invoice }: { readonly payment: PaymentRow; readonly invoice: InvoiceRow },
   shares: RefundShares,
-): Promise<null | Refusal> {
+): Promise<void> {
   const { overpaid, ofInvoice } = shares;
   const written = await takeBack(unit, invoice, shares);
-  if (isRefusal(written)) return written;
   const purchases = await findPurchases(unit, invoice.id);
-  const taken = await takeSoldCredits(unit, { invoice, purchases, amount: ofInvoice });
-  if (isRefusal(taken)) return taken;
+  await takeSoldCredits(unit, { invoice, purchases, amount: ofInvoice });
   const account = priceAccount(purchases.length > 0);
   for (const back of [
     { kind: 'payment.overpayment_refunded', amount: overpaid, account: 'receivable' as const },
     { kind: 'payment.refunded', amount: ofInvoice, account },
   ]) {
-    const given = back.amount.isZero() ? payment : await giveBack(unit, payment, back);
-    if (isRefusal(given)) return given;
+    if (!back.amount.isZero()) await giveBack(unit, payment, back);
   }
   return settlePurchase(unit, written);
 }
@@ -71,18 +68,19 @@ async function settleRefund(
   unit: Unit,
   { payment, invoice }: HeldPayment,
   { more, isGone }: { readonly more: Decimal; readonly isGone: boolean },
-): Promise<PaymentRow | Refusal> {
+): Promise<PaymentRow> {
   const taken = { kind: 'payment.taken_back', amount: more };
   if (invoice === null) return takeFromCustomer(unit, payment, taken);
   const sums = paidSumsOf(invoice, await findCreditedLines(unit, invoice));
   const shares = splitRefund(more, sums);
   const { ofCustomer } = shares;
-  if (!isGone && !ofCustomer.isZero()) return beyondInvoice(payment, shares, sums);
+  if (!isGone && !ofCustomer.isZero()) throw new Refused(beyondInvoice(payment, shares, sums));
   const after = ofCustomer.isZero()
     ? payment
     : await takeFromCustomer(unit, payment, { ...taken, amount: ofCustomer });
-  if (isRefusal(after) || ofCustomer.equals(more)) return after;
-  return (await takeFromInvoice(unit, { payment, invoice }, shares)) ?? after;
+  if (ofCustomer.equals(more)) return after;
+  await takeFromInvoice(unit, { payment, invoice }, shares);
+  return after;
 }
 
 /** Notes that money of a payment went back. */
@@ -90,7 +88,7 @@ export async function refund(
   unit: Unit,
   { payment, invoice }: HeldPayment,
   { status, refunded, isGone = false }: Refunded,
-): Promise<PaymentRow | Refusal> {
+): Promise<PaymentRow> {
   const more = refunded.minus(payment.refunded_amount);
   const move = {
     target: { id: payment.id },
@@ -106,6 +104,6 @@ export async function refund(
           move: 'refund_in_part',
           to: 'PARTIALLY_REFUNDED',
         });
-  if (isRefusal(after) || more.isZero()) return after;
+  if (more.isZero()) return after;
   return settleRefund(unit, { payment: after, invoice }, { more, isGone });
 }

@@ -1,7 +1,6 @@
 import { sql } from 'slonik';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { isOfEnvironment } from '../../records/conditions.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { lockDue, type DueQuery } from '../../due/due-items.js';
 import { dueStep, oneByOne } from '../../due/due-step.js';
@@ -22,11 +21,9 @@ async function takeDeclined(unit: Unit, due: DueQuery): Promise<readonly Invoice
     RETURNING *`);
 }
 
-async function retry(unit: Unit, row: InvoiceRow): Promise<Refusal | null> {
+async function retry(unit: Unit, row: InvoiceRow): Promise<void> {
   const after = await collect(unit, row);
-  if (isRefusal(after)) return after;
   if (['PENDING', 'FAILED'].includes(after.payment_status)) await endRetries(unit, after);
-  return null;
 }
 
 /**

@@ -11,7 +11,7 @@ import { undoneRefund, type PaidSums, type Refundable } from '../../domain/payme
 import { updateRecord } from '../../records/change-record.js';
 import { lockRecord } from '../../records/find-record.js';
 import { isOfEnvironment, rowIsIn } from '../../records/conditions.js';
-import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { accept, notFound, Refusal, Refused } from '../../records/refusal.js';
 import type { Patch } from '../../records/resource.js';
 import type { StatementUnit, Unit } from '../../records/unit.js';
 import { announceInvoice } from '../../documents/store/announce-invoice.js';
@@ -47,12 +47,12 @@ const MOVES = {
 export type SettledStatus = keyof typeof MOVES;
 
 /** Locks a finalized invoice; refuses an unknown one and one in another state. */
-export async function lockFinalized(unit: Unit, id: string): Promise<InvoiceRow | Refusal> {
+export async function lockFinalized(unit: Unit, id: string): Promise<InvoiceRow> {
   const row = await lockRecord(unit, INVOICES, id);
-  if (row === null) return notFound(INVOICES.name, id);
+  if (row === null) throw new Refused(notFound(INVOICES.name, id));
   if (isIn(INVOICE, 'claimed', row.invoice_status)) return row;
   const problem = `the invoice is ${row.invoice_status}; only a FINALIZED one is paid or credited`;
-  return new Refusal('invalid_operation', problem);
+  throw new Refused(new Refusal('invalid_operation', problem));
 }
 
 /** Why the payment of an invoice cannot become this; null when it can. */
@@ -69,16 +69,16 @@ export async function writePayment(
   unit: Unit,
   row: InvoiceRow,
   patch: InvoicePatch,
-): Promise<InvoiceRow | Refusal> {
+): Promise<InvoiceRow> {
   const { payment_status: before } = row;
   const { payment_status: next = before } = patch;
   assertThat(next === before || leadsTo(INVOICE_PAYMENT, before, next), `${before} to ${next}`);
   const after = await updateRecord(unit, INVOICES, { row, patch });
-  if (isRefusal(after)) return after;
   if (after.amount_remaining.lessThan(row.amount_remaining)) await withdrawPages(unit, after.id);
   if (after.payment_status !== row.payment_status) {
     await announceInvoice(unit, after, 'invoice.update.payment');
-    return (await activatePaid(unit, after)) ?? after;
+    await activatePaid(unit, after);
+    return after;
   }
   return after;
 }
@@ -143,7 +143,7 @@ export async function addPaid(
   unit: Unit,
   row: InvoiceRow,
   { amount, hasArrived }: { readonly amount: Decimal; readonly hasArrived: boolean },
-): Promise<InvoiceRow | Refusal> {
+): Promise<InvoiceRow> {
   const { refunded_amount: refunded, amount_remaining: remaining } = row;
   const patch = await sumsAfter(unit, row, amount);
   if (!refunded.isZero() && (hasArrived || amount.lessThanOrEqualTo(remaining))) {
@@ -153,19 +153,15 @@ export async function addPaid(
     amountDue: row.amount_due,
     amountPaid: row.amount_paid.plus(amount),
   });
-  return moveRefusal(row, status) ?? writePayment(unit, row, patch);
+  return accept(moveRefusal(row, status) ?? writePayment(unit, row, patch));
 }
 
 /** Takes money off a locked invoice again whose payment did not hold. */
-export async function takePaid(
-  unit: Unit,
-  row: InvoiceRow,
-  amount: Decimal,
-): Promise<InvoiceRow | Refusal> {
+export async function takePaid(unit: Unit, row: InvoiceRow, amount: Decimal): Promise<InvoiceRow> {
   const left = row.amount_paid.minus(amount);
   if (left.lessThan(row.refunded_amount)) {
     const problem = 'more of the invoice was given back than would be left as paid';
-    return new Refusal('invalid_operation', problem);
+    throw new Refused(new Refusal('invalid_operation', problem));
   }
   return writePayment(unit, row, paidPatch(unit, row, left));
 }
@@ -175,11 +171,11 @@ export async function addRefunded(
   unit: Unit,
   row: InvoiceRow,
   amount: Decimal,
-): Promise<InvoiceRow | Refusal> {
+): Promise<InvoiceRow> {
   const refunded = row.refunded_amount.plus(amount);
   if (refunded.greaterThan(row.amount_paid)) {
     const problem = `${row.amount_paid.minus(row.refunded_amount).toFixed()} of the invoice is paid and not given back`;
-    return new Refusal('invalid_operation', `only ${problem}`);
+    throw new Refused(new Refusal('invalid_operation', `only ${problem}`));
   }
   return takeBack(unit, row, { overpaid: ZERO, ofInvoice: amount });
 }
@@ -192,7 +188,7 @@ export function takeBack(
   unit: Unit,
   row: InvoiceRow,
   { overpaid, ofInvoice }: Refundable,
-): Promise<InvoiceRow | Refusal> {
+): Promise<InvoiceRow> {
   const refunded_amount = row.refunded_amount.plus(ofInvoice);
   const sums = paidPatch(unit, { ...row, refunded_amount }, row.amount_paid.minus(overpaid));
   return writePayment(unit, row, { ...sums, refunded_amount });

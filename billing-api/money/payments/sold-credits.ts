@@ -10,7 +10,7 @@ import { shareOfCredits } from '../../domain/payment/refundable.js';
 import { postGroups } from '../ledger/post-groups.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { lockRecord } from '../../records/find-record.js';
-import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { notFound, Refused } from '../../records/refusal.js';
 import type { StatementUnit, Unit } from '../../records/unit.js';
 import { debitPurchase } from '../wallets/move-credits.js';
 import { giveCredits, groupOf, shareOf } from '../wallets/wallet-operations.js';
@@ -60,10 +60,10 @@ async function findSold({ tx }: StatementUnit, purchases: Purchases): Promise<re
 }
 
 /** The wallet that has the credits of a purchase, or else the one that money goes back to. */
-async function walletOf(unit: Unit, purchase: WalletTransactionRow): Promise<WalletRow | Refusal> {
+async function walletOf(unit: Unit, purchase: WalletTransactionRow): Promise<WalletRow> {
   const { wallet_id: id, customer_id: customerId, currency } = purchase;
   const wallet = await lockRecord(unit, WALLETS, id);
-  if (wallet === null) return notFound(WALLETS.name, id);
+  if (wallet === null) throw new Refused(notFound(WALLETS.name, id));
   if (wallet.wallet_status !== 'closed') return wallet;
   return lockRefundWallet(unit, { customerId, currency });
 }
@@ -89,14 +89,13 @@ type Part = {
 export async function takeSoldCredits(
   unit: Unit,
   { invoice, purchases, amount }: Part,
-): Promise<null | Refusal> {
-  if (purchases.length === 0 || amount.isZero()) return null;
+): Promise<void> {
+  if (purchases.length === 0 || amount.isZero()) return;
   const of = invoice.amount_due.minus(invoice.refunded_amount);
   for (const { purchase, left } of await findSold(unit, purchases)) {
     const share = shareOfCredits(left, { amount, of });
     if (share.isZero()) continue;
     const wallet = await walletOf(unit, purchase);
-    if (isRefusal(wallet)) return wallet;
     const credits = creditsIn(wallet, purchase, share);
     const moved = await debitPurchase(unit, wallet, {
       credits,
@@ -104,11 +103,9 @@ export async function takeSoldCredits(
       parentId: purchase.id,
       reference: { type: 'INVOICE', id: invoice.id },
     });
-    if (isRefusal(moved)) return moved;
     const postings = postingsOfReturnedCredits(shareOf(moved));
     await postGroups(unit, [{ ...groupOf(moved), postings }]);
   }
-  return null;
 }
 
 /**
@@ -119,15 +116,14 @@ export async function takeSoldCredits(
 export async function returnSoldCredits(
   unit: Unit,
   { invoice, purchases, amount }: Part,
-): Promise<null | Refusal> {
-  if (purchases.length === 0) return null;
+): Promise<void> {
+  if (purchases.length === 0) return;
   const of = invoice.refunded_amount;
   for (const { purchase, taken } of await findSold(unit, purchases)) {
     const share = shareOfCredits(taken, { amount, of });
     if (share.isZero()) continue;
     const wallet = await walletOf(unit, purchase);
-    if (isRefusal(wallet)) return wallet;
-    const moved = await giveCredits(unit, wallet, {
+    await giveCredits(unit, wallet, {
       credits: creditsIn(wallet, purchase, share),
       reason: purchase.transaction_reason,
       expiryDate: purchase.expiry_date,
@@ -135,7 +131,5 @@ export async function returnSoldCredits(
       parentId: purchase.id,
       reference: { type: 'INVOICE', id: invoice.id },
     });
-    if (isRefusal(moved)) return moved;
   }
-  return null;
 }

@@ -19,7 +19,7 @@ import type { ChangeTarget } from '../../records/change-record.js';
 import { createRecord } from '../../records/create-record.js';
 import { moveRecord } from '../../records/move-record.js';
 import { announce } from '../../records/recorded-change.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { accept, Refusal, Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { undoRefund } from './undo-refund.js';
 import { debitCredits, usableCredits } from '../wallets/move-credits.js';
@@ -83,9 +83,8 @@ export function newCustomerPayment(
 }
 
 /** Stores a payment, and tells of it. */
-export async function storePayment(unit: Unit, values: NewPayment): Promise<PaymentRow | Refusal> {
+export async function storePayment(unit: Unit, values: NewPayment): Promise<PaymentRow> {
   const row = await createRecord(unit, PAYMENTS, values);
-  if (isRefusal(row)) return row;
   announce(unit, PAYMENTS, { id: row.id, name: 'payment.created', told: paymentToDto(row) });
   return row;
 }
@@ -98,12 +97,14 @@ async function settle(
   unit: Unit,
   { payment, invoice }: HeldPayment,
   postings: readonly Posting[],
-): Promise<InvoiceRow | null | Refusal> {
-  if (invoice === null) return creditCustomer(unit, payment);
+): Promise<InvoiceRow | null> {
+  if (invoice === null) {
+    await creditCustomer(unit, payment);
+    return null;
+  }
   // Money is there, whatever became of the invoice meanwhile; credits are still in their wallet.
   const hasArrived = payment.payment_method_type !== 'CREDITS';
   const paid = await addPaid(unit, invoice, { amount: payment.amount, hasArrived });
-  if (isRefusal(paid)) return paid;
   await postGroups(unit, [
     {
       customerId: payment.customer_id,
@@ -114,10 +115,9 @@ async function settle(
       postings,
     },
   ]);
-  const undone = await undoRefund(unit, payment, { before: invoice, after: paid });
-  if (isRefusal(undone)) return undone;
-  const settled = await settlePurchase(unit, paid);
-  return isRefusal(settled) ? settled : paid;
+  await undoRefund(unit, payment, { before: invoice, after: paid });
+  await settlePurchase(unit, paid);
+  return paid;
 }
 
 /** A payment whose money has arrived: it counts on its invoice once (docs/domain.md 17.2). */
@@ -131,10 +131,9 @@ export async function succeed(
     readonly target?: ChangeTarget;
     readonly postings?: readonly Posting[];
   } = {},
-): Promise<HeldPayment | Refusal> {
+): Promise<HeldPayment> {
   const { payment } = held;
   const invoice = await settle(unit, held, postings ?? postingsOfPayment(payment.amount));
-  if (isRefusal(invoice)) return invoice;
   const isOver = invoice?.payment_status === 'OVERPAID';
   const done = {
     target,
@@ -152,7 +151,7 @@ export async function succeed(
   const after = isOver
     ? await moveRecord(unit, PAYMENTS, { ...done, move: 'overpay', to: 'OVERPAID' })
     : await moveRecord(unit, PAYMENTS, { ...done, move: 'succeed', to: 'SUCCEEDED' });
-  return isRefusal(after) ? after : { payment: after, invoice };
+  return { payment: after, invoice };
 }
 
 /** The POST_PAID wallet that a payment by credits debits: the one that it names, or the oldest. */
@@ -161,26 +160,24 @@ async function lockWalletOf(unit: Unit, { payment }: HeldPayment) {
   const wallets = await lockPayingWallets(unit, [customerId], 'POST_PAID');
   const [oldest] = wallets.filter((wallet) => wallet.currency === currency);
   if (named === null) {
-    return (
+    return accept(
       oldest ??
-      new Refusal(
-        'invalid_operation',
-        `the customer has no POST_PAID wallet with ${currency} in it`,
-      )
+        new Refusal(
+          'invalid_operation',
+          `the customer has no POST_PAID wallet with ${currency} in it`,
+        ),
     );
   }
   const wallet = await lockUsableWallet(unit, named);
-  if (isRefusal(wallet)) return wallet;
   const isOwn = wallet.customer_id === customerId && wallet.currency === currency;
   if (isOwn && wallet.wallet_type === 'POST_PAID') return wallet;
   const problem = `wallet ${named} is not a POST_PAID one of this customer in ${currency}`;
-  return new Refusal('invalid_operation', problem);
+  throw new Refused(new Refusal('invalid_operation', problem));
 }
 
 /** Pays an invoice with credits of a POST_PAID wallet. */
-export async function payByCredits(unit: Unit, held: HeldPayment): Promise<HeldPayment | Refusal> {
-  const wallet = await lockWalletOf(unit, held);
-  if (isRefusal(wallet)) return wallet;
+export async function payByCredits(unit: Unit, held: HeldPayment): Promise<HeldPayment> {
+  const wallet = accept(await lockWalletOf(unit, held));
   const { amount, id } = held.payment;
   const usable = sumOf((await usableCredits(unit, wallet)).map(({ available }) => available));
   const moved = await debitCredits(unit, wallet, {
@@ -188,13 +185,12 @@ export async function payByCredits(unit: Unit, held: HeldPayment): Promise<HeldP
     reason: 'INVOICE_PAYMENT',
     reference: { type: 'PAYMENT', id },
   });
-  if (isRefusal(moved)) return moved;
   const share = { walletId: wallet.id, worth: moved.transaction.amount };
   return succeed(unit, held, { postings: postingsOfCreditPayment(share, amount) });
 }
 
 /** Takes the money of a payment now, here or by a gateway (docs/domain.md 17.2). */
-export function processPayment(unit: Unit, held: HeldPayment): Promise<HeldPayment | Refusal> {
+export function processPayment(unit: Unit, held: HeldPayment): Promise<HeldPayment> {
   const { payment_method_type: method } = held.payment;
   switch (method) {
     case 'OFFLINE':
@@ -213,10 +209,9 @@ export async function recordMoney(
   unit: Unit,
   invoice: InvoiceRow,
   amount: Decimal,
-): Promise<InvoiceRow | Refusal> {
+): Promise<InvoiceRow> {
   const given = { payment_method_type: 'OFFLINE', amount } as const;
   const payment = await storePayment(unit, newPayment(invoice, given));
-  if (isRefusal(payment)) return payment;
   const done = await succeed(unit, { payment, invoice });
-  return isRefusal(done) ? done : assertPresent(done.invoice, `the invoice of ${plain(amount)}`);
+  return assertPresent(done.invoice, `the invoice of ${plain(amount)}`);
 }

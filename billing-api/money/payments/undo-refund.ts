@@ -2,7 +2,6 @@ import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js
 import type { PaymentRow } from '../../declarations/money/payment.resource.js';
 import { postingsOfUndoneRefund, priceAccount } from '../../domain/ledger/postings.js';
 import { postGroups } from '../ledger/post-groups.js';
-import type { Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { findPurchases } from './complete-purchase.js';
 import { returnSoldCredits } from './sold-credits.js';
@@ -15,9 +14,9 @@ export async function undoRefund(
   unit: Unit,
   { id, customer_id: customerId, currency }: PaymentRow,
   { before, after }: { readonly before: InvoiceRow; readonly after: InvoiceRow },
-): Promise<null | Refusal> {
+): Promise<void> {
   const amount = before.refunded_amount.minus(after.refunded_amount);
-  if (amount.isZero()) return null;
+  if (amount.isZero()) return;
   const purchases = await findPurchases(unit, before.id);
   const account = priceAccount(purchases.length > 0);
   await postGroups(unit, [

@@ -25,7 +25,6 @@ import {
 import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
 import { findRecords } from '../../records/find-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { lockDue, type DueQuery } from '../../due/due-items.js';
 import { dueStep } from '../../due/due-step.js';
@@ -122,7 +121,7 @@ async function lockGrantWallet(
   unit: Unit,
   grant: CreditGrantRow,
   subscription: SubscriptionRow,
-): Promise<WalletRow | Refusal> {
+): Promise<WalletRow> {
   const { currency } = subscription;
   const customerId = payerOf(subscription);
   const rate = grant.conversion_rate === null ? ONE : decimalOf(grant.conversion_rate);
@@ -154,10 +153,9 @@ type Due = {
   readonly atMs: InstantMs;
 };
 
-async function giveGrant(unit: Unit, due: Due): Promise<string | Refusal> {
+async function giveGrant(unit: Unit, due: Due): Promise<string> {
   const { grant, subscription, sequence } = due;
   const wallet = await lockGrantWallet(unit, grant, subscription);
-  if (isRefusal(wallet)) return wallet;
   const moved = await giveCredits(unit, wallet, {
     credits: decimalOf(grant.credits),
     reason: 'SUBSCRIPTION_CREDIT_GRANT',
@@ -167,7 +165,7 @@ async function giveGrant(unit: Unit, due: Due): Promise<string | Refusal> {
     priority: grant.priority,
     idempotencyKey: `${grant.id} ${sequence}`,
   });
-  return isRefusal(moved) ? moved : moved.transaction.id;
+  return moved.transaction.id;
 }
 
 type Outcome = GrantApplicationRow['application_status'];
@@ -210,11 +208,10 @@ async function carryOut(
   unit: Unit,
   due: Due,
   { outcome, dates }: { readonly outcome: Outcome; readonly dates: GrantDates },
-): Promise<null | Refusal> {
+): Promise<void> {
   const { grant, subscription, sequence, atMs } = due;
   const given = outcome === 'applied' ? await giveGrant(unit, due) : null;
-  if (isRefusal(given)) return given;
-  const stored = await createRecord(unit, GRANT_APPLICATIONS, {
+  await createRecord(unit, GRANT_APPLICATIONS, {
     credit_grant_id: grant.id,
     subscription_id: subscription.id,
     sequence,
@@ -222,7 +219,6 @@ async function carryOut(
     application_status: outcome,
     wallet_transaction_id: given,
   });
-  if (isRefusal(stored)) return stored;
   const next = outcome === 'cancelled' ? null : applicationFrom(dates, sequence + 1);
   const made = sequence + 1;
   await writeProgress(unit, grant, {
@@ -230,7 +226,6 @@ async function carryOut(
     atMs: next?.atMs ?? null,
     hasEnded: next === null,
   });
-  return null;
 }
 
 /** Applies one application of a grant and schedules the next; a future one is only scheduled. */
@@ -238,12 +233,12 @@ async function applyOne(
   unit: Unit,
   { grant, made }: DueGrant,
   { subscription, pauses }: Omit<DueAt, 'atMs'>,
-): Promise<null | Refusal> {
+): Promise<void> {
   const dates = datesOf(grant, subscription);
   const due = applicationFrom(dates, made);
   if (due === null) {
     await writeProgress(unit, grant, { made, atMs: null, hasEnded: true });
-    return null;
+    return;
   }
   const outcome = outcomeOf({ subscription, pauses, atMs: due.atMs });
   if (outcome !== null && due.atMs <= unit.now) {
@@ -253,7 +248,6 @@ async function applyOne(
   // One that waits for its subscription is looked at again a day later.
   const atMs = outcome === null ? Math.max(due.atMs, unit.now) + WAIT_MS : due.atMs;
   await writeProgress(unit, grant, { made, atMs, hasEnded: false });
-  return null;
 }
 
 const WAIT_MS = 86_400_000;
@@ -262,7 +256,7 @@ const subscriptionOf = ({ subscription_id: id }: CreditGrantRow): string =>
   assertPresent(id, 'the subscription of a grant');
 
 /** Applies the next application of each of these grants. */
-async function applyNext(unit: Unit, due: readonly DueGrant[]): Promise<Refusal | null> {
+async function applyNext(unit: Unit, due: readonly DueGrant[]): Promise<void> {
   const ids = due.map(({ grant }) => subscriptionOf(grant));
   const subscriptions = await findRecords(unit, SUBSCRIPTIONS, ids);
   const pauses = await findPauses(unit, ids);
@@ -272,10 +266,8 @@ async function applyNext(unit: Unit, due: readonly DueGrant[]): Promise<Refusal 
     const id = subscriptionOf(one.grant);
     const subscription = mustGet(subscriptions, id, 'the subscription of a grant');
     const own = pauses.filter(({ subscription_id: of }) => of === id);
-    const refusal = await applyOne(unit, one, { subscription, pauses: own });
-    if (refusal !== null) return refusal;
+    await applyOne(unit, one, { subscription, pauses: own });
   }
-  return null;
 }
 
 /** Applies credit grants that are due, each application once; one that is behind catches up. */

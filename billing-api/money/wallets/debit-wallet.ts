@@ -12,7 +12,7 @@ import { problemOfMove } from '../../domain/lifecycle/lifecycle.js';
 import type { ChangeTarget } from '../../records/change-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { DecimalText, MetadataDto } from '../../records/record-dto.js';
-import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { accept, isRefusal, notFound, Refusal, Refused } from '../../records/refusal.js';
 import { repeatedRecord } from '../../records/repeated-key.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { assertPresent } from '../../../runtime/failure.js';
@@ -74,7 +74,7 @@ export async function debitWallet(
   if (isRefusal(movement)) return movement;
   return writeUnit(dependencies, occasion, async (unit) => {
     const wallet = await lockRecord(unit, WALLETS, id);
-    if (wallet === null) return notFound(WALLETS.name, id);
+    if (wallet === null) throw new Refused(notFound(WALLETS.name, id));
     const known = await findByKey(unit, wallet, {
       type: 'debit',
       key: body.idempotency_key,
@@ -83,12 +83,10 @@ export async function debitWallet(
       const isSame =
         known.credit_amount.equals(movement.credits) &&
         known.transaction_reason === movement.reason;
-      return repeatedRecord({ wallet, transaction: known }, { what: 'debit', isSame });
+      return accept(repeatedRecord({ wallet, transaction: known }, { what: 'debit', isSame }));
     }
     const usable = await lockUsableWallet(unit, id);
-    if (isRefusal(usable)) return usable;
     const moved = await debitCredits(unit, usable, movement);
-    if (isRefusal(moved)) return moved;
     await postGroups(unit, [{ ...groupOf(moved), postings: postingsOfLoss(shareOf(moved)) }]);
     return moved;
   });
@@ -102,15 +100,11 @@ function empty(unit: Unit, wallet: WalletRow) {
 }
 
 /** The refusal of a move that the state of a wallet does not allow; otherwise the locked wallet. */
-async function lockFor(
-  unit: Unit,
-  id: string,
-  move: 'terminate' | 'convert',
-): Promise<WalletRow | Refusal> {
+async function lockFor(unit: Unit, id: string, move: 'terminate' | 'convert'): Promise<WalletRow> {
   const wallet = await lockRecord(unit, WALLETS, id);
-  if (wallet === null) return notFound(WALLETS.name, id);
+  if (wallet === null) throw new Refused(notFound(WALLETS.name, id));
   const problem = problemOfMove(WALLET, move, wallet.wallet_status);
-  return problem === null ? wallet : new Refusal('invalid_operation', problem);
+  return accept(problem === null ? wallet : new Refusal('invalid_operation', problem));
 }
 
 /** POST /wallets/{id}/terminate: what is left of its credits is lost, and it is closed. */
@@ -121,12 +115,12 @@ export function terminateWallet(
 ): Promise<WalletRow | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const wallet = await lockFor(unit, target.id, 'terminate');
-    if (isRefusal(wallet)) return wallet;
     if (target.isExpected?.(wallet.version) === false) {
-      return new Refusal('version_conflict', `the wallet has version ${wallet.version}`);
+      throw new Refused(
+        new Refusal('version_conflict', `the wallet has version ${wallet.version}`),
+      );
     }
     const moved = await empty(unit, wallet);
-    if (isRefusal(moved)) return moved;
     const closed = await moveRecord(unit, WALLETS, {
       target: { id: wallet.id },
       lifecycle: WALLET,
@@ -134,7 +128,7 @@ export function terminateWallet(
       to: 'closed',
       told: (after) => Promise.resolve(walletToDto(after)),
     });
-    if (isRefusal(closed) || moved === null) return closed;
+    if (moved === null) return closed;
     await postGroups(unit, [{ ...groupOf(moved), postings: postingsOfLoss(shareOf(moved)) }]);
     return closed;
   });
@@ -158,9 +152,8 @@ function convertRefusal({ wallet_type: type, credit_balance: balance }: WalletRo
 }
 
 /** Makes the POST_PAID wallet and moves all credits of the locked one to it. */
-async function replace(unit: Unit, wallet: WalletRow): Promise<ConvertedWallet | Refusal> {
+async function replace(unit: Unit, wallet: WalletRow): Promise<ConvertedWallet> {
   const emptied = await empty(unit, wallet);
-  if (isRefusal(emptied)) return emptied;
   const original = await moveRecord(unit, WALLETS, {
     target: { id: wallet.id },
     lifecycle: WALLET,
@@ -168,7 +161,6 @@ async function replace(unit: Unit, wallet: WalletRow): Promise<ConvertedWallet |
     to: 'closed',
     told: (after) => Promise.resolve(walletToDto(after)),
   });
-  if (isRefusal(original)) return original;
   const { customer_id, currency, name, description, conversion_rate, auto_topup } = wallet;
   const fresh = await storeWallet(unit, {
     customer_id,
@@ -187,14 +179,12 @@ async function replace(unit: Unit, wallet: WalletRow): Promise<ConvertedWallet |
     alert_state: 'ok',
     metadata: { ...wallet.metadata, converted_from: wallet.id },
   });
-  if (isRefusal(fresh) || emptied === null)
-    return isRefusal(fresh) ? fresh : { original, made: fresh };
+  if (emptied === null) return { original, made: fresh };
   const { credit_amount: credits } = emptied.transaction;
   const filled = await addCredits(unit, fresh, {
     credits,
     reason: 'FREE_CREDIT_GRANT',
   });
-  if (isRefusal(filled)) return filled;
   const postings = postingsOfMove(shareOf(emptied), fresh.id);
   await postGroups(unit, [{ ...groupOf(emptied), kind: 'wallet.converted', postings }]);
   return { original, made: filled.wallet };
@@ -211,12 +201,9 @@ export function convertWallet(
 ): Promise<ConvertedWallet | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const wallet = await lockFor(unit, id, 'convert');
-    if (isRefusal(wallet)) return wallet;
-    const refusal = convertRefusal(wallet);
-    if (refusal !== null) return refusal;
+    accept(convertRefusal(wallet));
     const done = await replace(unit, wallet);
-    if (isRefusal(done)) return done;
     const original = await readRecord(unit, WALLETS, id);
-    return isRefusal(original) ? original : { ...done, original: assertPresent(original, 'it') };
+    return { ...done, original: assertPresent(original, 'it') };
   });
 }

@@ -1,7 +1,6 @@
 import { ALERT_LOGS, type AlertLogRow } from '../../declarations/alerts/alert-log.resource.js';
 import type { SystemEventName } from '../../domain/lifecycle/system-event-names.js';
 import { createRecord } from '../../records/create-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 
 /** An alert whose state has changed, and how that is told. */
@@ -15,11 +14,9 @@ export type AlertChange = Pick<
 };
 
 /** Logs that the state of an alert has changed, and tells of it (docs/domain.md 31). */
-export async function logAlert(unit: Unit, change: AlertChange): Promise<Refusal | null> {
+export async function logAlert(unit: Unit, change: AlertChange): Promise<void> {
   const { event, beside = {}, ...values } = change;
-  const row = await createRecord(unit, ALERT_LOGS, values);
-  if (isRefusal(row)) return row;
+  await createRecord(unit, ALERT_LOGS, values);
   const { entity_type: entityType, entity_id: entityId, alert_info: alert } = values;
   unit.events.push({ name: event, entityType, entityId, payload: { ...beside, alert } });
-  return null;
 }

@@ -17,7 +17,7 @@ import type { MetadataDto } from '../../records/record-dto.js';
 import { updateRecord } from '../../records/change-record.js';
 import { createRecord } from '../../records/create-record.js';
 import { announce } from '../../records/recorded-change.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { Refusal, Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { findCreditsLeft, lowerCredits } from './wallets-store.js';
 
@@ -91,9 +91,8 @@ function newTransaction(
 export async function storeTransaction(
   unit: Unit,
   values: NewWalletTransaction,
-): Promise<WalletTransactionRow | Refusal> {
+): Promise<WalletTransactionRow> {
   const row = await createRecord(unit, WALLET_TRANSACTIONS, values);
-  if (isRefusal(row)) return row;
   const told = walletTransactionToDto(row);
   announce(unit, { name: 'transaction' }, { id: row.id, name: 'wallet.transaction.created', told });
   return row;
@@ -119,18 +118,18 @@ export async function writeBalance(
   unit: Unit,
   wallet: WalletRow,
   credits: Decimal,
-): Promise<WalletRow | Refusal> {
+): Promise<WalletRow> {
   const alert_state = alertState(wallet.alert_settings, credits);
   const patch = { credit_balance: credits, alert_state };
   const after = await updateRecord(unit, WALLETS, { row: wallet, patch });
-  if (isRefusal(after)) return after;
-  return (await tellAlert(unit, wallet, after)) ?? after;
+  await tellAlert(unit, wallet, after);
+  return after;
 }
 
 /** Tells of a balance that has reached another level of its alert (docs/domain.md 31). */
-async function tellAlert(unit: Unit, before: WalletRow, after: WalletRow): Promise<Refusal | null> {
+async function tellAlert(unit: Unit, before: WalletRow, after: WalletRow): Promise<void> {
   const { alert_state: state, credit_balance: credits, alert_settings: settings } = after;
-  if (state === before.alert_state) return null;
+  if (state === before.alert_state) return;
   const change = isRecovery(before.alert_state, state) ? 'recovered' : 'dropped';
   const wallet = walletToDto(after);
   return logAlert(unit, {
@@ -155,16 +154,15 @@ export async function addCredits(
   unit: Unit,
   wallet: WalletRow,
   movement: Movement,
-): Promise<Moved | Refusal> {
+): Promise<Moved> {
   const transaction = await storeTransaction(unit, {
     ...newTransaction(wallet, 'credit', movement),
     ...completion(wallet, movement.credits),
     transaction_status: 'completed',
   });
-  if (isRefusal(transaction)) return transaction;
   const after = wallet.credit_balance.plus(movement.credits);
   const changed = await writeBalance(unit, wallet, after);
-  return isRefusal(changed) ? changed : { wallet: changed, transaction };
+  return { wallet: changed, transaction };
 }
 
 function creditOf(row: WalletTransactionRow): WalletCredit {
@@ -200,15 +198,17 @@ export async function debitCredits(
   unit: Unit,
   wallet: WalletRow,
   movement: Movement,
-): Promise<Moved | Refusal> {
+): Promise<Moved> {
   const { credits, reason } = movement;
   const takesAll = TAKES_ALL.has(reason);
   const left = (await findCreditsLeft(unit, wallet, !takesAll)).map(creditOf);
   const usable = sumOf(left.map(({ available }) => available));
   if (!takesAll && usable.lessThan(credits)) {
-    return new Refusal(
-      'invalid_operation',
-      `the wallet has ${plain(usable)} credits that can be used, fewer than ${plain(credits)}`,
+    throw new Refused(
+      new Refusal(
+        'invalid_operation',
+        `the wallet has ${plain(usable)} credits that can be used, fewer than ${plain(credits)}`,
+      ),
     );
   }
   return storeDebit(unit, wallet, { movement, uses: takeCredits(left, credits) });
@@ -222,7 +222,7 @@ export async function debitPurchase(
   unit: Unit,
   wallet: WalletRow,
   movement: Movement & { readonly parentId: string },
-): Promise<Moved | Refusal> {
+): Promise<Moved> {
   const left = (await findCreditsLeft(unit, wallet, false)).map(creditOf);
   const ownFirst = left.map((credit) =>
     credit.id === movement.parentId ? { ...credit, priority: Number.MIN_SAFE_INTEGER } : credit,
@@ -240,7 +240,7 @@ export async function storeDebit(
   unit: Unit,
   wallet: WalletRow,
   { movement, uses }: Debit,
-): Promise<Moved | Refusal> {
+): Promise<Moved> {
   const before = wallet.credit_balance;
   const after = before.minus(movement.credits);
   const transaction = await storeTransaction(unit, {
@@ -253,8 +253,7 @@ export async function storeDebit(
       credits: plain(credits),
     })),
   });
-  if (isRefusal(transaction)) return transaction;
   await lowerCredits(unit, uses);
   const changed = await writeBalance(unit, wallet, after);
-  return isRefusal(changed) ? changed : { wallet: changed, transaction };
+  return { wallet: changed, transaction };
 }

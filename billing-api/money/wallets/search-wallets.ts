@@ -129,8 +129,7 @@ export async function listTransactions(
   if (isRefusal(filters)) return filters;
   const conditions = [...isEqual('wallet_id', id), ...filters];
   return readUnit(dependencies, occasion, async (unit) => {
-    const wallet = await readRecord(unit, WALLETS, id);
-    if (isRefusal(wallet)) return wallet;
+    await readRecord(unit, WALLETS, id);
     const request = listRequestFrom(query);
     return searchRecords(unit, WALLET_TRANSACTIONS, { request, conditions });
   });

@@ -18,7 +18,14 @@ import { readRecord } from '../../records/find-record.js';
 import { moveRecord } from '../../records/move-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { announce } from '../../records/recorded-change.js';
-import { isRefusal, notFound, notPublished, type Refusal } from '../../records/refusal.js';
+import {
+  accept,
+  isRefusal,
+  notFound,
+  notPublished,
+  type Refusal,
+  Refused,
+} from '../../records/refusal.js';
 import {
   readUnit,
   writeUnit,
@@ -58,9 +65,8 @@ export async function giveCredits(
   unit: Unit,
   wallet: WalletRow,
   movement: Movement,
-): Promise<Moved | Refusal> {
+): Promise<Moved> {
   const moved = await addCredits(unit, wallet, movement);
-  if (isRefusal(moved)) return moved;
   await postGroups(unit, [{ ...groupOf(moved), postings: postingsOfCredit(shareOf(moved)) }]);
   return moved;
 }
@@ -71,7 +77,7 @@ async function valueOf(unit: Unit, { currency, priceUnit, wallet }: WalletReques
     return { ...wallet, currency: assertPresent(currency, 'the currency of the request') };
   }
   const found = (await findPriceUnitsForUse(unit.tx, [priceUnit])).get(priceUnit);
-  if (found === undefined) return notFound('price unit', priceUnit);
+  if (found === undefined) throw new Refused(notFound('price unit', priceUnit));
   const rate = found.conversionRate;
   const rates = { conversion_rate: rate, topup_conversion_rate: rate };
   return { ...wallet, ...rates, currency: found.baseCurrency };
@@ -81,22 +87,18 @@ async function makeWallet(
   unit: Unit,
   body: CreateWalletBody,
   request: WalletRequest,
-): Promise<WalletRow | Refusal> {
-  const name = customerNameFrom(body);
-  if (isRefusal(name)) return name;
+): Promise<WalletRow> {
+  const name = accept(customerNameFrom(body));
   const customer = await findNamedCustomer(unit, name);
-  if (isRefusal(customer)) return customer;
-  if (customer.status !== 'published') return notPublished('customer', customer.status);
-  const values = await valueOf(unit, request);
-  if (isRefusal(values)) return values;
-  const free = autoTopupRefusal(values);
-  if (free !== null) return free;
+  if (customer.status !== 'published') throw new Refused(notPublished('customer', customer.status));
+  const values = accept(await valueOf(unit, request));
+  accept(autoTopupRefusal(values));
   const wallet = await storeWallet(unit, { ...values, customer_id: customer.id });
-  if (isRefusal(wallet) || request.initial === null) return wallet;
+  if (request.initial === null) return wallet;
   const { credits, expiryMs } = request.initial;
   const reason = 'FREE_CREDIT_GRANT';
   const moved = await giveCredits(unit, wallet, { credits, reason, expiryDate: expiryMs });
-  return isRefusal(moved) ? moved : moved.wallet;
+  return moved.wallet;
 }
 
 /** POST /wallets. */
@@ -106,8 +108,8 @@ export function createWallet(
   body: CreateWalletBody,
 ): Promise<WalletRow | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
-    const request = readWalletRequest(body, unit.now);
-    return isRefusal(request) ? request : makeWallet(unit, body, request);
+    const request = accept(readWalletRequest(body, unit.now));
+    return makeWallet(unit, body, request);
   });
 }
 
@@ -127,9 +129,9 @@ async function moveState(
   unit: Unit,
   target: ChangeTarget,
   status: 'active' | 'frozen',
-): Promise<WalletRow | Refusal> {
+): Promise<WalletRow> {
   const row = await readRecord(unit, WALLETS, target.id);
-  if (isRefusal(row) || row.wallet_status === status) return row;
+  if (row.wallet_status === status) return row;
   const told = (after: WalletRow) => Promise.resolve(walletToDto(after));
   const move = { target, lifecycle: WALLET, told };
   return status === 'frozen'
@@ -160,7 +162,6 @@ export function changeWallet(
         (patch.auto_topup === undefined ? null : autoTopupRefusal({ ...row, ...patch })) ??
         withAlertState(row, patch);
       const row = await changeRecord(unit, WALLETS, { target, change });
-      if (isRefusal(row)) return row;
       announce(unit, WALLETS, { id: row.id, name: 'wallet.updated', told: walletToDto(row) });
       if (status === undefined) return row;
     }

@@ -17,7 +17,7 @@ import type { CreditUse } from '../../domain/wallet/consumption.js';
 import { isOfEnvironment, rowIsOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
 import { announce } from '../../records/recorded-change.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { Refusal, reworded } from '../../records/refusal.js';
 import type { StatementUnit, Unit } from '../../records/unit.js';
 import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
@@ -45,9 +45,11 @@ function takenRefusal({ wallet_type: type, currency }: NewWallet): Refusal {
 }
 
 /** Stores a wallet, and tells of it. */
-export async function storeWallet(unit: Unit, wallet: NewWallet): Promise<WalletRow | Refusal> {
-  const row = await createRecord(unit, WALLETS, wallet);
-  if (isRefusal(row)) return row.code === 'already_exists' ? takenRefusal(wallet) : row;
+export async function storeWallet(unit: Unit, wallet: NewWallet): Promise<WalletRow> {
+  const row = await reworded(
+    () => createRecord(unit, WALLETS, wallet),
+    (refusal) => (refusal.code === 'already_exists' ? takenRefusal(wallet) : refusal),
+  );
   announce(unit, WALLETS, {
     id: row.id,
     name: 'wallet.created',
@@ -63,7 +65,7 @@ export async function storeWallet(unit: Unit, wallet: NewWallet): Promise<Wallet
 export async function lockRefundWallet(
   unit: Unit,
   owner: { readonly customerId: string; readonly currency: string },
-): Promise<WalletRow | Refusal> {
+): Promise<WalletRow> {
   const { customerId, currency } = owner;
   return findOrStore(unit, {
     find: () =>
@@ -103,10 +105,7 @@ type FoundOrNew = {
  * The wallet that is found, or a new one. Two who both find none wait for each other, so that the
  * second finds what the first has opened.
  */
-export async function findOrStore(
-  unit: Unit,
-  { find, wallet }: FoundOrNew,
-): Promise<WalletRow | Refusal> {
+export async function findOrStore(unit: Unit, { find, wallet }: FoundOrNew): Promise<WalletRow> {
   const found = await find();
   if (found !== null) return found;
   const lock = `minutebook:wallets:${wallet.customer_id}`;

@@ -10,8 +10,7 @@ import {
 import { isOfEnvironment } from '../../records/conditions.js';
 import { lockRecord } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
-import { isRefusal } from '../../records/refusal.js';
-import { writeUnit, type Unit } from '../../records/unit.js';
+import { mustWrite, type Unit } from '../../records/unit.js';
 import { findCheckpoints } from '../../usage/watermark/checkpoints.js';
 import type { ExportNeeds } from './export-needs.js';
 
@@ -96,7 +95,7 @@ export async function countedOf(
   if (task.counted !== null) return task.counted;
   // Before the checkpoints, which cover what was finished by then.
   const dataUntil = await needs.dataUntil();
-  const fixed = await writeUnit(needs, occasion, async (unit) => {
+  const fixed = await mustWrite(needs, occasion, async (unit) => {
     // Under a test clock a window may end later than now: what has come so far is in it.
     // eslint-disable-next-line no-restricted-properties -- Events come by the machine's.
     const isOver = task.end_time <= needs.clock.now();
@@ -111,6 +110,5 @@ export async function countedOf(
     const lastEntry = await readLastEntry(unit);
     return fixCounted(unit, task, { ends: [...ends], dataUntil, lastEntry });
   });
-  if (isRefusal(fixed)) throw new Error(fixed.message);
   return fixed;
 }

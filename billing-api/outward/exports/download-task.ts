@@ -5,7 +5,7 @@ import { SCHEDULED_TASKS } from '../../declarations/exports/scheduled-task.resou
 import { TASKS } from '../../declarations/exports/task.resource.js';
 import { findRecord, readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { isRefusal, Refusal, Refused } from '../../records/refusal.js';
 import { readUnit, type ReadDependencies } from '../../records/unit.js';
 import { openSecrets } from './open-secrets.js';
 import { openStore } from './open-store.js';
@@ -24,10 +24,9 @@ export async function downloadTask(
 ): Promise<string | Refusal> {
   const found = await readUnit(dependencies, occasion, async (unit) => {
     const task = await readRecord(unit, TASKS, id);
-    if (isRefusal(task)) return task;
     if (task.task_status !== 'COMPLETED' || task.file_url === null) {
       const state = `the task is ${task.task_status}, so there is no file to download yet`;
-      return new Refusal('invalid_operation', state);
+      throw new Refused(new Refusal('invalid_operation', state));
     }
     const scheduled = assertPresent(
       await findRecord(unit, SCHEDULED_TASKS, task.scheduled_task_id),

@@ -9,7 +9,7 @@ import { countsEvent, findCountingMeters } from '../../events/event-meters.js';
 import { storedEventRow, type StoredEvent } from '../../events/events-store.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
-import { readUnit } from '../../records/unit.js';
+import { mustRead } from '../../records/unit.js';
 import { ROWS_AT_ONCE, rowOf, type ExportNeeds, type Row } from './export-needs.js';
 
 /** The columns of a file of events (docs/domain.md 33.6). */
@@ -81,7 +81,7 @@ export async function* eventPages(
 ): AsyncGenerator<readonly Row[]> {
   const { environment } = occasion;
   const meters = await findCountingMeters(needs.database, environment, null);
-  const features = await readUnit(needs, occasion, ({ tx }) =>
+  const features = await mustRead(needs, occasion, ({ tx }) =>
     tx.any(sql.type(featureRow)`
       SELECT id, meter_id FROM features
       WHERE meter_id IS NOT NULL AND status = 'published' AND ${isOfEnvironment}

@@ -12,8 +12,7 @@ import { isOfEnvironment } from '../../records/conditions.js';
 import { lockRecord } from '../../records/find-record.js';
 import { findRecord } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
-import { isRefusal } from '../../records/refusal.js';
-import { readUnit, writeUnit, type Unit } from '../../records/unit.js';
+import { mustRead, mustWrite, type Unit } from '../../records/unit.js';
 import { countedOf } from './counted-window.js';
 import { exportedFile } from './exported-rows.js';
 import type { ExportNeeds } from './export-needs.js';
@@ -75,7 +74,7 @@ async function isCurrent(
   occasion: Occasion<JobActor>,
   begun: Begun,
 ): Promise<boolean> {
-  const task = await readUnit(needs, occasion, (unit) => findRecord(unit, TASKS, begun.task.id));
+  const task = await mustRead(needs, occasion, (unit) => findRecord(unit, TASKS, begun.task.id));
   return task?.task_status === 'PROCESSING' && task.attempts === begun.task.attempts + 1;
 }
 
@@ -104,14 +103,14 @@ export async function exportWindow(
   occasion: Occasion<JobActor>,
   { taskId, signal }: { readonly taskId: string; readonly signal: AbortSignal },
 ): Promise<void> {
-  const begun = await writeUnit(needs, occasion, (unit) => begin(unit, taskId));
-  if (isRefusal(begun) || begun === null) return;
+  const begun = await mustWrite(needs, occasion, (unit) => begin(unit, taskId));
+  if (begun === null) return;
   try {
     const file = await write(needs, occasion, { begun, signal });
-    await writeUnit(needs, occasion, (unit) => complete(unit, taskId, file));
+    await mustWrite(needs, occasion, (unit) => complete(unit, taskId, file));
   } catch (error) {
     if (signal.aborted) throw error;
-    await writeUnit(needs, occasion, (unit) => fail(unit, taskId, messageOf(error)));
+    await mustWrite(needs, occasion, (unit) => fail(unit, taskId, messageOf(error)));
     // The attempt before this one was the last but one.
     if (begun.task.attempts + 1 < ATTEMPTS_MAX) throw error;
   }

@@ -7,8 +7,8 @@ import type { ExportMetadataFieldDto } from '../../declarations/exports/schedule
 import type { INVOICES, InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
-import { isRefusal } from '../../records/refusal.js';
-import { readUnit, type ReadUnit } from '../../records/unit.js';
+import { accept } from '../../records/refusal.js';
+import { mustRead, type ReadUnit } from '../../records/unit.js';
 import { readRealTimeBalance } from '../../invoicing/prepaid/real-time-balance.js';
 import { isInWindow, type FixedWindow } from './fixed-window.js';
 import { ROWS_AT_ONCE, rowOf, type ExportNeeds, type Row } from './export-needs.js';
@@ -24,7 +24,7 @@ async function* pagesById<Item extends { readonly id: string }>(
 ): AsyncGenerator<readonly Item[]> {
   let behind = '';
   for (;;) {
-    const page = await readUnit(needs, occasion, (unit) => readPage(unit, behind));
+    const page = await mustRead(needs, occasion, (unit) => readPage(unit, behind));
     const last = page.at(-1);
     if (last === undefined) return;
     yield page;
@@ -219,8 +219,7 @@ function fieldCell({ metadata, purses }: Holder, field: ExportMetadataFieldDto):
 async function balancesOf(needs: ExportNeeds, occasion: At, { purses }: Holder) {
   const balances = [];
   for (const { id } of purses) {
-    const balance = await readRealTimeBalance(needs, occasion, id);
-    if (isRefusal(balance)) throw new Error(balance.message);
+    const balance = accept(await readRealTimeBalance(needs, occasion, id));
     balances.push(balance);
   }
   return balances;

@@ -12,8 +12,8 @@ import { CATCH_UP_MS, dueWindows } from '../../domain/outward/export-windows.js'
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import {
-  writeUnit,
   type BillingDatabase,
+  mustWrite,
   type Unit,
   type WriteDependencies,
 } from '../../records/unit.js';
@@ -60,7 +60,7 @@ export async function queueDueWindows(
   dependencies: WriteDependencies,
   occasion: Occasion<JobActor>,
 ): Promise<void> {
-  await writeUnit(dependencies, occasion, async (unit) => {
+  await mustWrite(dependencies, occasion, async (unit) => {
     const rows = await unit.tx.any(sql.type(SCHEDULED_TASKS.row)`
       SELECT * FROM scheduled_tasks
       WHERE enabled AND status = 'published' AND ${isOfEnvironment}

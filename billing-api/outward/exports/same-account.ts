@@ -5,7 +5,7 @@ import type { ConnectionRow } from '../../declarations/exports/connection.resour
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { Occasion } from '../../records/occasion.js';
 import { invalid, Refusal } from '../../records/refusal.js';
-import { readUnit, type StatementUnit, type WriteDependencies } from '../../records/unit.js';
+import { mustRead, type StatementUnit, type WriteDependencies } from '../../records/unit.js';
 import {
   openGatewayWith,
   secretsOf,
@@ -68,6 +68,6 @@ export async function otherAccountRefusal(
   const { connection, key } = change;
   if (connection.provider_type === 's3') return null;
   if ((await secretsOf(access, connection)).secret_key === key) return null;
-  const found = await readUnit(access, occasion, (unit) => findInProcess(unit, connection));
+  const found = await mustRead(access, occasion, (unit) => findInProcess(unit, connection));
   return found === null ? null : askWith(access, change, found);
 }

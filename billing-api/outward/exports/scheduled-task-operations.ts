@@ -23,7 +23,7 @@ import { holdPublished, lockRecord, readRecord } from '../../records/find-record
 import { MemberReader } from '../../records/member-rules.js';
 import { endpointProblem } from './endpoint-problem.js';
 import { authorOf, type Occasion } from '../../records/occasion.js';
-import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { accept, invalid, notFound, Refusal, Refused } from '../../records/refusal.js';
 import { searchRecords, type Page } from '../../records/search-records.js';
 import type { SearchBodyRequest } from '../../records/search-request.js';
 import {
@@ -113,8 +113,7 @@ export async function createScheduledTask(
   const problems = reader.refusal();
   if (problems !== null) return problems;
   return writeUnit(dependencies, occasion, async (unit) => {
-    const connection = await holdPublished(unit, CONNECTIONS, connection_id);
-    if (isRefusal(connection)) return connection;
+    await holdPublished(unit, CONNECTIONS, connection_id);
     return createRecord(unit, SCHEDULED_TASKS, {
       connection_id,
       entity_type: entityType,
@@ -250,13 +249,14 @@ export function runScheduledTask(
 ): Promise<StartedRun | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const row = await lockRecord(unit, SCHEDULED_TASKS, id);
-    if (row === null) return notFound(SCHEDULED_TASKS.name, id);
+    if (row === null) throw new Refused(notFound(SCHEDULED_TASKS.name, id));
     if (row.status !== 'published' || !row.enabled) {
       const state = row.status === 'published' ? 'disabled' : row.status;
-      return new Refusal('invalid_operation', `the scheduled task is ${state}; nothing of it runs`);
+      throw new Refused(
+        new Refusal('invalid_operation', `the scheduled task is ${state}; nothing of it runs`),
+      );
     }
-    const window = windowOf(body, row, unit.now);
-    if (isRefusal(window)) return window;
+    const window = accept(windowOf(body, row, unit.now));
     return { ...window, taskId: await queueWindow(unit, row, window) };
   });
 }

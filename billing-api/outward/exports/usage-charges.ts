@@ -8,7 +8,7 @@ import { lifeOf, unsplitPeriodAt } from '../../domain/periods/ledger-periods.js'
 import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
-import { isRefusal } from '../../records/refusal.js';
+import { accept } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 import {
   loadBilledSubscriptions,
@@ -185,11 +185,11 @@ async function readCharges(
     findQueries(unit, customers, reading),
   );
   const all: { customerId: string; into: keyof CustomerCharges; charge: MeterCharge }[] = [];
-  for await (const invoice of invoices) {
-    if (isRefusal(invoice)) throw new Error(invoice.message);
-    const { loaded, isWhole, into, sign } = invoice.query;
+  for await (const computed of invoices) {
+    const { query, invoice } = accept(computed);
+    const { loaded, isWhole, into, sign } = query;
     const customerId = loaded.subscription.customer_id;
-    for (const line of invoice.invoice.lines) {
+    for (const line of invoice.lines) {
       for (const { within, beyond, ...rest } of chargeOf(line, isWhole)) {
         const charge = { ...rest, within: within.times(sign), beyond: beyond.times(sign) };
         all.push({ customerId, into, charge });

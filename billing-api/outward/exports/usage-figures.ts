@@ -7,7 +7,7 @@ import type { UsageCustomer } from '../../customers/customers-store.js';
 import { NO_SPLIT, type UsagePart } from '../../domain/usage/aggregation-spec.js';
 import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
-import { isRefusal } from '../../records/refusal.js';
+import { accept } from '../../records/refusal.js';
 import { specOfMeter } from '../../usage/aggregation-of-meter.js';
 import { partsOf, readUsageOfMany, type UsageQuery } from '../../usage/read-usage.js';
 import { subjectOf } from '../../usage/store/cell-query.js';
@@ -51,8 +51,7 @@ export function eventsQuery(meter: EffectiveMeter, interval: Interval): UsageQue
 function valueQuery({ customer, meter, interval }: FiguresQuery): UsageQuery<BySource> {
   const grid = { range: interval, timezone: customer.timezone ?? 'UTC', anchorMs: null };
   const { type } = meter.aggregation;
-  const cuts = cutsOf(grid, { type, windowSize: null, bucketSize: meter.bucketSize });
-  if (isRefusal(cuts)) throw new Error(cuts.message);
+  const cuts = accept(cutsOf(grid, { type, windowSize: null, bucketSize: meter.bucketSize }));
   return {
     subject: subjectOf(meter),
     spec: specOfMeter(meter, interval, cuts.buckets),

@@ -17,7 +17,7 @@ import { findCountingMeters } from '../../events/event-meters.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import { findRecords } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
-import { readUnit, type ReadUnit } from '../../records/unit.js';
+import { mustRead, type ReadUnit } from '../../records/unit.js';
 import { cellQueriesOf } from '../../usage/read-usage.js';
 import type { ExportNeeds, Row } from './export-needs.js';
 import { usageRow, type Catalog, type Cells } from './usage-row.js';
@@ -110,7 +110,7 @@ async function findCustomers(
     cells.length === 0 ? [] : await needs.usage.listCustomerKeys(occasion.environment, cells);
   if (keys === null) throw new Error('the window has usage of more than 100000 customers');
   const late = await findLate(needs, occasion, wanted);
-  return readUnit(needs, occasion, async (unit) => {
+  return mustRead(needs, occasion, async (unit) => {
     const found = new Map<string, InstantMs | null>();
     const keyed = await findKeyed(unit, [...new Set([...keys, ...late.keys()])]);
     for (const { id } of await findEnding(unit, window)) found.set(id, null);
@@ -126,7 +126,7 @@ async function findCustomers(
 
 async function findCatalog(needs: ExportNeeds, occasion: At): Promise<Catalog> {
   const all = await findCountingMeters(needs.database, occasion.environment, null);
-  return readUnit(needs, occasion, async ({ tx }) => {
+  return mustRead(needs, occasion, async ({ tx }) => {
     const found = await findFeaturesOfMeters(
       tx,
       all.map(({ meterId }) => meterId),
@@ -285,7 +285,7 @@ export async function* usagePages(
   for (let at = 0; at < customers.length; at += CUSTOMERS_AT_ONCE) {
     const page = customers.slice(at, at + CUSTOMERS_AT_ONCE);
     const ids = page.map(({ customerId }) => customerId);
-    const records = await readUnit(needs, occasion, ({ tx }) =>
+    const records = await mustRead(needs, occasion, ({ tx }) =>
       findRecords({ tx }, CUSTOMERS, ids),
     );
     const read = page.map((one) => ({

@@ -13,7 +13,7 @@ import { anchorToDto } from '../../money/ledger/books-dto.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { findRecord } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
-import { readUnit } from '../../records/unit.js';
+import { mustRead } from '../../records/unit.js';
 import type { ExportNeeds } from './export-needs.js';
 import { openStore } from './open-store.js';
 import { openSecrets } from './open-secrets.js';
@@ -21,7 +21,7 @@ import { upload } from './write-file.js';
 
 /** One task for each place to which an environment exports. */
 async function findPlaces(needs: ExportNeeds, occasion: Occasion<JobActor>) {
-  return readUnit(needs, occasion, async (unit) => {
+  return mustRead(needs, occasion, async (unit) => {
     const tasks = await unit.tx.any(sql.type(SCHEDULED_TASKS.row)`
       SELECT DISTINCT ON (connection_id, job_config ->> 'bucket', job_config ->> 'endpoint_url',
         job_config ->> 'key_prefix') * FROM scheduled_tasks
@@ -43,7 +43,7 @@ async function listOf(
   occasion: Occasion<JobActor>,
   anchor: SignedAnchor,
 ): Promise<Buffer> {
-  const text = await readUnit(needs, occasion, async (unit) => {
+  const text = await mustRead(needs, occasion, async (unit) => {
     const parts = [HEADS_HEADER];
     let behind = '';
     for (;;) {

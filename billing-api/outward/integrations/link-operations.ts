@@ -16,7 +16,7 @@ import { createRecord } from '../../records/create-record.js';
 import { findPublished, holdPublished } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { Refusal, Refused, reworded } from '../../records/refusal.js';
 import { searchRecords, type Page } from '../../records/search-records.js';
 import type { SearchBodyRequest } from '../../records/search-request.js';
 import {
@@ -74,16 +74,18 @@ export async function linkEntity(
   const problems = reader.refusal();
   if (problems !== null) return problems;
   return writeUnit(dependencies, occasion, async (unit) => {
-    const held = await holdLinked(unit, body);
-    if (isRefusal(held)) return held;
-    const stored = await createRecord(unit, INTEGRATIONS, {
+    await holdLinked(unit, body);
+    const link = {
       entity_type: body.entity_type,
       entity_id: body.entity_id,
       provider_type: body.provider_type,
       provider_entity_id: body.provider_entity_id,
       metadata,
-    });
-    return isRefusal(stored) ? takenRefusal(stored, body) : stored;
+    };
+    return reworded(
+      () => createRecord(unit, INTEGRATIONS, link),
+      (refusal) => takenRefusal(refusal, body),
+    );
   });
 }
 
@@ -96,8 +98,7 @@ export async function unlinkEntity(
   const payable = await payableThere(dependencies, occasion, body);
   if (payable !== null) return payable;
   return writeUnit(dependencies, occasion, async (unit) => {
-    const held = await holdLinked(unit, body);
-    if (isRefusal(held)) return held;
+    await holdLinked(unit, body);
     const [row] = await findPublished(unit, INTEGRATIONS, [
       ...isEqual('entity_type', body.entity_type),
       ...isEqual('entity_id', body.entity_id),
@@ -107,7 +108,7 @@ export async function unlinkEntity(
     if (row !== undefined) return markRemoved(unit, INTEGRATIONS, row);
     const what = `${body.entity_type} ${body.entity_id}`;
     const entity = `${body.provider_type} ${body.provider_entity_id}`;
-    return new Refusal('not_found', `${what} is not linked to ${entity}`);
+    throw new Refused(new Refusal('not_found', `${what} is not linked to ${entity}`));
   });
 }
 

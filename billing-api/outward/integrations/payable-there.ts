@@ -4,7 +4,7 @@ import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import { findRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { Refusal } from '../../records/refusal.js';
-import { readUnit, type ReadUnit } from '../../records/unit.js';
+import { mustRead, type ReadUnit } from '../../records/unit.js';
 import type { GatewayNeeds } from '../../money/gateway-payments/pending-payment.js';
 import { findGatewayConnection, openInvoiceProvider } from '../../money/gateways/open-gateway.js';
 import type { ProviderAnswer, ProviderInvoice } from '../../money/gateways/invoice-provider.js';
@@ -53,7 +53,7 @@ export async function payableThere(
   body: UnlinkBody,
 ): Promise<Refusal | null> {
   if (body.entity_type !== 'invoice' || body.provider_type !== provider) return null;
-  const connection = await readUnit(needs, occasion, (unit) => findAsked(unit, body));
+  const connection = await mustRead(needs, occasion, (unit) => findAsked(unit, body));
   if (connection === null) return null;
   try {
     const invoices = await openInvoiceProvider(needs, connection);

@@ -15,7 +15,7 @@ import { beginWorkflow } from '../../platform/workflows/begin-workflow.js';
 import { isEqual, isOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { findPublished, lockRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
-import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { notFound, Refusal, Refused } from '../../records/refusal.js';
 import { writeUnit, type ReadUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { findGatewayConnection } from '../../money/gateways/open-gateway.js';
 import { isIn } from '../../domain/lifecycle/lifecycle.js';
@@ -111,13 +111,12 @@ function findRunning(
 }
 
 /** Queues the sync of a locked invoice; asked for again while it runs, it stays the same one. */
-async function begin(unit: Unit, request: SyncRequest): Promise<WorkflowRow | Refusal> {
+async function begin(unit: Unit, request: SyncRequest): Promise<WorkflowRow> {
   const { invoiceId, method } = request;
   const running = await findRunning(unit, request);
   const workflow =
     running ??
     (await beginWorkflow(unit, { type: typeOf(method), entity: 'invoice', id: invoiceId }));
-  if (isRefusal(workflow)) return workflow;
   // Also of one that runs: its job may have given up.
   await enqueue(unit, SYNC_INVOICE, { input: { ...request, workflowId: workflow.id } });
   return workflow;
@@ -132,11 +131,11 @@ export function startSync(
   return writeUnit(dependencies, occasion, async (unit) => {
     const { invoiceId, connectionId, method } = request;
     const invoice = await lockRecord(unit, INVOICES, invoiceId);
-    if (invoice === null) return notFound(INVOICES.name, invoiceId);
+    if (invoice === null) throw new Refused(notFound(INVOICES.name, invoiceId));
     const [connection] = await findPublished(unit, CONNECTIONS, isEqual('id', connectionId));
-    if (connection === undefined) return notFound(CONNECTIONS.name, connectionId);
+    if (connection === undefined) throw new Refused(notFound(CONNECTIONS.name, connectionId));
     const problem = await syncProblem(unit, { invoice, connection }, method);
-    if (problem !== null) return new Refusal('invalid_operation', problem);
+    if (problem !== null) throw new Refused(new Refusal('invalid_operation', problem));
     return begin(unit, request);
   });
 }
@@ -145,9 +144,9 @@ export function startSync(
  * Syncs the invoices of a subscription again that wait for their payment and are at the provider:
  * their payment is taken over where that is configured, else they are sent again.
  */
-export async function syncPending(unit: Unit, subscriptionId: string): Promise<Refusal | null> {
+export async function syncPending(unit: Unit, subscriptionId: string): Promise<void> {
   const connection = await findGatewayConnection(unit);
-  if (connection === null) return null;
+  if (connection === null) return;
   const pending = await unit.tx.any(sql.type(INVOICES.row)`
     SELECT * FROM invoices
     WHERE subscription_id = ${subscriptionId} AND ${rowIsIn(['invoice_status'], INVOICE, 'claimed')}
@@ -158,10 +157,8 @@ export async function syncPending(unit: Unit, subscriptionId: string): Promise<R
     for (const method of ['pull', 'push'] as const) {
       const problem = await syncProblem(unit, { invoice, connection }, method);
       if (problem !== null) continue;
-      const begun = await begin(unit, { ...of, method });
-      if (isRefusal(begun)) return begun;
+      await begin(unit, { ...of, method });
       break;
     }
   }
-  return null;
 }

@@ -18,8 +18,15 @@ import { isEqual } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
 import { findPublished, lockRecord } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
-import { assertNotRefused, isRefusal, notFound, Refusal } from '../../records/refusal.js';
-import { readUnit, writeUnit, type ReadUnit, type Unit } from '../../records/unit.js';
+import { isRefusal, notFound, Refusal, Refused } from '../../records/refusal.js';
+import {
+  mustRead,
+  mustWrite,
+  readUnit,
+  type ReadUnit,
+  type Unit,
+  writeUnit,
+} from '../../records/unit.js';
 import type { InvoiceDocument } from '../../documents/invoice-document.js';
 import type {
   InvoiceProvider,
@@ -59,16 +66,15 @@ type Work = {
   readonly provider: InvoiceProvider;
 };
 
-async function findSynced(unit: ReadUnit, input: SyncInput): Promise<Synced | Refusal> {
+async function findSynced(unit: ReadUnit, input: SyncInput): Promise<Synced> {
   const { invoiceId, connectionId, method } = input;
   const [invoice] = await findPublished(unit, INVOICES, isEqual('id', invoiceId));
-  if (invoice === undefined) return notFound(INVOICES.name, invoiceId);
+  if (invoice === undefined) throw new Refused(notFound(INVOICES.name, invoiceId));
   const [connection] = await findPublished(unit, CONNECTIONS, isEqual('id', connectionId));
-  if (connection === undefined) return notFound(CONNECTIONS.name, connectionId);
+  if (connection === undefined) throw new Refused(notFound(CONNECTIONS.name, connectionId));
   const problem = await syncProblem(unit, { invoice, connection }, method);
-  if (problem !== null) return new Refusal('invalid_operation', problem);
+  if (problem !== null) throw new Refused(new Refusal('invalid_operation', problem));
   const document = await readDocument(unit, invoiceId);
-  if (isRefusal(document)) return document;
   const { provider_type: provider } = connection;
   const payer = await findLink(unit, { type: 'customer', id: invoice.customer_id, provider });
   const link = await findLink(unit, { type: 'invoice', id: invoiceId, provider });
@@ -180,7 +186,7 @@ async function push(work: Work): Promise<ProviderState | Refusal> {
   const id = await beginOnce(work, sent);
   if (isRefusal(id)) return id;
   const { needs, occasion } = work;
-  const isTaken = await readUnit(needs, occasion, (unit) => isBeingTaken(unit, invoice.id));
+  const isTaken = await mustRead(needs, occasion, (unit) => isBeingTaken(unit, invoice.id));
   if (isTaken) return new Refusal('invalid_operation', TAKEN_HERE);
   return valueOf(await provider.complete(sent, { id, run: input.workflowId }));
 }
@@ -199,30 +205,25 @@ async function recordPulled(
   unit: Unit,
   invoice: InvoiceRow,
   { id, amounts: there }: ProviderInvoice,
-): Promise<Refusal | null> {
+): Promise<void> {
   const here = amountsOf(invoice, await findPulled(unit, invoice.id));
   const amount = newlyPaidThere(here, there);
-  if (!amount.greaterThan(ZERO)) return null;
+  if (!amount.greaterThan(ZERO)) return;
   const given = { payment_gateway: GATEWAY, gateway_payment_id: id, amount };
   const values = newPayment(invoice, { payment_method_type: 'OFFLINE', ...given });
   const payment = await storePayment(unit, values);
-  const done = isRefusal(payment) ? payment : await succeed(unit, { payment, invoice });
-  return isRefusal(done) ? done : null;
+  await succeed(unit, { payment, invoice });
 }
 
 /** Takes over what the provider says of a payment: what is paid is never lowered. */
-async function takeOver(unit: Unit, id: string, told: ProviderInvoice): Promise<Refusal | null> {
+async function takeOver(unit: Unit, id: string, told: ProviderInvoice): Promise<void> {
   const row = await lockFinalized(unit, id);
-  const refused = isRefusal(row) ? row : await recordPulled(unit, row, told);
-  if (refused !== null) return refused;
+  await recordPulled(unit, row, told);
   const current = await lockFinalized(unit, id);
   const { pdfUrl } = told;
-  if (isRefusal(current) || pdfUrl === null || pdfUrl === current.invoice_pdf_url) {
-    return isRefusal(current) ? current : null;
-  }
+  if (pdfUrl === null || pdfUrl === current.invoice_pdf_url) return;
   const patch = { invoice_pdf_url: pdfUrl };
-  const after = await updateRecord(unit, INVOICES, { row: current, patch });
-  return isRefusal(after) ? after : null;
+  await updateRecord(unit, INVOICES, { row: current, patch });
 }
 
 /** Ends the workflow with how the invoice stands at the provider. */
@@ -230,7 +231,7 @@ function close(
   unit: Unit,
   { invoiceId, method, workflowId }: SyncInput,
   { id, status }: ProviderState,
-): Promise<Refusal | null> {
+): Promise<void> {
   const result = {
     invoice_id: invoiceId,
     method,
@@ -241,7 +242,7 @@ function close(
 }
 
 /** Does what is asked for at the provider, and says what is to be written of it here. */
-async function ask(work: Work): Promise<((unit: Unit) => Promise<Refusal | null>) | Refusal> {
+async function ask(work: Work): Promise<((unit: Unit) => Promise<void>) | Refusal> {
   const { input } = work;
   if (input.method === 'push') {
     const state = await push(work);
@@ -249,15 +250,17 @@ async function ask(work: Work): Promise<((unit: Unit) => Promise<Refusal | null>
   }
   const told = await pull(work);
   if (isRefusal(told)) return told;
-  return async (unit) =>
-    (await takeOver(unit, input.invoiceId, told)) ?? (await close(unit, input, told));
+  return async (unit) => {
+    await takeOver(unit, input.invoiceId, told);
+    await close(unit, input, told);
+  };
 }
 
 async function carryOut(
   needs: GatewayNeeds,
   occasion: Occasion<JobActor>,
   input: SyncInput,
-): Promise<Refusal | null> {
+): Promise<void | Refusal> {
   const synced = await readUnit(needs, occasion, (unit) => findSynced(unit, input));
   if (isRefusal(synced)) return synced;
   const provider = await openInvoiceProvider(needs, synced.connection);
@@ -277,9 +280,8 @@ export async function syncInvoice(
   input: SyncInput,
 ): Promise<void> {
   const refused = await carryOut(needs, occasion, input);
-  if (refused === null) return;
-  const closed = await writeUnit(needs, occasion, (unit) =>
+  if (!isRefusal(refused)) return;
+  await mustWrite(needs, occasion, (unit) =>
     closeWorkflow(unit, input.workflowId, failedBy(refused)),
   );
-  assertNotRefused(closed);
 }

@@ -14,7 +14,7 @@ import { isEqual } from '../../records/conditions.js';
 import { findPublished, lockRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
-import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { invalid, notFound, Refusal, Refused } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { syncPending } from './start-sync.js';
 
@@ -26,7 +26,7 @@ export type TakenSignal = {
 };
 
 /** The id of the subscription that a signal means: its own, or that of a link. */
-async function idOf(unit: Unit, body: SubscriptionSignalBody): Promise<string | Refusal> {
+async function idOf(unit: Unit, body: SubscriptionSignalBody): Promise<string> {
   if (body.subscription_id !== undefined) return body.subscription_id;
   const [link] = await findPublished(unit, INTEGRATIONS, [
     ...isEqual('entity_type', 'subscription'),
@@ -34,7 +34,9 @@ async function idOf(unit: Unit, body: SubscriptionSignalBody): Promise<string | 
     ...isEqual('provider_entity_id', body.provider_subscription_id),
   ]);
   if (link !== undefined) return link.entity_id;
-  return new Refusal('not_found', 'no subscription is linked to provider_subscription_id');
+  throw new Refused(
+    new Refusal('not_found', 'no subscription is linked to provider_subscription_id'),
+  );
 }
 
 /** Which members say the subscription: its own id, or both of the provider's, and not more. */
@@ -84,16 +86,13 @@ export async function takeSubscriptionSignal(
   if (problems !== null) return problems;
   return writeUnit(dependencies, occasion, async (unit) => {
     const id = await idOf(unit, body);
-    if (isRefusal(id)) return id;
     const before = await lockRecord(unit, SUBSCRIPTIONS, id);
-    if (before === null) return notFound(SUBSCRIPTIONS.name, id);
+    if (before === null) throw new Refused(notFound(SUBSCRIPTIONS.name, id));
     const isNew = await isFirst(unit, body, { subscriptionId: id, occurredAt });
     if (!isNew) return { row: before, isRepeated: true, isActivated: false };
     const row = await activateIncomplete(unit, id);
-    if (isRefusal(row)) return row;
     const isActivated = row.subscription_status !== before.subscription_status;
-    const unsynced = isActivated ? await syncPending(unit, id) : null;
-    if (unsynced !== null) return unsynced;
+    isActivated ? await syncPending(unit, id) : null;
     return { row, isRepeated: false, isActivated };
   });
 }

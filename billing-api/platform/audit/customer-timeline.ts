@@ -6,7 +6,7 @@ import { rowIsOfEnvironment } from '../../records/conditions.js';
 import { readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { DateTime, PageRequest, PaginationDto } from '../../records/record-dto.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadDependencies, type ReadUnit } from '../../records/unit.js';
 import { auditRow, type AuditRow } from './audit-entry.js';
 import { timelineLink, timelineText } from './timeline-text.js';
@@ -91,7 +91,7 @@ export function readTimeline(
   { id, page }: { readonly id: string; readonly page: PageRequest },
 ): Promise<TimelineDto | Refusal> {
   return readUnit(dependencies, occasion, async (unit) => {
-    const customer = await readRecord(unit, CUSTOMERS, id);
-    return isRefusal(customer) ? customer : timelineOf(unit, id, page);
+    await readRecord(unit, CUSTOMERS, id);
+    return timelineOf(unit, id, page);
   });
 }

@@ -10,7 +10,7 @@ import {
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { countMatches, type Page } from '../../records/search-records.js';
 import { readTimeRange } from '../../records/search-request.js';
-import { readUnit, type ReadDependencies } from '../../records/unit.js';
+import { mustRead, type ReadDependencies } from '../../records/unit.js';
 import { auditRow, type AuditRow, type SearchAuditBody } from './audit-entry.js';
 
 const ENTRIES = { table: 'audit_entries', scope: 'environment' } as const;
@@ -33,7 +33,7 @@ export async function searchAudit(
     ...isEqual('user_id', body.user_id),
     ...isEqual('action', body.action),
   ]);
-  return readUnit(dependencies, occasion, async (unit) => {
+  return mustRead(dependencies, occasion, async (unit) => {
     const items = await unit.tx.any(sql.type(auditRow)`
       SELECT * FROM audit_entries WHERE ${where} AND ${isOfEnvironment}
       ORDER BY created_at DESC, id DESC LIMIT ${limit} OFFSET ${offset}`);

@@ -1,8 +1,8 @@
 import { formatInstant } from '../../../contract/instant.js';
 import { createUserCallers } from '../../../sql/user-callers.js';
 import type { RequestActor } from '../../records/occasion.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
-import { writeUnit } from '../../records/unit.js';
+import type { Refusal } from '../../records/refusal.js';
+import { mustWrite } from '../../records/unit.js';
 import { replacePassword } from '../users/users-store.js';
 import type { ChangePasswordBody } from './auth-dto.js';
 import { checkLogin, signedInOf, WRONG } from './log-in.js';
@@ -28,7 +28,7 @@ export async function changePassword(
   const changedAtMs = tokens.now();
   const actor = { kind: 'request', ...request, userId, apiKeyId: null, claim: null } as const;
   const occasion = { environment: caller.firstEnvironment, actor };
-  const isChanged = await writeUnit(dependencies, occasion, async (unit) => {
+  const isChanged = await mustWrite(dependencies, occasion, async (unit) => {
     const change = { userId, verifiedHash, newHash, changedAtMs };
     if (!(await replacePassword(unit, change))) return false;
     const entry = { entityType: 'user_password', entityId: userId, action: 'updated' } as const;
@@ -40,6 +40,6 @@ export async function changePassword(
     return true;
   });
   // Somebody else changed it meanwhile.
-  if (isRefusal(isChanged) || !isChanged) return isRefusal(isChanged) ? isChanged : WRONG;
+  if (!isChanged) return WRONG;
   return signedInOf(dependencies, named, caller.firstEnvironment);
 }

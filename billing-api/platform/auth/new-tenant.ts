@@ -1,5 +1,4 @@
 import { createRecord } from '../../records/create-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { ENVIRONMENTS } from '../../declarations/platform/environment.resource.js';
 import { recordTenant } from '../tenants/tenant-operations.js';
@@ -22,28 +21,23 @@ type StoredTenant = NewTenant & { readonly userId: string };
 export async function storeNewTenant(
   unit: Unit,
   { userId, email, name, tenantName }: StoredTenant,
-): Promise<UserWithTenant | Refusal> {
+): Promise<UserWithTenant> {
   const tenant = await insertOwnTenant(unit, tenantName);
   recordTenant(unit, null, tenant);
   const production = { id: unit.environment.environmentId, name: 'Production' };
-  const environments = [
-    await createRecord(unit, ENVIRONMENTS, { ...production, type: 'production' }),
-    await createRecord(unit, ENVIRONMENTS, { name: 'Development', type: 'development' }),
-  ];
-  const refused = environments.find(isRefusal);
-  if (refused !== undefined) return refused;
+  await createRecord(unit, ENVIRONMENTS, { ...production, type: 'production' });
+  await createRecord(unit, ENVIRONMENTS, { name: 'Development', type: 'development' });
   const user = { id: userId, email, name, type: 'user', roles: ['super_admin'] } as const;
   const row = await createRecord(unit, USERS, { ...user, roles: [...user.roles] });
-  return isRefusal(row) ? row : { row, tenant };
+  return { row, tenant };
 }
 
 /** A new tenant whose super_admin signs in with a password. */
 export async function storeSignUp(
   unit: Unit,
   { signUp, hash }: { readonly signUp: StoredTenant; readonly hash: string },
-): Promise<UserWithTenant | Refusal> {
+): Promise<UserWithTenant> {
   const stored = await storeNewTenant(unit, signUp);
-  if (isRefusal(stored)) return stored;
   await insertPassword(unit, { userId: signUp.userId, hash });
   return stored;
 }

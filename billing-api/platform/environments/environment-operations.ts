@@ -56,8 +56,8 @@ export async function createEnvironment(
   if (name instanceof Refusal) return name;
   const { type } = body;
   return writeUnit(dependencies, occasion, async (unit) => {
-    const refusal = await limitRefusal(unit, type);
-    return refusal ?? createRecord(unit, ENVIRONMENTS, { name, type });
+    await limitRefusal(unit, type);
+    return createRecord(unit, ENVIRONMENTS, { name, type });
   });
 }
 

@@ -2,7 +2,7 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import { integerColumn } from '../../../sql/columns.js';
 import { isOfTenant } from '../../records/conditions.js';
-import { Refusal } from '../../records/refusal.js';
+import { Refusal, Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { limitsOf } from '../settings/tenant-limits.js';
 import { lockOwnTenant } from '../tenants/tenants-store.js';
@@ -18,9 +18,9 @@ async function countEnvironments({ tx }: Unit, type: EnvironmentType): Promise<n
 }
 
 /** Why the tenant may have no further environment of a type; nobody else adds one meanwhile. */
-export async function limitRefusal(unit: Unit, type: EnvironmentType): Promise<Refusal | null> {
+export async function limitRefusal(unit: Unit, type: EnvironmentType): Promise<void> {
   const max = limitsOf(await lockOwnTenant(unit))[`${type}_environments`];
-  if ((await countEnvironments(unit, type)) < max) return null;
+  if ((await countEnvironments(unit, type)) < max) return;
   const message = `the tenant may have ${max} of type ${type}: ask the operator of the installation for a higher limit`;
-  return new Refusal('invalid_operation', message);
+  throw new Refused(new Refusal('invalid_operation', message));
 }

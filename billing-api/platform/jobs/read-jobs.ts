@@ -2,7 +2,7 @@ import { sql } from 'slonik';
 import type { Occasion } from '../../records/occasion.js';
 import { allOf, isEqual, isOfEnvironment } from '../../records/conditions.js';
 import { countMatches, type Page } from '../../records/search-records.js';
-import { readUnit, type ReadDependencies } from '../../records/unit.js';
+import { mustRead, type ReadDependencies } from '../../records/unit.js';
 import { jobRow, type JobRow, type JobsQuery } from './job-item.js';
 
 const JOBS = { table: 'jobs', scope: 'environment' } as const;
@@ -15,7 +15,7 @@ export function readJobs(
 ): Promise<Page<JobRow>> {
   const { limit = 50, offset = 0 } = query;
   const where = allOf([...isEqual('status', query.status), ...isEqual('name', query.job)]);
-  return readUnit(dependencies, occasion, async (unit) => {
+  return mustRead(dependencies, occasion, async (unit) => {
     const items = await unit.tx.any(sql.type(jobRow)`
       SELECT id, name, key, input, status, attempts, due_at, run_at, error, parked_at, created_at
       FROM jobs WHERE ${where} AND ${isOfEnvironment}

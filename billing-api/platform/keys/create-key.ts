@@ -4,7 +4,7 @@ import type { OccasionWithRoles } from '../../edge/request-context.js';
 import { createRecord } from '../../records/create-record.js';
 import { holdPublished } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { accept, Refusal, Refused } from '../../records/refusal.js';
 import { ownUserOf, type OperatorActor, type RequestActor } from '../../records/occasion.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { ABOVE_OWN, coverRoles } from '../roles/roles.js';
@@ -24,14 +24,14 @@ async function holdOwner(
   unit: Unit,
   { actor, roles }: KeyMaker,
   { service_account_id: accountId }: CreateKeyBody,
-): Promise<UserRow | Refusal> {
+): Promise<UserRow> {
   const ownId = ownUserOf(actor);
   const ownerId = assertPresent(accountId ?? ownId, 'the user of a key');
   const owner = await holdPublished(unit, USERS, ownerId);
-  if (isRefusal(owner) || owner.id === ownId) return owner;
+  if (owner.id === ownId) return owner;
   const isOfOperator = actor.kind === 'operator' && owner.roles.includes('super_admin');
-  if (owner.type !== 'service_account' && !isOfOperator) return OTHER_PRINCIPAL;
-  return coverRoles(roles, owner.roles) ? owner : ABOVE_OWN;
+  if (owner.type !== 'service_account' && !isOfOperator) throw new Refused(OTHER_PRINCIPAL);
+  return accept(coverRoles(roles, owner.roles) ? owner : ABOVE_OWN);
 }
 
 /** A key that was just made: the record, its user, and the key itself, which is not stored. */
@@ -43,13 +43,10 @@ type NewKey = Pick<KeyRow, 'name' | 'type' | 'expires_at'> & {
 };
 
 /** Stores what is needed to recognise a key. */
-export async function storeKey(
-  unit: Unit,
-  { user, apiKey, ...key }: NewKey,
-): Promise<CreatedKey | Refusal> {
+export async function storeKey(unit: Unit, { user, apiKey, ...key }: NewKey): Promise<CreatedKey> {
   const secret = { key_hash: hashApiKey(apiKey), display_id: displayIdOf(apiKey) };
   const row = await createRecord(unit, KEYS, { ...secret, ...key, user_id: user.id });
-  return isRefusal(row) ? row : { row, user, apiKey };
+  return { row, user, apiKey };
 }
 
 /** POST /secrets/api/keys. */
@@ -70,7 +67,6 @@ export async function createKey(
   const apiKey = createApiKey(type);
   return writeUnit(dependencies, occasion, async (unit) => {
     const user = await holdOwner(unit, occasion, body);
-    if (isRefusal(user)) return user;
     return storeKey(unit, { user, apiKey, name, type, expires_at: expiresAt });
   });
 }

@@ -5,7 +5,7 @@ import { isEqual } from '../../records/conditions.js';
 import { findRecord, findRecords } from '../../records/find-record.js';
 import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
 import type { OperatorActor, RequestActor } from '../../records/occasion.js';
-import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { accept, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import { searchRecords, type Page } from '../../records/search-records.js';
 import {
   readUnit,
@@ -38,7 +38,6 @@ export function listKeys(
   const request = listRequestFrom(query);
   return readUnit(dependencies, occasion, async (unit) => {
     const page = await searchRecords(unit, KEYS, { request, conditions });
-    if (isRefusal(page)) return page;
     const userIds = page.items.map((row) => row.user_id);
     const users = await findRecords(unit, USERS, userIds);
     const items = page.items.map((row) =>
@@ -58,7 +57,7 @@ export async function revokeKey(
     const known = await findRecord(unit, KEYS, id);
     const only = seenUser(occasion);
     const isSeen = known !== null && (only === undefined || only === known.user_id);
-    return isSeen ? removeRecord(unit, KEYS, { id, guards: [] }) : notFound(KEYS.name, id);
+    return accept(isSeen ? removeRecord(unit, KEYS, { id, guards: [] }) : notFound(KEYS.name, id));
   });
   if (!isRefusal(revoked)) dependencies.forgetCallers();
   return revoked;

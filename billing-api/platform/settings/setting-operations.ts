@@ -1,9 +1,9 @@
 import type { ZodIssue } from 'zod';
 import type { Occasion } from '../../records/occasion.js';
-import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { invalid, notFound, Refusal } from '../../records/refusal.js';
 import {
-  readUnit,
-  writeUnit,
+  mustRead,
+  mustWrite,
   type ReadDependencies,
   type Unit,
   type WriteDependencies,
@@ -61,7 +61,7 @@ export async function readSetting(
   key: string,
 ): Promise<SettingDto | Refusal> {
   if (settingNamed(key) === null) return notFound('setting', key);
-  return readUnit(dependencies, occasion, async (unit) =>
+  return mustRead(dependencies, occasion, async (unit) =>
     settingToDto(key, await findSetting(unit, key)),
   );
 }
@@ -100,7 +100,7 @@ export async function changeSetting(
   if (!read.success) {
     return invalid(Object.fromEntries(read.error.issues.map((issue) => problemOf(key, issue))));
   }
-  return writeUnit(dependencies, occasion, (unit) => storeSetting(unit, key, read.data));
+  return mustWrite(dependencies, occasion, (unit) => storeSetting(unit, key, read.data));
 }
 
 /** DELETE /settings/{key}: the defaults apply again. */
@@ -111,6 +111,6 @@ export async function resetSetting(
 ): Promise<SettingDto | Refusal> {
   const refusal = writeRefusal(occasion, key);
   if (refusal !== null) return refusal;
-  const reset = await writeUnit(dependencies, occasion, (unit) => storeSetting(unit, key, null));
-  return isRefusal(reset) ? reset : settingToDto(key, null);
+  await mustWrite(dependencies, occasion, (unit) => storeSetting(unit, key, null));
+  return settingToDto(key, null);
 }

@@ -2,8 +2,8 @@ import type { Occasion } from '../../records/occasion.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
 import { Refusal } from '../../records/refusal.js';
 import {
-  readUnit,
-  writeUnit,
+  mustRead,
+  mustWrite,
   type ReadDependencies,
   type Unit,
   type WriteDependencies,
@@ -32,7 +32,7 @@ export async function readTenant(
   if (id !== occasion.environment.tenantId) {
     return new Refusal('permission_denied', 'only your own tenant can be read');
   }
-  return readUnit(dependencies, occasion, readOwnTenant);
+  return mustRead(dependencies, occasion, readOwnTenant);
 }
 
 /** PUT /tenants/update. */
@@ -50,7 +50,7 @@ export async function changeTenant(
   });
   const problems = reader.refusal();
   if (problems !== null) return problems;
-  return writeUnit(dependencies, occasion, async (unit) => {
+  return mustWrite(dependencies, occasion, async (unit) => {
     const before = await lockOwnTenant(unit);
     const after = await updateOwnTenant(unit, before, patch);
     recordTenant(unit, before, after);

@@ -13,7 +13,7 @@ import {
 import { isOfEnvironment } from '../../records/conditions.js';
 import { INSTANT_FORM, MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
-import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { accept, invalid, isRefusal, notFound, Refusal, Refused } from '../../records/refusal.js';
 import {
   readUnit,
   writeUnit,
@@ -69,12 +69,12 @@ function findClock({ tx }: ReadUnit, id: string): Promise<TestClockRow | null> {
 const typeRow = z.object({ type: z.enum(['development', 'production']) });
 
 /** Only a development environment has a clock of its own (docs/domain.md 32.4). */
-async function productionRefusal({ tx, environment }: Unit): Promise<Refusal | null> {
+async function productionRefusal({ tx, environment }: Unit): Promise<void> {
   const { type } = await tx.one(sql.type(typeRow)`
     SELECT type FROM environments WHERE id = ${environment.environmentId}`);
-  if (type === 'development') return null;
+  if (type === 'development') return;
   const problem = 'the environment is of type production; only a development one has a test clock';
-  return new Refusal('invalid_operation', problem);
+  throw new Refused(new Refusal('invalid_operation', problem));
 }
 
 const sequenceRow = z.object({ sequence: integerColumn });
@@ -95,12 +95,12 @@ function readInstant(text: string): InstantMs | Refusal {
 async function existing(
   unit: Unit,
   { name, instant }: { readonly name: string | null; readonly instant: InstantMs },
-): Promise<TestClockRow | null | Refusal> {
+): Promise<TestClockRow | null> {
   const row = await unit.tx.maybeOne(sql.type(testClockRow)`
     SELECT * FROM test_clocks WHERE ${isOfEnvironment}`);
   if (row === null || (row.now === instant && row.name === name)) return row;
   const problem = `the environment has the test clock ${row.id}: advance it, or remove it first`;
-  return new Refusal('already_exists', problem);
+  throw new Refused(new Refusal('already_exists', problem));
 }
 
 /** POST /test_clocks: from now on *now* of the environment is that of the clock. */
@@ -113,10 +113,8 @@ export function createTestClock(
   if (isRefusal(instant)) return Promise.resolve(instant);
   return writeUnit(dependencies, occasion, async (unit) => {
     const found = await existing(unit, { name, instant });
-    if (isRefusal(found)) return found;
     if (found !== null) return tell(unit, found);
-    const refusal = await productionRefusal(unit);
-    if (refusal !== null) return refusal;
+    await productionRefusal(unit);
     const { tenantId, environmentId } = unit.environment;
     const row = await unit.tx.one(sql.type(testClockRow)`
       INSERT INTO test_clocks (tenant_id, environment_id, id, name, now, events_before, created_at)
@@ -136,7 +134,7 @@ export function readTestClock(
 ): Promise<ToldClock | Refusal> {
   return readUnit(dependencies, occasion, async (unit) => {
     const row = await findClock(unit, id);
-    return row === null ? notFound('test clock', id) : tell(unit, row);
+    return accept(row === null ? notFound('test clock', id) : tell(unit, row));
   });
 }
 
@@ -148,7 +146,7 @@ export function removeTestClock(
 ): Promise<null | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const row = await findClock(unit, id);
-    if (row === null) return notFound('test clock', id);
+    if (row === null) throw new Refused(notFound('test clock', id));
     await unit.tx.query(sql.type(noRows)`
       DELETE FROM test_clocks WHERE id = ${id} AND ${isOfEnvironment}`);
     return null;
@@ -172,12 +170,14 @@ export function advanceTestClock(
   return writeUnit(dependencies, occasion, async (unit) => {
     const row = await unit.tx.maybeOne(sql.type(testClockRow)`
       SELECT * FROM test_clocks WHERE id = ${id} AND ${isOfEnvironment} FOR UPDATE`);
-    if (row === null) return notFound('test clock', id);
+    if (row === null) throw new Refused(notFound('test clock', id));
     if (row.clock_status === 'advancing') {
-      return new Refusal('invalid_operation', 'the clock is advancing; poll it until it is ready');
+      throw new Refused(
+        new Refusal('invalid_operation', 'the clock is advancing; poll it until it is ready'),
+      );
     }
     const problem = advanceProblem(row, to);
-    if (problem !== null) return invalid({ now: problem });
+    if (problem !== null) throw new Refused(invalid({ now: problem }));
     const begun = await unit.tx.one(sql.type(testClockRow)`
       UPDATE test_clocks SET clock_status = 'advancing', failure_reason = NULL,
         advance_to = ${formatInstant(to)}::timestamptz, events_before = ${await lastSequence(unit)}

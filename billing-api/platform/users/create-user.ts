@@ -1,7 +1,7 @@
 import type { OccasionWithRoles } from '../../edge/request-context.js';
 import { createRecord } from '../../records/create-record.js';
 import { MemberReader } from '../../records/member-rules.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { isRefusal, Refusal, Refused } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { createPassword, type Passwords } from './passwords.js';
 import { ABOVE_OWN, coverRoles, rolesRefusal } from '../roles/roles.js';
@@ -35,14 +35,13 @@ type NewUser = Exclude<ReturnType<typeof newUser>, Refusal>;
 async function storeUser(
   unit: Unit,
   { user, hash }: { readonly user: NewUser; readonly hash: string | null },
-): Promise<UserWithTenant | Refusal> {
+): Promise<UserWithTenant> {
   const { users } = limitsOf(await lockOwnTenant(unit));
   if ((await countUsers(unit)) >= users) {
     const message = `the tenant may have ${users} users and service accounts: delete one, or ask the operator of the installation for a higher limit`;
-    return new Refusal('invalid_operation', message);
+    throw new Refused(new Refusal('invalid_operation', message));
   }
   const row = await createRecord(unit, USERS, user);
-  if (isRefusal(row)) return row;
   if (hash !== null) await insertPassword(unit, { userId: row.id, hash });
   return withTenant(unit, row);
 }

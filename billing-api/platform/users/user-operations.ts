@@ -3,7 +3,7 @@ import { changeRecord } from '../../records/change-record.js';
 import { isEqual, isOneOfAsked } from '../../records/conditions.js';
 import { readRecord } from '../../records/find-record.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Refusal } from '../../records/refusal.js';
 import { searchRecords, type Page } from '../../records/search-records.js';
 import {
   readUnit,
@@ -24,11 +24,8 @@ import {
 /** A user with the tenant, as it is answered. */
 export type UserWithTenant = { readonly row: UserRow; readonly tenant: TenantRow };
 
-export async function withTenant(
-  unit: ReadUnit,
-  row: UserRow | Refusal,
-): Promise<UserWithTenant | Refusal> {
-  return isRefusal(row) ? row : { row, tenant: await readOwnTenant(unit) };
+export async function withTenant(unit: ReadUnit, row: UserRow): Promise<UserWithTenant> {
+  return { row, tenant: await readOwnTenant(unit) };
 }
 
 /** GET /users/{id} and /users/me, whatever the status. */
@@ -55,7 +52,6 @@ export function searchUsers(
   ];
   return readUnit(dependencies, occasion, async (unit) => {
     const page = await searchRecords(unit, USERS, { request: body, conditions });
-    if (isRefusal(page)) return page;
     const tenant = await readOwnTenant(unit);
     return { ...page, items: page.items.map((row) => ({ row, tenant })) };
   });

@@ -2,7 +2,7 @@ import type { OccasionWithRoles } from '../../edge/request-context.js';
 import { changeRecord, removeRecord, updateRecord } from '../../records/change-record.js';
 import { isEqual } from '../../records/conditions.js';
 import { findPublished, findRecord } from '../../records/find-record.js';
-import { assertNotRefused, isRefusal, Refusal } from '../../records/refusal.js';
+import { accept, isRefusal, Refusal, Refused } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { KEYS } from '../../declarations/platform/key.resource.js';
 import { ABOVE_OWN, coverRoles, rolesRefusal } from '../roles/roles.js';
@@ -19,12 +19,12 @@ import { hasOtherAdministrator, revokeOtherKeys } from './users-store.js';
 export type RightsDependencies = WriteDependencies & { readonly forgetCallers: () => void };
 
 /** Without a super_admin nobody could hand out roles again. Under the lock of the tenant. */
-async function lastAdministratorRefusal(unit: Unit, row: UserRow): Promise<Refusal | null> {
+async function refuseLastAdministrator(unit: Unit, row: UserRow): Promise<void> {
   if (!row.roles.includes('super_admin') || (await hasOtherAdministrator(unit, row.id))) {
-    return null;
+    return;
   }
   const message = 'this is the last super_admin of the tenant: make another one first';
-  return new Refusal('invalid_operation', message);
+  throw new Refused(new Refusal('invalid_operation', message));
 }
 
 /** PUT /users/{id}/roles. It counts from the next request of the user's keys and tokens on. */
@@ -37,12 +37,9 @@ export async function changeUserRoles(
   const changed = await writeUnit(dependencies, occasion, async (unit) => {
     await lockOwnTenant(unit);
     const change = async (row: UserRow) => {
-      const wrong = rolesRefusal(row.type, roles);
-      if (wrong !== null) return wrong;
-      const isLast = roles.includes('super_admin')
-        ? null
-        : await lastAdministratorRefusal(unit, row);
-      return isLast ?? { roles };
+      accept(rolesRefusal(row.type, roles));
+      if (!roles.includes('super_admin')) await refuseLastAdministrator(unit, row);
+      return { roles };
     };
     return withTenant(unit, await changeRecord(unit, USERS, { target: { id }, change }));
   });
@@ -54,7 +51,7 @@ export async function changeUserRoles(
 async function revokeKeys(unit: Unit, userId: string): Promise<void> {
   const keys = await findPublished(unit, KEYS, isEqual('user_id', userId));
   for (const row of keys) {
-    assertNotRefused(await updateRecord(unit, KEYS, { row, patch: { status: 'deleted' } }));
+    await updateRecord(unit, KEYS, { row, patch: { status: 'deleted' } });
   }
   await revokeOtherKeys(unit, userId);
 }
@@ -71,11 +68,10 @@ export async function deleteUser(
   const deleted = await writeUnit(dependencies, occasion, async (unit) => {
     await lockOwnTenant(unit);
     const known = await findRecord(unit, USERS, id);
-    if (known !== null && !coverRoles(occasion.roles, known.roles)) return ABOVE_OWN;
-    const isLast = known === null ? null : await lastAdministratorRefusal(unit, known);
-    if (isLast !== null) return isLast;
+    if (known !== null && !coverRoles(occasion.roles, known.roles)) throw new Refused(ABOVE_OWN);
+    if (known !== null) await refuseLastAdministrator(unit, known);
     const row = await removeRecord(unit, USERS, { id, guards: [] });
-    if (!isRefusal(row)) await revokeKeys(unit, id);
+    await revokeKeys(unit, id);
     return row;
   });
   if (!isRefusal(deleted)) dependencies.forgetCallers();

@@ -1,7 +1,7 @@
 import { WORKFLOWS } from '../../declarations/platform/workflow.resource.js';
 import { updateRecord } from '../../records/change-record.js';
 import { lockRecord } from '../../records/find-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 
 /** How a workflow has ended. */
@@ -23,10 +23,9 @@ export async function closeWorkflow(
   unit: Unit,
   workflowId: string,
   outcome: WorkflowOutcome,
-): Promise<null | Refusal> {
+): Promise<void> {
   const row = await lockRecord(unit, WORKFLOWS, workflowId);
-  if (row?.workflow_status !== 'Running') return null;
+  if (row?.workflow_status !== 'Running') return;
   const patch = { ...outcome, close_time: Math.max(unit.now, row.start_time) };
-  const after = await updateRecord(unit, WORKFLOWS, { row, patch });
-  return isRefusal(after) ? after : null;
+  await updateRecord(unit, WORKFLOWS, { row, patch });
 }

@@ -2,7 +2,7 @@ import { isEqual } from '../../records/conditions.js';
 import { readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { SearchBody } from '../../records/record-dto.js';
-import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { isRefusal, notFound, type Refusal, Refused } from '../../records/refusal.js';
 import { searchRecords, type Page } from '../../records/search-records.js';
 import { readUnit, type ReadDependencies } from '../../records/unit.js';
 import {
@@ -30,7 +30,7 @@ export function readWorkflow(
     const row = await readRecord(unit, WORKFLOWS, id);
     const isAnyRun = runId === undefined || runId === 'latest';
     if (isRefusal(row) || isAnyRun || runId === row.run_id) return row;
-    return notFound('run', runId);
+    throw new Refused(notFound('run', runId));
   });
 }
 

@@ -44,9 +44,7 @@ export function readSubscriptionEntitlements(
 ): Promise<CustomerAccess | Refusal> {
   return readUnit(dependencies, occasion, async (unit) => {
     const subscription = await readRecord(unit, SUBSCRIPTIONS, id);
-    if (isRefusal(subscription)) return subscription;
     const customer = await findNamedCustomer(unit, { id: subscription.customer_id });
-    if (isRefusal(customer)) return customer;
     return loadCustomerAccess(unit, { customer, filter: { subscriptionIds: [id] } });
   });
 }
@@ -61,6 +59,6 @@ export async function readCustomerEntitlements(
   if (isRefusal(filter)) return filter;
   return readUnit(dependencies, occasion, async (unit) => {
     const customer = await findNamedCustomer(unit, name);
-    return isRefusal(customer) ? customer : loadCustomerAccess(unit, { customer, filter });
+    return loadCustomerAccess(unit, { customer, filter });
   });
 }

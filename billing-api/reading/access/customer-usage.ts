@@ -62,9 +62,7 @@ export async function readCustomerUsage(
   const dataUntil = await dependencies.dataUntil();
   const found = await readUnit(dependencies, occasion, async (unit) => {
     const customer = await findNamedCustomer(unit, name);
-    if (isRefusal(customer)) return customer;
     const access = await loadCustomerAccess(unit, { customer, filter: {} });
-    if (isRefusal(access)) return access;
     const named = access.entitlements.map(({ sources: [first] }) => first.meterId);
     const meterIds = named.filter((id) => id !== null);
     const meters = await findEffectiveMeters(unit.tx, meterIds);

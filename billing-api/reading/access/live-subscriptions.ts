@@ -1,6 +1,6 @@
 import { lifeOf } from '../../domain/periods/ledger-periods.js';
 import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
-import { Refusal } from '../../records/refusal.js';
+import { Refusal, Refused } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { ruledBy } from '../../subscriptions/children-store.js';
 import { findPeriods } from '../../subscriptions/periods/periods-store.js';
@@ -18,7 +18,7 @@ export type LiveSubscription = { readonly row: SubscriptionRow; readonly ledger:
 export async function findSubscriptionsInForce(
   { tx, now }: ReadUnit,
   query: { readonly customerId: string; readonly ids: readonly string[] | undefined },
-): Promise<readonly LiveSubscription[] | Refusal> {
+): Promise<readonly LiveSubscription[]> {
   const rows = await findLiveSubscriptions(tx, {
     customerId: query.customerId,
     ids: query.ids,
@@ -27,7 +27,7 @@ export async function findSubscriptionsInForce(
   });
   if (rows.length > SUBSCRIPTIONS_MAX) {
     const problem = `the customer has more than ${SUBSCRIPTIONS_MAX} subscriptions in force`;
-    return new Refusal('invalid_operation', `${problem}, too many for one answer`);
+    throw new Refused(new Refusal('invalid_operation', `${problem}, too many for one answer`));
   }
   const periods = await findPeriods(tx, rows.map(ruledBy));
   const live = rows.map((row) => ({ row, ledger: ledgerFrom(row, periods.get(ruledBy(row))) }));

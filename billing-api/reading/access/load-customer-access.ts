@@ -7,7 +7,6 @@ import {
   type CustomerEntitlement,
 } from '../../domain/entitlement/customer-entitlement.js';
 import { findRecords } from '../../records/find-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 import {
   findSourcesOfSubscriptions,
@@ -45,10 +44,9 @@ export type AccessFilter = {
 export async function loadCustomerAccess(
   unit: ReadUnit,
   { customer, filter }: { readonly customer: CustomerRow; readonly filter: AccessFilter },
-): Promise<CustomerAccess | Refusal> {
+): Promise<CustomerAccess> {
   const query = { customerId: customer.id, ids: filter.subscriptionIds };
   const subscriptions = await findSubscriptionsInForce(unit, query);
-  if (isRefusal(subscriptions)) return subscriptions;
   const rows = subscriptions.map(({ row }) => row);
   const { sources, features } = await findSourcesOfSubscriptions(unit, subscriptions);
   const wanted = filter.featureIds === undefined ? null : new Set(filter.featureIds);

@@ -2,7 +2,7 @@ import type { InstantMs } from '../../../contract/instant.js';
 import { findSymbolsOfPrices } from '../../catalog/price-units/price-units-store.js';
 import type { UnitSymbols } from '../../domain/price/price-unit.js';
 import { MemberReader } from '../../records/member-rules.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { accept, type Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 import {
   loadBilledSubscription,
@@ -45,11 +45,9 @@ export type SubscriptionUsageQuery = InvoiceQuery & { readonly symbols: UnitSymb
 export async function findUsageQuery(
   unit: ReadUnit,
   request: SubscriptionUsageRequest,
-): Promise<SubscriptionUsageQuery | Refusal> {
+): Promise<SubscriptionUsageQuery> {
   const loaded = await loadBilledSubscription(unit, request.subscription_id);
-  if (isRefusal(loaded)) return loaded;
-  const query = queryFrom(request, loaded, unit.now);
-  if (isRefusal(query)) return query;
+  const query = accept(queryFrom(request, loaded, unit.now));
   const symbols = await findSymbolsOfPrices(unit, loaded.related.prices.values());
   return { ...query, symbols };
 }

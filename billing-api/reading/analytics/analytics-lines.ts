@@ -1,7 +1,7 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import type { CustomerRow } from '../../declarations/customers/customer.resource.js';
 import type { Occasion } from '../../records/occasion.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { accept, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadDependencies } from '../../records/unit.js';
 import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
 import type { UsageOwner } from '../../domain/usage/usage-owner.js';
@@ -37,13 +37,11 @@ export function findAnalyticsLines(
   occasion: Occasion,
   request: AnalyticsRequest,
 ): Promise<AnalyticsLines | Refusal> {
-  return readUnit(dependencies, occasion, async (unit): Promise<AnalyticsLines | Refusal> => {
-    const query = analyticsQueryFrom(request, unit.now);
-    if (isRefusal(query)) return query;
+  return readUnit(dependencies, occasion, async (unit): Promise<AnalyticsLines> => {
+    const query = accept(analyticsQueryFrom(request, unit.now));
     const { external_customer_id: externalId, feature_ids: featureIds = [] } = request;
     const selection = { externalId, range: query.range, featureIds };
     const found = await findAnalyticsRecords(unit, selection);
-    if (isRefusal(found)) return found;
     const { customer, related, ledgers } = found;
     const metering = await findMetering(unit.tx, related.lineItems);
     const lines = related.lineItems.flatMap((row) =>

@@ -6,7 +6,7 @@ import {
 import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
 import type { CustomerRow } from '../../declarations/customers/customer.resource.js';
 import { findCustomerByExternalId } from '../../customers/customers-store.js';
-import { notFound, type Refusal } from '../../records/refusal.js';
+import { notFound, Refused } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { findLineRecords, type LineRecords } from '../../subscriptions/line-records.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
@@ -31,11 +31,11 @@ export async function findAnalyticsRecords(
     externalId,
     featureIds,
   }: { readonly externalId: string; readonly featureIds: readonly string[] },
-): Promise<AnalyticsRecords | Refusal> {
+): Promise<AnalyticsRecords> {
   const customer = await findCustomerByExternalId(tx, externalId);
-  if (customer === null) return notFound('customer', externalId);
+  if (customer === null) throw new Refused(notFound('customer', externalId));
   const [unknown] = await findUnknownFeatureIds(tx, featureIds);
-  if (unknown !== undefined) return notFound('feature', unknown);
+  if (unknown !== undefined) throw new Refused(notFound('feature', unknown));
   const subscriptions = await findSubscriptionsOfCustomer(tx, customer.id);
   const related = await findLineRecords(tx, subscriptions);
   const meterIds = related.lineItems.map((item) => item.meter_id).filter((id) => id !== null);

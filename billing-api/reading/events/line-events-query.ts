@@ -1,6 +1,6 @@
 import { readEventPageKey, type EventPageKey } from '../../events/event-page-key.js';
 import { MemberReader } from '../../records/member-rules.js';
-import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { accept, notFound, Refusal, Refused } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 import {
   loadBilledSubscription,
@@ -28,26 +28,24 @@ export type LineEventsQuery = InvoiceQuery & { readonly after: EventPageKey | nu
 async function findLine(
   unit: ReadUnit,
   id: string,
-): Promise<{ readonly row: LineItemRow; readonly loaded: BilledSubscription } | Refusal> {
+): Promise<{ readonly row: LineItemRow; readonly loaded: BilledSubscription }> {
   const row = await findLineItem(unit.tx, id);
-  if (row === null) return notFound('line item', id);
+  if (row === null) throw new Refused(notFound('line item', id));
   if (row.price_type !== 'USAGE') {
-    return new Refusal(
-      'invalid_operation',
-      `a ${row.price_type} line has no events; name a USAGE line`,
+    throw new Refused(
+      new Refusal('invalid_operation', `a ${row.price_type} line has no events; name a USAGE line`),
     );
   }
   const loaded = await loadBilledSubscription(unit, row.subscription_id);
-  return isRefusal(loaded) ? loaded : { row, loaded };
+  return { row, loaded };
 }
 
 /** The line as an invoice of the requested period has it, and the page of its events. */
 export async function findLineEventsQuery(
   unit: ReadUnit,
   request: LineEventsRequest,
-): Promise<LineEventsQuery | Refusal> {
+): Promise<LineEventsQuery> {
   const found = await findLine(unit, request.id);
-  if (isRefusal(found)) return found;
   const { row, loaded } = found;
   const reader = new MemberReader();
   const period = readRequestedPeriod(
@@ -65,5 +63,5 @@ export async function findLineEventsQuery(
   // The answer has no due date.
   const purpose = previewPurpose(DUE_DAYS_DEFAULT);
   const shown = { lineItems: [row], grouping: NO_GROUPING, hideZeroCharges: false, purpose };
-  return reader.refusal() ?? { loaded, period, ...shown, now: unit.now, after };
+  return accept(reader.refusal() ?? { loaded, period, ...shown, now: unit.now, after });
 }

@@ -23,7 +23,7 @@ export type PrintDependencies = ReadDependencies & { readonly papers: Papers };
 async function print(
   dependencies: PrintDependencies,
   occasion: Occasion,
-  pageOf: (unit: ReadUnit) => Promise<PrintedPage | Refusal>,
+  pageOf: (unit: ReadUnit) => Promise<PrintedPage>,
 ): Promise<Buffer | Refusal> {
   const page = await readUnit(dependencies, occasion, pageOf);
   if (isRefusal(page)) return page;
@@ -38,7 +38,7 @@ export function printInvoice(
 ): Promise<Buffer | Refusal> {
   return print(dependencies, occasion, async (unit) => {
     const document = await readDocument(unit, id);
-    return isRefusal(document) ? document : printedPage(document, await sellerOf(unit));
+    return printedPage(document, await sellerOf(unit));
   });
 }
 
@@ -50,9 +50,7 @@ export function printCreditNote(
 ): Promise<Buffer | Refusal> {
   return print(dependencies, occasion, async (unit) => {
     const row = await readRecord(unit, CREDIT_NOTES, id);
-    if (isRefusal(row)) return row;
     const invoice = await readDocument(unit, row.invoice_id);
-    if (isRefusal(invoice)) return invoice;
     const [note] = await withLines(unit, [row]);
     return printedNote(assertPresent(note, 'the note'), invoice.header, await sellerOf(unit));
   });

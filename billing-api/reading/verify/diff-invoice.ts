@@ -38,9 +38,9 @@ async function findInputs(unit: ReadUnit, id: string): Promise<InvoiceInputs | n
   return decodeSnapshot(computation.inputs).inputs;
 }
 
-async function readSide(unit: ReadUnit, id: string): Promise<Side | Refusal> {
+async function readSide(unit: ReadUnit, id: string): Promise<Side> {
   const document = await readDocument(unit, id);
-  return isRefusal(document) ? document : { document, inputs: await findInputs(unit, id) };
+  return { document, inputs: await findInputs(unit, id) };
 }
 
 /** The invoice that replaced one, or that it replaced; null when there is none. */
@@ -67,17 +67,12 @@ async function computeNow(
 
 type Found = { readonly own: Side; readonly other: Side | null };
 
-async function findSides(
-  unit: ReadUnit,
-  id: string,
-  against: string | undefined,
-): Promise<Found | Refusal> {
+async function findSides(unit: ReadUnit, id: string, against: string | undefined): Promise<Found> {
   const own = await readSide(unit, id);
-  if (isRefusal(own)) return own;
   const otherId = against ?? (await findOther(unit, own.document.header));
   if (otherId === null) return { own, other: null };
   const other = await readSide(unit, otherId);
-  return isRefusal(other) ? other : { own, other };
+  return { own, other };
 }
 
 /** The replaced one comes first; of two others, the one that is asked for. */

@@ -9,7 +9,7 @@ import { isOfEnvironment } from '../../records/conditions.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import { collect, isRefusal, Refusal } from '../../records/refusal.js';
-import { readUnit } from '../../records/unit.js';
+import { mustRead } from '../../records/unit.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 import { readGroups, type Grouping } from '../../usage/usage-grouping.js';
 import type { DocumentLine, InvoiceDocument } from '../../documents/invoice-document.js';
@@ -34,7 +34,7 @@ async function findFeatureIds(
   { header, lines }: InvoiceDocument,
 ): Promise<ReadonlyMap<string, string>> {
   const meterIds = lines.flatMap(({ meter_id: id }) => (id === null ? [] : [id]));
-  const features = await readUnit(dependencies, occasion, ({ tx }) =>
+  const features = await mustRead(dependencies, occasion, ({ tx }) =>
     tx.any(sql.type(FEATURES.row)`
       SELECT DISTINCT ON (meter_id) * FROM features
       WHERE meter_id = ANY (${sql.array(meterIds, 'text')}) AND ${isOfEnvironment}

@@ -10,7 +10,7 @@ import type { InvoiceSnapshot } from '../../domain/invoice/snapshot/invoice-snap
 import type { UsageRequirement } from '../../domain/usage/line-usage.js';
 import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
-import { readUnit } from '../../records/unit.js';
+import { mustRead } from '../../records/unit.js';
 import type { CellQuery } from '../../usage/store/cell-query.js';
 import type { UsageReader } from '../../usage/store/usage-reader.js';
 import { usageOfOwners, type UsageReadDependencies } from '../../usage/usage-customers.js';
@@ -61,7 +61,7 @@ export async function readUsageAgain(
   const lines = parts.flatMap((part) => selectLines(part));
   const lineItems = new Map(lines.map(({ lineItem }) => [lineItem.id, lineItem]));
   const meterIds = lines.flatMap(({ meter }) => (meter === null ? [] : [meter.id]));
-  const now = await readUnit(dependencies, { environment }, ({ tx }) =>
+  const now = await mustRead(dependencies, { environment }, ({ tx }) =>
     findEffectiveMeters(tx, meterIds),
   );
   const queryOf = (requirement: UsageRequirement) => {

@@ -5,7 +5,7 @@ import { nearerEnds } from '../../domain/usage/watermark.js';
 import { readEventPageKey } from '../../events/event-page-key.js';
 import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
-import { readUnit } from '../../records/unit.js';
+import { mustRead } from '../../records/unit.js';
 import { readLineEventsPage, windowStarts } from '../events/line-events-page.js';
 import type { LineEventReadDependencies, LineEvents } from '../events/read-line-events.js';
 import { usageOfOwners } from '../../usage/usage-customers.js';
@@ -51,7 +51,7 @@ export async function readStoredEvents(
   const item = part.lineItems.find((one) => one.id === line.subscription_line_item_id);
   const lineMeter = assertPresent(item?.meter, 'the meter of a usage line');
   const mark = assertPresent(watermark, 'the watermark of a usage line');
-  const now = await readUnit(dependencies, occasion, ({ tx }) =>
+  const now = await mustRead(dependencies, occasion, ({ tx }) =>
     findEffectiveMeters(tx, [lineMeter.id]),
   );
   const meter = storedMeter(lineMeter, mark, now);

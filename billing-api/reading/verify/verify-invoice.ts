@@ -1,6 +1,6 @@
 import { decodeSnapshot } from '../../domain/invoice/snapshot/invoice-snapshot.js';
 import type { Reading } from '../../records/occasion.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { isRefusal, Refusal, Refused } from '../../records/refusal.js';
 import { readUnit } from '../../records/unit.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 import type { InvoiceDocument } from '../../documents/invoice-document.js';
@@ -33,10 +33,11 @@ export function readVerified(
 ): Promise<VerifiedInvoice | Refusal> {
   return readUnit(dependencies, reading, async (unit) => {
     const document = await readDocument(unit, id);
-    if (isRefusal(document)) return document;
     const computation = await findComputation(unit, id);
     if (computation !== null) return { document, computation };
-    return new Refusal('invalid_operation', `what invoice ${id} was computed from is not stored`);
+    throw new Refused(
+      new Refusal('invalid_operation', `what invoice ${id} was computed from is not stored`),
+    );
   });
 }
 

@@ -2,7 +2,6 @@ import { mapInTurns } from '../../../runtime/loop-turns.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { Columns } from '../columns.js';
 import { expandedToDto, expandRecord, type Expansions } from '../expand-record.js';
-import { isRefusal, type Refusal } from '../refusal.js';
 import { recordToDto, type AnswerOf, type Resource, type RowOf } from '../resource.js';
 import { searchExpanded, searchRecords, type Page, type Search } from '../search-records.js';
 import type { ReadUnit } from '../unit.js';
@@ -15,10 +14,10 @@ type AnswerTypes = { readonly one: WireType; readonly list: WireType };
 export type Answers<C extends Columns, Dto> = {
   /** Absent: the build writes them. */
   readonly types?: AnswerTypes;
-  one(unit: ReadUnit, row: RowOf<C>): Promise<Dto | Refusal>;
+  one(unit: ReadUnit, row: RowOf<C>): Promise<Dto>;
   /** A record that was just stored, to which nothing belongs yet. */
   created(row: RowOf<C>): Dto;
-  page(unit: ReadUnit, search: Search<C>): Promise<Page<Dto> | Refusal>;
+  page(unit: ReadUnit, search: Search<C>): Promise<Page<Dto>>;
 };
 
 /** A record is answered with its columns. */
@@ -29,7 +28,7 @@ export function plainAnswers<C extends Columns>(resource: Resource<C>): Answers<
     created: toDto,
     page: async (unit, search) => {
       const page = await searchRecords(unit, resource, search);
-      return isRefusal(page) ? page : { ...page, items: await mapInTurns(page.items, toDto) };
+      return { ...page, items: await mapInTurns(page.items, toDto) };
     },
   };
 }
@@ -49,13 +48,12 @@ export function expandedAnswers<C extends Columns, Belongings extends object>(
     types,
     one: async (unit, row) => {
       const found = await expandRecord(unit, row, expansions(unit));
-      return isRefusal(found) ? found : expandedToDto(resource, found);
+      return expandedToDto(resource, found);
     },
     created: (row) => expandedToDto(resource, { row, expansions: none }),
     page: async (unit, search) => {
       const found = { ...search, expansions: expansions(unit) };
       const page = await searchExpanded(unit, resource, found);
-      if (isRefusal(page)) return page;
       const items = await mapInTurns(page.items, (item) => expandedToDto(resource, item));
       return { ...page, items };
     },
@@ -79,7 +77,7 @@ export function composedAnswers<C extends Columns, Dto>(
     one: async (unit, row) => assertPresent((await read(unit, [row]))[0], `the ${resource.name}`),
     page: async (unit, search) => {
       const page = await searchRecords(unit, resource, search);
-      return isRefusal(page) ? page : { ...page, items: await read(unit, page.items) };
+      return { ...page, items: await read(unit, page.items) };
     },
   };
 }

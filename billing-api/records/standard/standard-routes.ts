@@ -13,7 +13,7 @@ import { findPublished, readRecord } from '../find-record.js';
 import { MemberReader } from '../member-rules.js';
 import type { Occasion, Reading } from '../occasion.js';
 import type { SearchBodyRequest } from '../search-request.js';
-import { isRefusal, notFound, type Refusal } from '../refusal.js';
+import { accept, isRefusal, notFound, type Refusal } from '../refusal.js';
 import {
   type ColumnName,
   type NewRecord,
@@ -83,8 +83,8 @@ type Change<C extends Columns> = OperationTexts & {
   readonly example: ChangeBodyOf<C>;
   /** Notes what breaks a rule between members, and answers what is written. */
   readonly revise?: (reader: MemberReader, patch: Patch<C>) => Patch<C>;
-  /** Why this record cannot be changed so; null when it can. */
-  readonly refuse?: (unit: Unit, change: RecordChange<C>) => Promise<Refusal | null>;
+  /** Refuses what this record cannot be changed to. */
+  readonly refuse?: (unit: Unit, change: RecordChange<C>) => Promise<void>;
 };
 
 /** A record and what is to be written of it. */
@@ -155,9 +155,9 @@ async function readByText<C extends Columns>(
   unit: ReadUnit,
   resource: Resource<C>,
   { column, text }: { readonly column: keyof C & string; readonly text: string },
-): Promise<RowOf<C> | Refusal> {
+): Promise<RowOf<C>> {
   const [found] = await findPublished(unit, resource, isEqual(column, text));
-  return found ?? notFound(resource.name, text);
+  return accept(found ?? notFound(resource.name, text));
 }
 
 /** What the operations of a resource are made of. */
@@ -166,17 +166,6 @@ type Standard<C extends Columns, S extends SearchMembers<ColumnName<C>>, Dto> = 
   readonly routes: Routes<C, S>;
   readonly answers: Answers<C, Dto>;
 };
-
-/** A row, or why there is none, as it is answered. */
-async function answeredWith<C extends Columns, Dto>(
-  resource: Resource<C>,
-  row: RowOf<C> | Refusal,
-  answer: (row: RowOf<C>) => Dto | Refusal | Promise<Dto | Refusal>,
-): Promise<Answered<Dto> | Refusal> {
-  if (isRefusal(row)) return row;
-  const dto = await answer(row);
-  return isRefusal(dto) ? dto : { dto, version: versionOf(resource, row) };
-}
 
 /** The operations that create, change and remove a record. */
 function writing<C extends Columns, S extends SearchMembers<ColumnName<C>>, Dto>({
@@ -190,7 +179,7 @@ function writing<C extends Columns, S extends SearchMembers<ColumnName<C>>, Dto>
       if (isRefusal(values)) return values;
       return writeUnit(dependencies, occasion, async (unit) => {
         const row = await createRecord(unit, resource, values);
-        return answeredWith(resource, row, (stored) => answers.created(stored));
+        return { dto: answers.created(row), version: versionOf(resource, row) };
       });
     },
 
@@ -202,10 +191,12 @@ function writing<C extends Columns, S extends SearchMembers<ColumnName<C>>, Dto>
       const patch = changesOf(resource, body, routes.change);
       if (isRefusal(patch)) return patch;
       return writeUnit(dependencies, occasion, async (unit) => {
-        const change = async (before: RowOf<C>) =>
-          (await routes.change?.refuse?.(unit, { row: before, patch })) ?? patch;
+        const change = async (before: RowOf<C>) => {
+          await routes.change?.refuse?.(unit, { row: before, patch });
+          return patch;
+        };
         const row = await changeRecord(unit, resource, { target, change });
-        return answeredWith(resource, row, (changed) => answers.one(unit, changed));
+        return { dto: await answers.one(unit, row), version: versionOf(resource, row) };
       });
     },
 
@@ -239,7 +230,7 @@ function reading<C extends Columns, S extends SearchMembers<ColumnName<C>>, Dto>
     read(dependencies: ReadDependencies, occasion: Reading, id: string) {
       return readUnit(dependencies, occasion, async (unit) => {
         const row = await readRecord(unit, resource, id);
-        return answeredWith(resource, row, (found) => answers.one(unit, found));
+        return { dto: await answers.one(unit, row), version: versionOf(resource, row) };
       });
     },
 
@@ -247,7 +238,7 @@ function reading<C extends Columns, S extends SearchMembers<ColumnName<C>>, Dto>
       const { column } = assertPresent(named, `the column of texts that name a ${resource.name}`);
       return readUnit(dependencies, occasion, async (unit) => {
         const row = await readByText(unit, resource, { column, text });
-        return answeredWith(resource, row, (found) => answers.one(unit, found));
+        return { dto: await answers.one(unit, row), version: versionOf(resource, row) };
       });
     },
   };

@@ -22,7 +22,6 @@ import { isEqual } from '../../records/conditions.js';
 import { readRecord } from '../../records/find-record.js';
 import { listRequestFrom } from '../../records/list-request.js';
 import type { PageRequest } from '../../records/record-dto.js';
-import { isRefusal } from '../../records/refusal.js';
 import { recordToDto } from '../../records/resource.js';
 import { pageToDto, searchRecords } from '../../records/search-records.js';
 import { readUnit } from '../../records/unit.js';
@@ -113,13 +112,11 @@ export class SubscriptionAddonsController extends Controller {
     @Queries() query: PageRequest,
   ): Promise<AddonAssociationListDto> {
     const page = await readUnit(this.dependencies, occasionOf(request), async (unit) => {
-      const subscription = await readRecord(unit, SUBSCRIPTIONS, id);
-      if (isRefusal(subscription)) return subscription;
+      await readRecord(unit, SUBSCRIPTIONS, id);
       const found = await searchRecords(unit, ADDON_ASSOCIATIONS, {
         request: listRequestFrom(query),
         conditions: isEqual('subscription_id', id),
       });
-      if (isRefusal(found)) return found;
       return { ...found, items: await answeredAddon(unit, found.items) };
     });
     return pageToDto(accepted(page), addonToDto);

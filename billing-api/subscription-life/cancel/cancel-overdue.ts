@@ -5,7 +5,7 @@ import { instantColumn } from '../../../sql/columns.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal } from '../../records/refusal.js';
-import { readUnit, type ReadUnit } from '../../records/unit.js';
+import { mustRead, type ReadUnit } from '../../records/unit.js';
 import { waitsForNoMeter } from '../../invoicing/finalize/awaited-meters.js';
 import { dueOf, isWanted, type DueQuery } from '../../due/due-items.js';
 import type { BillingDependencies } from '../../invoicing/drafts/compute-tasks.js';
@@ -55,7 +55,7 @@ export function findOverdueSubscriptions(
   occasion: Occasion<JobActor>,
   due: DueQuery,
 ): Promise<readonly OverdueSubscription[]> {
-  return readUnit(dependencies, occasion, (unit) => findOverdue(unit, due));
+  return mustRead(dependencies, occasion, (unit) => findOverdue(unit, due));
 }
 
 /**

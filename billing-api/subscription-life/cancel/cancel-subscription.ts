@@ -140,8 +140,7 @@ async function readCancellation(
   const { subscription: row } = loaded;
   const refusal = stateRefusal(row, type) ?? targetRefusal(SUBSCRIPTIONS, row, target);
   if (refusal !== null) return refusal;
-  const pending = type === 'immediate' ? null : await pendingRefusal(unit, row.id, null);
-  if (pending !== null) return pending;
+  if (type !== 'immediate') await pendingRefusal(unit, row.id, null);
   const atMs = dateOf(loaded, { type, cancelAtMs }, unit.now);
   return isRefusal(atMs) ? atMs : cancellationOf({ type, atMs, reason, loaded }, body);
 }
@@ -224,7 +223,10 @@ async function end(unit: Unit, cancellation: Cancellation): Promise<Subscription
 /** Takes back the periods after an earlier instant, in which a subscription then has not lived. */
 async function unlive(unit: Unit, row: SubscriptionRow, atMs: InstantMs): Promise<Refusal | null> {
   if (atMs >= row.current_period_start) return null;
-  return (await refuseGrouped(unit, row)) ?? voidDraftsFrom(unit, row.id, atMs);
+  const refusal = await refuseGrouped(unit, row);
+  if (refusal !== null) return refusal;
+  await voidDraftsFrom(unit, row.id, atMs);
+  return null;
 }
 
 function endOrDefer(unit: Unit, row: SubscriptionRow, cancellation: Cancellation) {

@@ -48,7 +48,8 @@ async function endUnbegun(
   await unit.tx.query(sql.type(noRows)`
     UPDATE credit_grants SET has_ended = true, next_application_at = NULL
     WHERE subscription_id = ${id} AND NOT has_ended AND ${isOfEnvironment}`);
-  return status === 'incomplete' ? voidUnpaidFirst(unit, id) : null;
+  if (status === 'incomplete') await voidUnpaidFirst(unit, id);
+  return null;
 }
 
 /**
@@ -80,12 +81,10 @@ export async function endSubscription(
   const { id } = loaded.subscription;
   const last = await endPeriod(unit, loaded, atMs);
   await endParts(unit, id, atMs);
-  const refusal =
-    (await endUnbegun(unit, loaded)) ??
-    (await closePause(unit, id, atMs)) ??
-    (await closeSchedule(unit, id, endedAs ?? null)) ??
-    (await endPhases(unit, id, atMs));
+  const refusal = (await endUnbegun(unit, loaded)) ?? (await closePause(unit, id, atMs));
   if (refusal !== null) return refusal;
+  await closeSchedule(unit, id, endedAs ?? null);
+  await endPhases(unit, id, atMs);
   const ended = await moveRecord(unit, SUBSCRIPTIONS, {
     target: { id },
     lifecycle: SUBSCRIPTION,
@@ -108,8 +107,8 @@ export async function endSubscription(
     told: (changed) => toldOfSubscription(unit, changed),
   });
   if (isRefusal(ended)) return ended;
-  const released = keepsGroup ? null : await releaseGroups(unit, [ended]);
-  return released ?? withChildren(unit, ended);
+  if (!keepsGroup) await releaseGroups(unit, [ended]);
+  return withChildren(unit, ended);
 }
 
 /** Where a subscription ends, and what it says of that. */

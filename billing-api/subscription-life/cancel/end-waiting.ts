@@ -4,7 +4,7 @@ import {
   SUBSCRIPTIONS,
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { accept } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { lockDue, type DueQuery } from '../../due/due-items.js';
@@ -20,17 +20,17 @@ function lockOver(unit: Unit, due: DueQuery): Promise<readonly SubscriptionRow[]
   return lockDue(unit, SUBSCRIPTIONS, { kind: 'waiting_end', job: END_WAITING, due, where });
 }
 
-async function end(unit: Unit, row: SubscriptionRow): Promise<Refusal | null> {
-  const loaded = await loadBilledSubscription(unit, row.id);
-  if (isRefusal(loaded)) return loaded;
+async function end(unit: Unit, row: SubscriptionRow): Promise<void> {
+  const loaded = accept(await loadBilledSubscription(unit, row.id));
   const ends = [row.end_date, row.cancel_at].filter((at) => at !== null);
   const atMs = Math.min(assertPresent(ends[0], 'the end of a subscription'), ...ends);
-  const ended = await endSubscription(unit, loaded, {
-    atMs,
-    endedAs: 'cancellation',
-    metadataOf: (metadata) => metadata,
-  });
-  return isRefusal(ended) ? ended : null;
+  accept(
+    await endSubscription(unit, loaded, {
+      atMs,
+      endedAs: 'cancellation',
+      metadataOf: (metadata) => metadata,
+    }),
+  );
 }
 
 /**

@@ -15,7 +15,7 @@ import type { Occasion } from '../../records/occasion.js';
 import { announce } from '../../records/recorded-change.js';
 import { resultOf, undone } from '../../records/dry-run.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
-import { readUnit, type Unit } from '../../records/unit.js';
+import { mustRead, readUnit, type Unit } from '../../records/unit.js';
 import { lockChildren } from '../../subscriptions/children-store.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 import { endSubscription } from '../cancel/end-subscription.js';
@@ -271,7 +271,7 @@ async function atOneInstant(
   at: InstantMs | null,
 ): Promise<Occasion> {
   if (at !== null) return { ...occasion, at };
-  return readUnit(dependencies, occasion, ({ now }) => Promise.resolve({ ...occasion, at: now }));
+  return mustRead(dependencies, occasion, ({ now }) => Promise.resolve({ ...occasion, at: now }));
 }
 
 async function run(
@@ -346,7 +346,7 @@ export async function executeChange(
   const { preview_token: token } = asked.body;
   const wanted = { ...asked, scheduleId: null, shown: null, atMs: null, isPreview: false };
   if (token === undefined) return run(dependencies, occasion, wanted);
-  const now = await readUnit(dependencies, occasion, (unit) => Promise.resolve(unit.now));
+  const now = await mustRead(dependencies, occasion, (unit) => Promise.resolve(unit.now));
   const shown = readToken(token, now);
   if (isRefusal(shown)) return shown;
   return run(dependencies, occasion, { ...wanted, shown });

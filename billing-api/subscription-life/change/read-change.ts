@@ -250,12 +250,10 @@ async function findTargetPlan(
 ): Promise<PlanRow | Refusal> {
   const plan = await findRecord(unit, PLANS, body.target_plan_id);
   if (plan?.status !== 'published') return notFound('plan', body.target_plan_id);
-  const refusal =
-    stateRefusal(row, plan.id) ??
-    (await pendingRefusal(unit, row.id, scheduleId)) ??
-    (await phasesRefusal(unit, row.id)) ??
-    commitmentRefusal(row, body);
-  return refusal ?? plan;
+  const refusal = stateRefusal(row, plan.id);
+  if (refusal !== null) return refusal;
+  await pendingRefusal(unit, row.id, scheduleId);
+  return (await phasesRefusal(unit, row.id)) ?? commitmentRefusal(row, body) ?? plan;
 }
 
 /** The subscription that is wanted in place of one, and the group that it is billed with. */

@@ -34,8 +34,7 @@ async function store(
   if (version !== changed.change.loaded.subscription.version) {
     return new Refusal('version_conflict', 'the subscription was changed meanwhile; try again');
   }
-  const pending = await pendingRefusal(unit, id, null);
-  if (pending !== null) return pending;
+  await pendingRefusal(unit, id, null);
   const schedule = await createRecord(unit, SCHEDULES, {
     subscription_id: id,
     schedule_type: 'plan_change',

@@ -61,7 +61,10 @@ async function childRefusal(
     subscription: row,
     terms: { ...terms, isGrouped: true },
   });
-  return parted ?? endedRefusal(unit, row) ?? pendingRefusal(unit, row.id, null);
+  const refusal = parted ?? endedRefusal(unit, row);
+  if (refusal !== null) return refusal;
+  await pendingRefusal(unit, row.id, null);
+  return null;
 }
 
 /** That one invoice cannot bill both, because their periods do not end together. */

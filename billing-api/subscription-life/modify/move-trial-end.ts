@@ -83,7 +83,8 @@ async function moveAddons(unit: Unit, id: string, before: PeriodLedger): Promise
   const loaded = await loadBilledSubscription(unit, id);
   if (isRefusal(loaded)) return loaded;
   const [fromMs, toMs] = [endOfFirst(before), endOfFirst(loaded.terms)];
-  return fromMs === null || toMs === null ? null : moveAddonEnds(unit, id, { fromMs, toMs });
+  if (fromMs !== null && toMs !== null) await moveAddonEnds(unit, id, { fromMs, toMs });
+  return null;
 }
 
 /** Begins the first period of a subscription whose trial has just ended. */
@@ -136,8 +137,10 @@ export async function moveTrialEnd(
 ): Promise<MovedTrial | Refusal> {
   const row = await lockRecord(unit, SUBSCRIPTIONS, id);
   if (row?.status !== 'published') return notFound(SUBSCRIPTIONS.name, id);
-  const refusal = (await trialRefusal(unit, row)) ?? (await pendingRefusal(unit, id, null));
-  const atMs = refusal ?? endOf(unit, row, params);
+  const refusal = await trialRefusal(unit, row);
+  if (refusal !== null) return refusal;
+  await pendingRefusal(unit, id, null);
+  const atMs = endOf(unit, row, params);
   if (isRefusal(atMs)) return atMs;
   const loaded = await loadBilledSubscription(unit, id);
   if (isRefusal(loaded)) return loaded;

@@ -7,7 +7,7 @@ import { updateRecord } from '../../records/change-record.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
-import { readUnit, writeUnit, type Unit } from '../../records/unit.js';
+import { mustRead, type Unit, writeUnit } from '../../records/unit.js';
 import { findGatewayConnection, openGateway } from '../../money/gateways/open-gateway.js';
 import { GatewayUnavailable, type PaymentGateway } from '../../money/gateways/payment-gateway.js';
 import { isGateway } from '../../money/gateways/gateway-name.js';
@@ -84,7 +84,7 @@ async function openOwnGateway(
   occasion: Occasion,
   { customer_id: customerId }: PaymentRow,
 ) {
-  const { connection, payerId } = await readUnit(needs, occasion, async (unit) => ({
+  const { connection, payerId } = await mustRead(needs, occasion, async (unit) => ({
     connection: await findGatewayConnection(unit),
     payerId: await findPayerId(unit, customerId),
   }));

@@ -71,10 +71,9 @@ export async function endPause(
   await moveSchedule(unit, paused.id, toMs);
   const handOver = { fromMs: paused.current_period_end, toMs };
   await moveFirstAllowances(unit, paused.id, { sinceMs: paused.current_period_start, toMs });
-  const refused =
-    (await moveSuccessors(unit, loaded.related.lineItems, handOver)) ??
-    (await moveAddonEnds(unit, paused.id, handOver));
+  const refused = await moveSuccessors(unit, loaded.related.lineItems, handOver);
   if (refused !== null) return refused;
+  await moveAddonEnds(unit, paused.id, handOver);
   if (pause.pause_mode === 'period_end') {
     const { lineItems } = loaded.related;
     const reason = 'SUBSCRIPTION_UPDATE';

@@ -4,7 +4,7 @@ import { PAUSES, type PauseRow } from '../../declarations/subscriptions/pause.re
 import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import { lockRecord } from '../../records/find-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { accept } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { dueStep, oneByOne } from '../../due/due-step.js';
 import { dueOf, isWanted, type DueQuery } from '../../due/due-items.js';
@@ -32,19 +32,18 @@ async function findDue(unit: Unit, due: DueQuery): Promise<readonly PauseRow[]> 
 }
 
 /** Begins or ends one pause, if it is still due when its subscription is locked. */
-async function settle(unit: Unit, due: PauseRow): Promise<Refusal | null> {
+async function settle(unit: Unit, due: PauseRow): Promise<void> {
   const subscription = await lockRecord(unit, SUBSCRIPTIONS, due.subscription_id);
   const pause = await lockLivePause(unit, due.subscription_id);
-  if (subscription === null || pause?.id !== due.id) return null;
-  if (pause.pause_status !== due.pause_status) return null;
+  if (subscription === null || pause?.id !== due.id) return;
+  if (pause.pause_status !== due.pause_status) return;
   const one = { subscription, pause };
   if (pause.pause_status === 'scheduled') {
-    const begun = await beginPause(unit, one);
-    return isRefusal(begun) ? begun : null;
+    accept(await beginPause(unit, one));
+    return;
   }
   const atMs = assertPresent(due.ends_at, 'the end of a pause');
-  const ended = await endPause(unit, one, { atMs, mode: pause.resume_mode });
-  return isRefusal(ended) ? ended : null;
+  accept(await endPause(unit, one, { atMs, mode: pause.resume_mode }));
 }
 
 /** Begins and ends the pauses that are due; a subscription has one at a time. */

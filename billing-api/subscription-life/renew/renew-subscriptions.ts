@@ -129,9 +129,8 @@ async function closeParts(unit: Unit, over: readonly Begun[]): Promise<Refusal |
   if (credited !== null) return credited;
   for (const { held, ended } of over) {
     const { id, cancel_at: cancelAt } = held.subscription;
-    const closed = cancelAt === null ? null : await closeSchedule(unit, id, 'cancellation');
-    const refusal = closed ?? (await endPhases(unit, id, ended.endMs));
-    if (refusal !== null) return refusal;
+    if (cancelAt !== null) await closeSchedule(unit, id, 'cancellation');
+    await endPhases(unit, id, ended.endMs);
   }
   return null;
 }
@@ -178,8 +177,9 @@ export async function beginPeriods(
     told: (after) => toldOfSubscription(unit, after),
   });
   if (isRefusal(cancelled)) return cancelled;
-  const released = await releaseGroups(unit, cancelled);
-  return released ?? followParents(unit, [...running, ...cancelled]);
+  await releaseGroups(unit, cancelled);
+  await followParents(unit, [...running, ...cancelled]);
+  return null;
 }
 
 /**

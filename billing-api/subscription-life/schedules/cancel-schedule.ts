@@ -70,9 +70,8 @@ async function restore(
   if (isRefusal(restored)) return restored;
   const handOver = { fromMs: row.current_period_end, toMs: end };
   await moveFirstAllowances(unit, row.id, { sinceMs: row.current_period_start, toMs: end });
-  const refused =
-    (await moveAddonEnds(unit, row.id, handOver)) ??
-    (row.cancel_at === null ? null : await chargeReopened(unit, row.id, row.cancel_at));
+  await moveAddonEnds(unit, row.id, handOver);
+  const refused = row.cancel_at === null ? null : await chargeReopened(unit, row.id, row.cancel_at);
   return refused ?? withChildren(unit, restored);
 }
 

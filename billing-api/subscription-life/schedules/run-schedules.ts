@@ -6,7 +6,7 @@ import { instantColumn } from '../../../sql/columns.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal, Refused, type Refusal } from '../../records/refusal.js';
-import { readUnit, writeUnit, type ReadUnit, type Unit } from '../../records/unit.js';
+import { mustRead, type ReadUnit, type Unit, writeUnit } from '../../records/unit.js';
 import { MeterRefusal, waitsForNoMeter } from '../../invoicing/finalize/awaited-meters.js';
 import { executeScheduledChange } from '../change/change-subscription.js';
 import type { ChangeSubscriptionBody } from '../change/change-dto.js';
@@ -102,8 +102,8 @@ async function noteProblem(
   if (tried === null) return false;
   const { attempts, first_attempt_at: since } = tried;
   if (mayPass && (attempts < TRIES_MIN || unit.now < since + TRIED_FOR_MS)) return false;
-  const refusal = await markFailed(unit, id, reason);
-  return refusal ?? true;
+  await markFailed(unit, id, reason);
+  return true;
 }
 
 /**
@@ -117,7 +117,7 @@ export async function runSchedules(
   occasion: Occasion<JobActor>,
   limit: number,
 ): Promise<number> {
-  const due = await readUnit(dependencies, occasion, (unit) => findDue(unit, limit));
+  const due = await mustRead(dependencies, occasion, (unit) => findDue(unit, limit));
   let ended = 0;
   for (const change of due) {
     const problem = await makeChange(dependencies, occasion, change);

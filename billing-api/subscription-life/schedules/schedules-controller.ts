@@ -26,7 +26,6 @@ import { isEqual } from '../../records/conditions.js';
 import { readRecord } from '../../records/find-record.js';
 import { listRequestFrom } from '../../records/list-request.js';
 import type { PageRequest } from '../../records/record-dto.js';
-import { isRefusal } from '../../records/refusal.js';
 import { pageToDto, searchRecords } from '../../records/search-records.js';
 import { readUnit, type WriteDependencies } from '../../records/unit.js';
 import { cancelSchedule } from './cancel-schedule.js';
@@ -85,8 +84,7 @@ export class SchedulesController extends Controller {
     @Queries() query: PageRequest,
   ): Promise<ScheduleListDto> {
     const found = await readUnit(this.dependencies, occasionOf(request), async (unit) => {
-      const subscription = await readRecord(unit, SUBSCRIPTIONS, id);
-      if (isRefusal(subscription)) return subscription;
+      await readRecord(unit, SUBSCRIPTIONS, id);
       const conditions = isEqual('subscription_id', id);
       return searchRecords(unit, SCHEDULES, { request: listRequestFrom(query), conditions });
     });

@@ -12,11 +12,11 @@ import { lockRecord } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import {
-  readUnit,
-  writeUnit,
+  mustRead,
   type ReadUnit,
   type Unit,
   type WriteDependencies,
+  writeUnit,
 } from '../../records/unit.js';
 import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import type { PlanSyncInput } from './start-plan-sync.js';
@@ -127,7 +127,7 @@ async function syncAll(
   let ids: readonly string[];
   do {
     const from: string | null = after;
-    ids = await readUnit(dependencies, occasion, (unit) => findOutdated(unit, input.planId, from));
+    ids = await mustRead(dependencies, occasion, (unit) => findOutdated(unit, input.planId, from));
     for (const id of ids) {
       const refused: Refusal | null = await writeUnit(dependencies, occasion, (unit) =>
         syncOne(unit, input, id),

@@ -6,7 +6,6 @@ import { storePrices, type StorablePrice } from '../../catalog/prices/create-pri
 import { priceToColumns, type PriceRow } from '../../declarations/catalog/price.resource.js';
 import type { TimeBucketColumn } from '../../declarations/catalog/price-json.js';
 import { createRecords } from '../../records/create-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import {
   LINE_ITEMS,
@@ -68,7 +67,7 @@ function timeBucketToColumn(
 async function storeNewPrices(
   unit: Unit,
   lines: readonly NewLine[],
-): Promise<{ priced: readonly PricedLine[]; stored: readonly PriceRow[] } | Refusal> {
+): Promise<{ priced: readonly PricedLine[]; stored: readonly PriceRow[] }> {
   const { rows, idOf } = namedPrices(unit);
   const priced = lines.map((line) => {
     const buckets = line.timeBuckets.map((bucket) => {
@@ -78,7 +77,7 @@ async function storeNewPrices(
     return { line, priceId: idOf(line.price, buckets) };
   });
   const stored = await storePrices(unit, { items: rows, isBulk: false }, 'line_items');
-  return isRefusal(stored) ? stored : { priced, stored };
+  return { priced, stored };
 }
 
 /**
@@ -195,9 +194,8 @@ export async function storeLines(
     readonly lines: readonly NewLine[];
     readonly meters: LineContext['meters'];
   },
-): Promise<StoredLines | Refusal> {
+): Promise<StoredLines> {
   const result = await storeNewPrices(unit, lines);
-  if (isRefusal(result)) return result;
   const given = lines.flatMap(({ price, timeBuckets }) => [
     price,
     ...timeBuckets.map((bucket) => bucket.price),
@@ -211,5 +209,5 @@ export async function storeLines(
     return newLineItem(line, owner, { price, meter, now: unit.now });
   });
   const lineItems = await createRecords(unit, LINE_ITEMS, { items: rows, isBulk: false });
-  return isRefusal(lineItems) ? lineItems : { lineItems, prices };
+  return { lineItems, prices };
 }

@@ -17,8 +17,7 @@ import { nextAttempt } from '../../domain/outward/retry-schedule.js';
 import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import { lockRecord } from '../../records/find-record.js';
 import { authorOf, type JobActor, type Occasion } from '../../records/occasion.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
-import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { mustWrite, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { liveSecrets } from './endpoint-secrets.js';
 import { isDelivered, sendMessage, type WebhookTarget } from './send-message.js';
 
@@ -46,12 +45,6 @@ const eventRow = z.object({
   event_name: z.string(),
   created_at: instantColumn,
 });
-
-async function orThrow<T>(result: Promise<T | Refusal>): Promise<T> {
-  const value = await result;
-  if (isRefusal(value)) throw new Error(value.message);
-  return value;
-}
 
 /** Makes deliveries of the next events; answers how many events it has taken. */
 async function takeEvents(
@@ -201,7 +194,7 @@ function createNotes(needs: DeliveryNeeds, occasion: At, endpointId: string) {
   const write = async (): Promise<void> => {
     const taken = waiting;
     [waiting, next] = [[], null];
-    await orThrow(writeUnit(needs, occasion, (unit) => noteAll(unit, taken, endpointId)));
+    await mustWrite(needs, occasion, (unit) => noteAll(unit, taken, endpointId));
   };
   return (noted: Noted): Promise<void> => {
     waiting.push(noted);
@@ -246,8 +239,8 @@ export async function deliverTo(
   const note = createNotes(needs, occasion, endpointId);
   for (;;) {
     signal.throwIfAborted();
-    const round = await orThrow(
-      writeUnit(needs, occasion, (unit) => beginRound(unit, endpointId, clock.now())),
+    const round = await mustWrite(needs, occasion, (unit) =>
+      beginRound(unit, endpointId, clock.now()),
     );
     const target = await targetOf(needs, round?.endpoint ?? null);
     if (round === null || target === null) return false;

@@ -25,10 +25,16 @@ import { createRecord } from '../../records/create-record.js';
 import { holdPublished, lockRecord, readRecord } from '../../records/find-record.js';
 import { givenOf } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
-import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { invalid, isRefusal, notFound, Refusal, Refused } from '../../records/refusal.js';
 import { searchRecords, type Page } from '../../records/search-records.js';
 import type { SearchBodyRequest } from '../../records/search-request.js';
-import { readUnit, writeUnit, type ReadDependencies, type Unit } from '../../records/unit.js';
+import {
+  mustRead,
+  type ReadDependencies,
+  readUnit,
+  type Unit,
+  writeUnit,
+} from '../../records/unit.js';
 import type { DeliveryNeeds } from '../delivery/deliver.js';
 import { liveSecrets, makeSecret } from '../delivery/endpoint-secrets.js';
 import { isDelivered, sendMessage } from '../delivery/send-message.js';
@@ -149,7 +155,7 @@ export async function rotateSecret(
   if (isRefusal(secret)) return secret;
   const changed = await writeUnit(dependencies, occasion, async (unit) => {
     const row = await lockRecord(unit, WEBHOOK_ENDPOINTS, id);
-    if (row?.status !== 'published') return notFound(WEBHOOK_ENDPOINTS.name, id);
+    if (row?.status !== 'published') throw new Refused(notFound(WEBHOOK_ENDPOINTS.name, id));
     return updateRecord(unit, WEBHOOK_ENDPOINTS, {
       row,
       patch: {
@@ -177,7 +183,7 @@ async function testBody(
   { eventType, sample }: EventOfTest,
 ): Promise<string | Refusal> {
   if (eventType === sample.event_type) return JSON.stringify(sample);
-  const row = await readUnit(dependencies, occasion, ({ tx }) =>
+  const row = await mustRead(dependencies, occasion, ({ tx }) =>
     tx.maybeOne(sql.type(payloadRow)`
       SELECT payload::text AS body FROM system_events
       WHERE event_name = ${eventType} AND ${isOfEnvironment}
@@ -251,18 +257,16 @@ async function sendAgain(
   unit: Unit,
   row: WebhookDeliveryRow,
   machineNow: InstantMs,
-): Promise<WebhookDeliveryRow | Refusal> {
+): Promise<WebhookDeliveryRow> {
   const endpoint = await holdPublished(unit, WEBHOOK_ENDPOINTS, row.endpoint_id);
-  if (isRefusal(endpoint)) return endpoint;
   if (!endpoint.enabled) {
     const problem = `endpoint ${endpoint.id} is disabled; enable it before it is sent to`;
-    return new Refusal('invalid_operation', problem);
+    throw new Refused(new Refusal('invalid_operation', problem));
   }
   const after = await updateRecord(unit, WEBHOOK_DELIVERIES, {
     row,
     patch: { delivery_status: 'pending', next_attempt_at: machineNow },
   });
-  if (isRefusal(after)) return after;
   await enqueue(unit, DELIVER_TO_ENDPOINT, { input: { endpointId: row.endpoint_id } });
   return after;
 }
@@ -275,9 +279,11 @@ export function resendDelivery(
 ): Promise<WebhookDeliveryRow | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const row = await lockRecord(unit, WEBHOOK_DELIVERIES, id);
-    if (row === null) return notFound(WEBHOOK_DELIVERIES.name, id);
+    if (row === null) throw new Refused(notFound(WEBHOOK_DELIVERIES.name, id));
     if (row.event_id !== null) return sendAgain(unit, row, dependencies.clock.now());
-    return new Refusal('invalid_operation', 'a test has no event; test the endpoint again');
+    throw new Refused(
+      new Refusal('invalid_operation', 'a test has no event; test the endpoint again'),
+    );
   });
 }
 
@@ -290,7 +296,7 @@ export function retryEvent(
   return writeUnit(dependencies, occasion, async (unit) => {
     const isKnown = await unit.tx.exists(sql.type(z.unknown())`
       SELECT FROM system_events WHERE id = ${eventId} AND ${isOfEnvironment}`);
-    if (!isKnown) return notFound('system event', eventId);
+    if (!isKnown) throw new Refused(notFound('system event', eventId));
     const rows = await unit.tx.any(sql.type(WEBHOOK_DELIVERIES.row)`
       SELECT * FROM webhook_deliveries
       WHERE event_id = ${eventId} AND ${isOfEnvironment}
@@ -298,8 +304,7 @@ export function retryEvent(
           WHERE enabled AND status = 'published' AND ${isOfEnvironment})
       ORDER BY id FOR NO KEY UPDATE`);
     for (const row of rows) {
-      const sent = await sendAgain(unit, row, dependencies.clock.now());
-      if (isRefusal(sent)) return sent;
+      await sendAgain(unit, row, dependencies.clock.now());
     }
     return rows.length;
   });

@@ -1,8 +1,8 @@
 import { sql } from 'slonik';
 import type { Occasion } from '../../records/occasion.js';
 import { allOf, isEqual, isOfEnvironment } from '../../records/conditions.js';
-import { notFound, type Refusal } from '../../records/refusal.js';
-import { readUnit, type ReadDependencies } from '../../records/unit.js';
+import { accept, notFound, type Refusal } from '../../records/refusal.js';
+import { mustRead, type ReadDependencies, readUnit } from '../../records/unit.js';
 import { systemEventRow, type SystemEventRow, type SystemEventsQuery } from './system-event.js';
 
 const columns = sql.fragment`id, sequence, event_name, entity_type, entity_id, payload,
@@ -25,7 +25,7 @@ export function listSystemEvents(
     sql.fragment`sequence > ${after}`,
     ...isEqual('event_name', query.event_type),
   ]);
-  return readUnit(dependencies, occasion, async ({ tx }) => {
+  return mustRead(dependencies, occasion, async ({ tx }) => {
     const found = await tx.any(sql.type(systemEventRow)`
       SELECT ${columns} FROM system_events WHERE ${where} AND ${isOfEnvironment}
       ORDER BY sequence LIMIT ${limit + 1}`);
@@ -44,6 +44,6 @@ export function readSystemEvent(
   return readUnit(dependencies, occasion, async ({ tx }) => {
     const row = await tx.maybeOne(sql.type(systemEventRow)`
       SELECT ${columns} FROM system_events WHERE id = ${id} AND ${isOfEnvironment}`);
-    return row ?? notFound('system event', id);
+    return accept(row ?? notFound('system event', id));
   });
 }

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import type { Occasion } from '../../../billing-api/records/occasion.js';
-import { writeUnit } from '../../../billing-api/records/unit.js';
+import { mustWrite } from '../../../billing-api/records/unit.js';
 import { formatInstant } from '../../../contract/instant.js';
 import { EVENT_REMOVAL_LOCK, withAdvisoryLock } from '../../../sql/session.js';
 import { done, writing } from '../as-operator.js';
@@ -58,7 +58,7 @@ async function finish(
   { erasure, removed }: { readonly erasure: Erasure; readonly removed: RemovedRows },
 ): Promise<number> {
   return done(
-    await writeUnit(writing(database), occasion, async ({ tx, changes }) => {
+    await mustWrite(writing(database), occasion, async ({ tx, changes }) => {
       const finishedAt = await finishErasure(tx, erasure);
       const events = await countErased(tx, erasure);
       changes.push({
