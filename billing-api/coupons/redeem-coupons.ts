@@ -94,7 +94,7 @@ async function countRedemptions(
 
 /**
  * Redeems coupons for one invoice alone, each counted as one redemption, in the order of the
- * request (docs/domain.md 14.3). A refusal must end the unit.
+ * request (docs/domain.md 14.3).
  */
 export async function redeemForInvoice(
   unit: Unit,
@@ -123,7 +123,7 @@ export async function redeemForInvoice(
 
 /**
  * Attaches coupons to a subscription, each counted as one redemption (docs/domain.md 14.2,
- * 14.3), in the order of the request. A refusal must end the unit.
+ * 14.3), in the order of the request.
  */
 export async function redeemCoupons(
   unit: Unit,

@@ -24,7 +24,7 @@ import {
 } from '../declarations/credit-grants/credit-grant.resource.js';
 
 /** A subscription that is cancelled applies no grant any more. */
-async function cancelledRefusal(unit: Unit, grant: CreditGrantRow): Promise<void> {
+async function refuseCancelled(unit: Unit, grant: CreditGrantRow): Promise<void> {
   if (grant.subscription_id === null) return;
   const subscription = await findRecord(unit, SUBSCRIPTIONS, grant.subscription_id);
   if (subscription === null) return;
@@ -45,7 +45,7 @@ export async function createCreditGrant(
   if (isRefusal(grant)) return grant;
   return writeUnit(dependencies, occasion, async (unit) => {
     const row = await createRecord(unit, CREDIT_GRANTS, grant);
-    await cancelledRefusal(unit, row);
+    await refuseCancelled(unit, row);
     return row;
   });
 }

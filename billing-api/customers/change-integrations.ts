@@ -41,7 +41,7 @@ function takenRefusal(refusal: Refusal): Refusal {
 
 /**
  * Gives a customer exactly these mappings: those that it has already stay as they are, and others
- * are archived. The customer must be new or locked. A refusal must end the unit.
+ * are archived. The customer must be new or locked.
  */
 export async function changeIntegrations(
   unit: Unit,

@@ -22,7 +22,7 @@ export function readCustomerTaxes(
   return overrides === undefined ? null : readTaxOverrides(reader, overrides ?? []);
 }
 
-/** Stores a customer with its tax rates. A refusal must end the unit. */
+/** Stores a customer with its tax rates. */
 export async function createTaxedCustomer(
   unit: Unit,
   values: NewRecord<(typeof CUSTOMERS)['columns']>,
@@ -34,7 +34,7 @@ export async function createTaxedCustomer(
   return customer;
 }
 
-/** Changes the tax rates of a customer, whose record is locked. A refusal must end the unit. */
+/** Changes the tax rates of a customer, whose record is locked. */
 export async function changeCustomerTaxes(
   unit: Unit,
   id: string,

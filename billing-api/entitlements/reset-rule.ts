@@ -28,7 +28,7 @@ async function lockMeters(unit: Unit, entitlements: readonly EntitlementRow[]): 
 /**
  * One meter has one kind of reset window: entitlements to several features of it share their limit
  * (docs/domain.md 10.2). Compares entitlements that this unit has written with all others, and with
- * the ones before them in the request; a refusal must end the unit.
+ * the ones before them in the request.
  * @returns by the id of an entitlement why it is refused.
  */
 export async function resetRefusals(

@@ -4,7 +4,7 @@ import { assertPresent } from '../../runtime/failure.js';
 import { problemOfChange } from '../domain/lifecycle/lifecycle.js';
 import { allOf, isOfEnvironment, isOfScope, type Conditions } from './conditions.js';
 import type { Columns } from './columns.js';
-import { referenceRefusal, uniqueRefusal } from './create-record.js';
+import { refuseUnknownReferences, uniqueRefusal } from './create-record.js';
 import { lockRecord, lockRecordForRemoval } from './find-record.js';
 import { authorOf } from './occasion.js';
 import { recordChange } from './recorded-change.js';
@@ -124,7 +124,7 @@ function frozenRefusal<C extends Columns>(
  * Changes one record as PUT does: `change` sees the locked row and answers what to write, where
  * absent members stay as they are and null clears one, or why not. Refuses what `lockForChange`
  * does, what the state of the record does not let change, and references to records that are not
- * there. A refusal must end the unit.
+ * there.
  */
 export async function changeRecord<C extends Columns>(
   unit: Unit,
@@ -140,7 +140,7 @@ export async function changeRecord<C extends Columns>(
   const row = await lockForChange(unit, resource, target);
   const patch = accept(await change(row));
   accept(frozenRefusal(resource, row, patch));
-  await referenceRefusal(unit, resource, { items: [patch], isBulk: false });
+  await refuseUnknownReferences(unit, resource, { items: [patch], isBulk: false });
   return updateRecord(unit, resource, { row, patch });
 }
 

@@ -35,7 +35,7 @@ const UNIQUE_VIOLATION = '23505';
 
 /**
  * What a violated unique index means to the caller: the 409 that names the member. The transaction
- * is aborted by it, so whoever gets this refusal must end the unit with it.
+ * is aborted by it, so nothing catches this refusal within the unit.
  * @throws the error itself when the resource does not declare the index.
  */
 export function uniqueRefusal(
@@ -156,7 +156,7 @@ function problemOfReference(
 }
 
 /** Every record that the values refer to must exist and be published. */
-export async function referenceRefusal(
+export async function refuseUnknownReferences(
   unit: Unit,
   resource: Pick<Resource, 'references'>,
   values: RequestItems<Values>,
@@ -184,7 +184,7 @@ export async function referenceRefusal(
 
 /**
  * Stores the records of a request, all or none, and answers them in its order. Ids are in that
- * order too. A refusal (409 for a unique member, 404 for an unknown reference) must end the unit.
+ * order too. Refuses a unique member that is taken (409), and an unknown reference (404).
  */
 export async function createRecords<C extends Columns>(
   unit: Unit,
@@ -193,7 +193,7 @@ export async function createRecords<C extends Columns>(
 ): Promise<readonly RowOf<C>[]> {
   if (request.items.length === 0) return [];
   const values: RequestItems<Values> = request;
-  await referenceRefusal(unit, resource, values);
+  await refuseUnknownReferences(unit, resource, values);
   const ids = values.items.map(() => unit.newId(resource.idPrefix)).sort();
   const rows = values.items.map((item, index) =>
     completeRow(unit, resource, { id: assertPresent(ids[index], 'an id for every row'), ...item }),
@@ -207,7 +207,7 @@ export async function createRecords<C extends Columns>(
   return stored;
 }
 
-/** Stores one record. A refusal must end the unit. */
+/** Stores one record. */
 export async function createRecord<C extends Columns>(
   unit: Unit,
   resource: Resource<C>,

@@ -27,7 +27,7 @@ export type RecordMove<C extends Columns, State extends string, MoveName extends
  * the caller has seen (409), and a move that its state does not allow (400); writes the new state,
  * raises the version, and notes the audit entry under the name of the move and the event that
  * the move announces. Of two that come at once the second sees what the first has made of the
- * record. A refusal must end the unit.
+ * record.
  */
 export async function moveRecord<C extends Columns, State extends string, MoveName extends string>(
   unit: Unit,

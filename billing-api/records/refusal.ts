@@ -147,6 +147,16 @@ export function ofItem<T>(
   return isBulk ? reworded(work, (refusal) => refusalAt(refusal, index)) : work();
 }
 
+/** Reads an item, and answers a refusal also where it is thrown. */
+function readOne<Result>(read: () => Result | Refusal): Result | Refusal {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Refused) return error.refusal;
+    throw error;
+  }
+}
+
 /** Reads every item in order, up to the first one that is refused. */
 export function collect<Item, Result>(
   { items, isBulk }: RequestItems<Item>,
@@ -154,7 +164,7 @@ export function collect<Item, Result>(
 ): readonly Result[] | Refusal {
   const results: Result[] = [];
   for (const [index, item] of items.entries()) {
-    const result = read(item, index);
+    const result = readOne(() => read(item, index));
     if (isRefusal(result)) return isBulk ? refusalAt(result, index) : result;
     results.push(result);
   }

@@ -7,7 +7,7 @@ import { changeRecord, type ChangeTarget } from '../records/change-record.js';
 import { givenOf, MemberReader } from '../records/member-rules.js';
 import type { Occasion } from '../records/occasion.js';
 import type { DecimalText, MetadataDto } from '../records/record-dto.js';
-import { invalid, isRefusal, type Refusal, Refused } from '../records/refusal.js';
+import { accept, invalid, isRefusal, type Refusal, Refused } from '../records/refusal.js';
 import type { Patch } from '../records/resource.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../records/unit.js';
 import { withRelated, type LoadedSubscription } from './loaded-subscription.js';
@@ -67,7 +67,7 @@ function behaviorRefusal(row: SubscriptionRow, patch: SubscriptionPatch): Refusa
 }
 
 /** A threshold is one of usage, and no commitment stands beside it (docs/domain.md 30.1). */
-async function thresholdRefusal(
+async function refuseThreshold(
   { tx }: Unit,
   row: SubscriptionRow,
   { auto_invoice_threshold: threshold = null }: SubscriptionPatch,
@@ -101,8 +101,11 @@ export function changeSubscription(
   return writeUnit(dependencies, occasion, async (unit) => {
     const subscription = await changeRecord(unit, SUBSCRIPTIONS, {
       target,
-      change: async (row) =>
-        behaviorRefusal(row, patch) ?? (await thresholdRefusal(unit, row, patch)) ?? patch,
+      change: async (row) => {
+        accept(behaviorRefusal(row, patch));
+        await refuseThreshold(unit, row, patch);
+        return patch;
+      },
     });
     if (Object.keys(patch).length > 0) await announceUpdated(unit, subscription);
     return withRelated(unit, subscription);

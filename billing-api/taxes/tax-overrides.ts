@@ -60,7 +60,7 @@ async function newAssociations(
   );
 }
 
-/** Gives a customer or subscription more tax rates. A refusal must end the unit. */
+/** Gives a customer or subscription more tax rates. */
 export async function storeTaxOverrides(
   unit: Unit,
   entity: TaxedEntity,
@@ -87,8 +87,7 @@ function isAlike(row: TaxAssociationRow, wanted: NewTaxAssociation): boolean {
 
 /**
  * Gives a customer these tax rates in place of all that it has; the record of the customer must be
- * locked. Associations that are asked for again stay, all others are archived. A refusal must end
- * the unit.
+ * locked. Associations that are asked for again stay, all others are archived.
  */
 export async function replaceTaxOverrides(
   unit: Unit,

@@ -76,7 +76,7 @@ type NumberedPrices = {
 };
 
 /** Refuses what would give an owner more than 5,000 live prices; `member` is where they stand. */
-function tooManyRefusal({ now }: Unit, { prices, owners }: NumberedPrices, member: string): void {
+function refuseTooMany({ now }: Unit, { prices, owners }: NumberedPrices, member: string): void {
   for (const [entityId, { live }] of owners) {
     const added = prices.filter(
       ({ entity_id: id, end_date: endMs }) =>
@@ -107,7 +107,7 @@ export async function storePrices(
   if (items.length === 0) return [];
   const entityIds = items.map((price) => price.entity_id);
   const owners = await findPriceOwners(unit.tx, { entityIds, now: unit.now });
-  tooManyRefusal(unit, { prices: items, owners }, member);
+  refuseTooMany(unit, { prices: items, owners }, member);
   const sequences = await numberPrices(unit, entityIds, owners);
   const rows = zip(items, sequences).map(([price, sequence]) => ({ ...price, sequence }));
   return createRecords(unit, PRICES, { items: rows, isBulk });

@@ -26,10 +26,10 @@ export async function lockPrice(unit: Unit, id: string): Promise<LockedPrice> {
 type EndMember = 'end_date' | 'effective_from';
 
 /**
- * Why a price cannot end at an instant: it has ended, another price has taken its place, or the
+ * Refuses that a price ends at an instant where it has ended, another price has taken its place, or the
  * instant does not lie between its start and its present end.
  */
-export async function endRefusal(
+export async function refuseEnd(
   unit: Unit,
   price: PriceRow,
   { endMs, member }: { readonly endMs: InstantMs; readonly member: EndMember },
@@ -84,7 +84,7 @@ export async function removePrice(
     const locked = await lockPrice(unit, id);
     const { price } = locked;
     const endMs = given ?? unit.now;
-    await endRefusal(unit, price, { endMs, member: 'end_date' });
+    await refuseEnd(unit, price, { endMs, member: 'end_date' });
     return endPrice(unit, price, { end_date: endMs });
   });
 }

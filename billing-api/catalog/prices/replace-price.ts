@@ -7,7 +7,7 @@ import type { Unit } from '../../records/unit.js';
 import { withoutArchivedGroups } from '../groups/groups-store.js';
 import { findMetersForUse } from '../meters/meters-store.js';
 import { storePrices } from './create-prices.js';
-import { endPrice, endRefusal, lockPrice } from './end-price.js';
+import { endPrice, refuseEnd, lockPrice } from './end-price.js';
 import { meterRefusal, refusalOfPrice } from './price-request.js';
 import {
   passthroughFromParent,
@@ -55,8 +55,7 @@ async function storeSuccessor(
 }
 
 /**
- * Ends a price and stores its successor from that instant on (docs/domain.md 9.6). A refusal must
- * end the unit.
+ * Ends a price and stores its successor from that instant on (docs/domain.md 9.6).
  */
 export async function replacePrice(
   unit: Unit,
@@ -68,7 +67,7 @@ export async function replacePrice(
   if (owner.status !== 'published')
     throw new Refused(notPublished('owner of the price', owner.status));
   const fromMs = replacement.fromMs ?? unit.now;
-  await endRefusal(unit, price, { endMs: fromMs, member: 'effective_from' });
+  await refuseEnd(unit, price, { endMs: fromMs, member: 'effective_from' });
   await endPrice(unit, price, { end_date: fromMs, lookup_key: null });
   return storeSuccessor(unit, price, replacement);
 }

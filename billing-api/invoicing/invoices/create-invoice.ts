@@ -79,18 +79,18 @@ async function findPublishedCustomer(unit: Unit, id: string): Promise<AnsweredCu
   throw new Refused(notPublished('customer', customer.status));
 }
 
-/** The 404 for a price that a line names and that does not exist; null when all do. */
-async function unknownPrice(unit: Unit, { lines }: GivenInvoiceRequest): Promise<void> {
+/** Refuses a line that names a price that does not exist. */
+async function refuseUnknownPrice(unit: Unit, { lines }: GivenInvoiceRequest): Promise<void> {
   const ids = lines.map(({ priceId }) => priceId).filter((id) => id !== null);
   const prices = await findRecords(unit, PRICES, ids);
   const missing = ids.find((id) => !prices.has(id));
   if (missing !== undefined) throw new Refused(notFound(PRICES.name, missing));
 }
 
-/** The customer of a request, or the refusal of it or of a price that it names. */
+/** The customer of a request; refuses one, or a price, that it names and that is not there. */
 async function findNamed(unit: Unit, request: GivenInvoiceRequest): Promise<AnsweredCustomerRow> {
   const customer = await findPublishedCustomer(unit, request.customerId);
-  await unknownPrice(unit, request);
+  await refuseUnknownPrice(unit, request);
   return customer;
 }
 

@@ -43,8 +43,8 @@ export async function paidOtherwise(
 /** What a gateway can take. */
 const TAKEN = ['CARD', 'ACH', 'PAYMENT_LINK'];
 
-/** Why no gateway takes a payment now; null when one does. */
-async function problemOf(unit: Unit, { payment, invoice }: HeldPayment): Promise<void> {
+/** Refuses a payment that no gateway takes now. */
+async function refuseCharge(unit: Unit, { payment, invoice }: HeldPayment): Promise<void> {
   const { payment_method_type: method, payment_gateway: gateway } = payment;
   const isKnown = TAKEN.includes(method) && (gateway ?? GATEWAY) === GATEWAY;
   if (!isKnown || (await findGatewayConnection(unit)) === null) {
@@ -67,7 +67,7 @@ async function awaitPayment(unit: Unit, invoice: InvoiceRow): Promise<InvoiceRow
  * the gateway says what became of it (docs/domain.md 17.3).
  */
 export async function beginCharge(unit: Unit, held: HeldPayment): Promise<HeldPayment> {
-  await problemOf(unit, held);
+  await refuseCharge(unit, held);
   const invoice = held.invoice === null ? null : await awaitPayment(unit, held.invoice);
   const patch = { payment_gateway: GATEWAY };
   const payment = await updateRecord(unit, PAYMENTS, { row: held.payment, patch });
@@ -81,7 +81,7 @@ export async function beginCharge(unit: Unit, held: HeldPayment): Promise<HeldPa
  * is open, nothing is on its way: the invoice stays as it is (docs/domain.md 17.8).
  */
 export async function beginPage(unit: Unit, held: HeldPayment): Promise<HeldPayment> {
-  await problemOf(unit, held);
+  await refuseCharge(unit, held);
   const { payment, invoice } = held;
   const excess = invoice === null ? null : pageProblem(payment, invoice);
   if (excess !== null) throw new Refused(new Refusal('invalid_operation', excess));

@@ -18,7 +18,7 @@ import {
   type CreateEnvironmentBody,
   type EnvironmentRow,
 } from '../../declarations/platform/environment.resource.js';
-import { limitRefusal } from './environments-store.js';
+import { refuseBeyondLimit } from './environments-store.js';
 
 function readName({ name }: ChangeEnvironmentBody): string | Refusal {
   const reader = new MemberReader();
@@ -56,7 +56,7 @@ export async function createEnvironment(
   if (name instanceof Refusal) return name;
   const { type } = body;
   return writeUnit(dependencies, occasion, async (unit) => {
-    await limitRefusal(unit, type);
+    await refuseBeyondLimit(unit, type);
     return createRecord(unit, ENVIRONMENTS, { name, type });
   });
 }

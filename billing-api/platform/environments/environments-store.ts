@@ -17,8 +17,8 @@ async function countEnvironments({ tx }: Unit, type: EnvironmentType): Promise<n
   return count;
 }
 
-/** Why the tenant may have no further environment of a type; nobody else adds one meanwhile. */
-export async function limitRefusal(unit: Unit, type: EnvironmentType): Promise<void> {
+/** Refuses one environment of a type too many; nobody else adds one meanwhile. */
+export async function refuseBeyondLimit(unit: Unit, type: EnvironmentType): Promise<void> {
   const max = limitsOf(await lockOwnTenant(unit))[`${type}_environments`];
   if ((await countEnvironments(unit, type)) < max) return;
   const message = `the tenant may have ${max} of type ${type}: ask the operator of the installation for a higher limit`;

@@ -69,7 +69,7 @@ function findClock({ tx }: ReadUnit, id: string): Promise<TestClockRow | null> {
 const typeRow = z.object({ type: z.enum(['development', 'production']) });
 
 /** Only a development environment has a clock of its own (docs/domain.md 32.4). */
-async function productionRefusal({ tx, environment }: Unit): Promise<void> {
+async function refuseProduction({ tx, environment }: Unit): Promise<void> {
   const { type } = await tx.one(sql.type(typeRow)`
     SELECT type FROM environments WHERE id = ${environment.environmentId}`);
   if (type === 'development') return;
@@ -114,7 +114,7 @@ export function createTestClock(
   return writeUnit(dependencies, occasion, async (unit) => {
     const found = await existing(unit, { name, instant });
     if (found !== null) return tell(unit, found);
-    await productionRefusal(unit);
+    await refuseProduction(unit);
     const { tenantId, environmentId } = unit.environment;
     const row = await unit.tx.one(sql.type(testClockRow)`
       INSERT INTO test_clocks (tenant_id, environment_id, id, name, now, events_before, created_at)
