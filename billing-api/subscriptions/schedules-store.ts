@@ -21,16 +21,22 @@ export function findPending(
 }
 
 /** Why a change of a subscription must wait: another one is to come. Null when none is. */
-export async function pendingRefusal(
-  unit: StatementUnit,
-  subscriptionId: string,
+export function refusalOfPending(
+  pending: ScheduleRow | null,
   /** The schedule that asks for the change itself. */
-  ownId: string | null,
-): Promise<Refusal | null> {
-  const pending = await findPending(unit, subscriptionId);
+  ownId: string | null = null,
+): Refusal | null {
   if (pending === null || pending.id === ownId) return null;
   const waiting = `the change ${pending.id} is to come; cancel it first`;
   return new Refusal('invalid_operation', waiting);
+}
+
+/** As `refusalOfPending`, of the change that is to come of a subscription. */
+export async function pendingRefusal(
+  unit: StatementUnit,
+  subscriptionId: string,
+): Promise<Refusal | null> {
+  return refusalOfPending(await findPending(unit, subscriptionId));
 }
 
 /** Notes that a schedule was done. */
@@ -103,10 +109,9 @@ export function markCancelled(unit: Unit, id: string): Promise<ScheduleRow | Ref
 /** What becomes of the schedule of a subscription that has ended: it was that, or has no use. */
 export async function closeSchedule(
   unit: Unit,
-  subscriptionId: string,
+  pending: ScheduleRow | null,
   endedAs: ScheduleRow['schedule_type'] | null,
 ): Promise<Refusal | null> {
-  const pending = await findPending(unit, subscriptionId);
   if (pending === null) return null;
   if (pending.schedule_type === endedAs) return markExecuted(unit, pending.id);
   const cancelled = await markCancelled(unit, pending.id);

@@ -61,7 +61,7 @@ async function childRefusal(
     subscription: row,
     terms: { ...terms, isGrouped: true },
   });
-  return parted ?? endedRefusal(unit, row) ?? pendingRefusal(unit, row.id, null);
+  return parted ?? endedRefusal(unit, row) ?? pendingRefusal(unit, row.id);
 }
 
 /** That one invoice cannot bill both, because their periods do not end together. */

@@ -136,7 +136,7 @@ export async function moveTrialEnd(
 ): Promise<MovedTrial | Refusal> {
   const row = await lockRecord(unit, SUBSCRIPTIONS, id);
   if (row?.status !== 'published') return notFound(SUBSCRIPTIONS.name, id);
-  const refusal = (await trialRefusal(unit, row)) ?? (await pendingRefusal(unit, id, null));
+  const refusal = (await trialRefusal(unit, row)) ?? (await pendingRefusal(unit, id));
   const atMs = refusal ?? endOf(unit, row, params);
   if (isRefusal(atMs)) return atMs;
   const loaded = await loadBilledSubscription(unit, id);
