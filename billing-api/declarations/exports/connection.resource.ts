@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SecretPlace } from '../../../runtime/secret-box.js';
 import { json, nullable, oneOf, recordVersion, secretBytes, text } from '../../records/columns.js';
-import type { MetadataDto, PaginationDto, RecordDto } from '../../records/record-dto.js';
+import type { MetadataDto, ListDto, RecordDto } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
 
 const PROVIDERS = ['s3', 'stripe'] as const;
@@ -68,10 +68,7 @@ export interface SyncConfigDto {
   direction: SyncDirection[];
 }
 
-export interface ConnectionListDto {
-  items: ConnectionDto[];
-  pagination: PaginationDto;
-}
+export interface ConnectionListDto extends ListDto<ConnectionDto> {}
 
 /** The access to a bucket. */
 export type S3Secrets = {
