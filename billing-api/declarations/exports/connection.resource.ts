@@ -53,7 +53,7 @@ export function placeOfSecrets(
 /** Where files are exported to, or who takes payments. Its secrets are never answered. */
 export interface ConnectionDto extends RecordDto {
   name: string;
-  provider_type: 's3' | 'stripe';
+  provider_type: (typeof PROVIDERS)[number];
   endpoint_url: string | null;
   /** Null when invoices are not synced. */
   sync_config: SyncConfigDto | null;
@@ -111,7 +111,7 @@ export interface CreateConnectionBody {
    * s3 is any store that speaks the interface of S3; stripe takes payments, and an environment has
    * at most one of it. Other providers are not available yet.
    */
-  provider_type: 's3' | 'stripe';
+  provider_type: (typeof PROVIDERS)[number];
   secrets: ConnectionSecretsBody;
   /**
    * Of stripe: where its interface is, when a service of yours stands before it.

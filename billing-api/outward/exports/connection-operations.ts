@@ -30,6 +30,8 @@ import {
   type ReadDependencies,
   type WriteDependencies,
 } from '../../records/unit.js';
+import type { GatewayKind } from '../../money/gateways/gateway-kind.js';
+import { findGateway } from '../../money/gateways/gateways.js';
 import type { GatewayAccess } from '../../money/gateways/open-gateway.js';
 import { otherAccountRefusal } from './same-account.js';
 import { endpointProblem } from './endpoint-problem.js';
@@ -41,11 +43,11 @@ export type ConnectionDependencies = WriteDependencies &
     readonly arePrivateTargetsAllowed: boolean;
   };
 
-/** The secrets that each provider needs, and those that it may have. */
-const SECRETS = {
-  s3: { needed: ['access_key_id', 'secret_access_key'], possible: ['session_token'] },
-  stripe: { needed: ['secret_key', 'webhook_secret'], possible: [] },
-} as const satisfies Readonly<Record<Provider, object>>;
+/** The secrets that a store needs, and those that it may have. */
+const SECRETS_OF_STORE: GatewayKind['secrets'] = {
+  needed: ['access_key_id', 'secret_access_key'],
+  possible: ['session_token'],
+};
 type Provider = ConnectionRow['provider_type'];
 
 /** Notes secrets that are missing, and those of another provider. */
@@ -54,7 +56,7 @@ function checkSecrets(
   provider: Provider,
   secrets: ConnectionSecretsBody,
 ): void {
-  const { needed, possible } = SECRETS[provider];
+  const { needed, possible } = findGateway(provider)?.secrets ?? SECRETS_OF_STORE;
   const given = Object.keys(secrets);
   for (const name of needed) {
     if (!given.includes(name)) reader.note(`secrets.${name}`, `is required for ${provider}`);

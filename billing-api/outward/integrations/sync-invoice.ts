@@ -30,7 +30,6 @@ import type {
 } from '../../money/gateways/invoice-provider.js';
 import { openInvoiceProvider } from '../../money/gateways/open-gateway.js';
 import { isBeingCharged } from '../../money/payments/begin-charge.js';
-import { GATEWAY } from '../../money/gateways/gateway-name.js';
 import { findOpenPages } from '../../money/payments/payment-pages.js';
 import type { GatewayNeeds } from '../../money/gateway-payments/pending-payment.js';
 import { lockFinalized } from '../../money/payments/settle-invoice.js';
@@ -197,13 +196,13 @@ async function pull({ provider, synced }: Work): Promise<ProviderInvoice | Refus
 /** Records what the provider has received since the last pull as a payment of its own. */
 async function recordPulled(
   unit: Unit,
-  invoice: InvoiceRow,
+  { invoice, gateway }: { readonly invoice: InvoiceRow; readonly gateway: string },
   { id, amounts: there }: ProviderInvoice,
 ): Promise<Refusal | null> {
   const here = amountsOf(invoice, await findPulled(unit, invoice.id));
   const amount = newlyPaidThere(here, there);
   if (!amount.greaterThan(ZERO)) return null;
-  const given = { payment_gateway: GATEWAY, gateway_payment_id: id, amount };
+  const given = { payment_gateway: gateway, gateway_payment_id: id, amount };
   const values = newPayment(invoice, { payment_method_type: 'OFFLINE', ...given });
   const payment = await storePayment(unit, values);
   const done = isRefusal(payment) ? payment : await succeed(unit, { payment, invoice });
@@ -211,9 +210,14 @@ async function recordPulled(
 }
 
 /** Takes over what the provider says of a payment: what is paid is never lowered. */
-async function takeOver(unit: Unit, id: string, told: ProviderInvoice): Promise<Refusal | null> {
+async function takeOver(
+  unit: Unit,
+  { input: { invoiceId: id }, synced: { connection } }: Work,
+  told: ProviderInvoice,
+): Promise<Refusal | null> {
   const row = await lockFinalized(unit, id);
-  const refused = isRefusal(row) ? row : await recordPulled(unit, row, told);
+  const gateway = connection.provider_type;
+  const refused = isRefusal(row) ? row : await recordPulled(unit, { invoice: row, gateway }, told);
   if (refused !== null) return refused;
   const current = await lockFinalized(unit, id);
   const { pdfUrl } = told;
@@ -249,8 +253,7 @@ async function ask(work: Work): Promise<((unit: Unit) => Promise<Refusal | null>
   }
   const told = await pull(work);
   if (isRefusal(told)) return told;
-  return async (unit) =>
-    (await takeOver(unit, input.invoiceId, told)) ?? (await close(unit, input, told));
+  return async (unit) => (await takeOver(unit, work, told)) ?? (await close(unit, input, told));
 }
 
 async function carryOut(
