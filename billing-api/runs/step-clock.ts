@@ -5,13 +5,8 @@ import { instantColumn, noRows } from '../../sql/columns.js';
 import { isOfEnvironment } from '../records/conditions.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
-import {
-  readUnit,
-  writeUnit,
-  type ReadUnit,
-  type Unit,
-  type WriteDependencies,
-} from '../records/unit.js';
+import { readOperation } from '../records/operation.js';
+import { writeUnit, type ReadUnit, type Unit, type WriteDependencies } from '../records/unit.js';
 
 /** A clock on its way. */
 export type Advance = {
@@ -23,18 +18,12 @@ export type Advance = {
 const advanceRow = z.object({ now: instantColumn, advance_to: instantColumn });
 
 /** The advance of a clock that is under way; null when none is. */
-export function findAdvance(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<Advance | null> {
-  return readUnit(dependencies, occasion, async ({ tx }) => {
-    const row = await tx.maybeOne(sql.type(advanceRow)`
+export const findAdvance = readOperation(async ({ tx }, id: string): Promise<Advance | null> => {
+  const row = await tx.maybeOne(sql.type(advanceRow)`
       SELECT now, advance_to FROM test_clocks
       WHERE id = ${id} AND clock_status = 'advancing' AND ${isOfEnvironment}`);
-    return row === null ? null : { id, now: row.now, to: row.advance_to };
-  });
-}
+  return row === null ? null : { id, now: row.now, to: row.advance_to };
+});
 
 const dueRow = z.object({ at: instantColumn.nullable() });
 

@@ -7,12 +7,8 @@ import {
   type Refusal,
   type RequestItems,
 } from '../../records/refusal.js';
-import {
-  readUnit,
-  writeUnit,
-  type ReadDependencies,
-  type WriteDependencies,
-} from '../../records/unit.js';
+import { readOperation } from '../../records/operation.js';
+import { writeUnit, type WriteDependencies } from '../../records/unit.js';
 import { createOwnedPrices } from './create-prices.js';
 import { expandPrice, expandPrices, type ExpandedPrice } from './expand-prices.js';
 import { readPriceBody } from './price-request.js';
@@ -44,17 +40,16 @@ export async function createPrice(
 }
 
 /** GET /prices/{id} and GET /prices/lookup/{lookup_key}, with all that the price refers to. */
-export function readPrice(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  reference: { readonly id: string } | { readonly lookupKey: string },
-): Promise<ExpandedPrice | Refusal> {
-  return readUnit(dependencies, occasion, async (unit) => {
+export const readPrice = readOperation(
+  async (
+    unit,
+    reference: { readonly id: string } | { readonly lookupKey: string },
+  ): Promise<ExpandedPrice | Refusal> => {
     const isById = 'id' in reference;
     const row = isById
       ? await findPrice(unit.tx, reference.id)
       : await findPriceByLookupKey(unit.tx, reference.lookupKey);
     if (row === null) return notFound('price', isById ? reference.id : reference.lookupKey);
     return expandPrice(unit, row);
-  });
-}
+  },
+);

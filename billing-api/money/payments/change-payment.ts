@@ -19,6 +19,7 @@ import { givenOf, MemberReader } from '../../records/member-rules.js';
 import { moveRecord } from '../../records/move-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { writeOperation } from '../../records/operation.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { refund } from './refund-payment.js';
 import { takeFromCustomer } from './credit-customer.js';
@@ -208,12 +209,8 @@ export function processById(
 }
 
 /** Takes away a payment with which nothing has happened. */
-export function removePayment(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  target: ChangeTarget,
-): Promise<PaymentRow | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+export const removePayment = writeOperation(
+  async (unit, target: ChangeTarget): Promise<PaymentRow | Refusal> => {
     const row = await lockRecord(unit, PAYMENTS, target.id);
     if (row === null) return notFound(PAYMENTS.name, target.id);
     const refusal = targetRefusal(PAYMENTS, row, target);
@@ -228,5 +225,5 @@ export function removePayment(
       return new Refusal('invalid_operation', problem);
     }
     return updateRecord(unit, PAYMENTS, { row, patch: { status: 'deleted' } });
-  });
-}
+  },
+);

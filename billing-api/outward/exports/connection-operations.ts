@@ -22,14 +22,10 @@ import { readRecord } from '../../records/find-record.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
-import { searchRecords, type Page } from '../../records/search-records.js';
+import { searchRecords } from '../../records/search-records.js';
 import type { SearchBodyRequest } from '../../records/search-request.js';
-import {
-  readUnit,
-  writeUnit,
-  type ReadDependencies,
-  type WriteDependencies,
-} from '../../records/unit.js';
+import { readOperation, writeOperation } from '../../records/operation.js';
+import { writeUnit, type WriteDependencies } from '../../records/unit.js';
 import type { GatewayKind } from '../../money/gateways/gateway-kind.js';
 import { findGateway } from '../../money/gateways/gateways.js';
 import type { GatewayAccess } from '../../money/gateways/open-gateway.js';
@@ -137,24 +133,14 @@ export async function createConnection(
 }
 
 /** GET /connections. */
-export function listConnections(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  request: SearchBodyRequest,
-): Promise<Page<ConnectionRow> | Refusal> {
-  return readUnit(dependencies, occasion, (unit) =>
-    searchRecords(unit, CONNECTIONS, { request, conditions: [] }),
-  );
-}
+export const listConnections = readOperation((unit, request: SearchBodyRequest) =>
+  searchRecords(unit, CONNECTIONS, { request, conditions: [] }),
+);
 
 /** GET /connections/{id}. */
-export function readConnection(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<ConnectionRow | Refusal> {
-  return readUnit(dependencies, occasion, (unit) => readRecord(unit, CONNECTIONS, id));
-}
+export const readConnection = readOperation((unit, id: string) =>
+  readRecord(unit, CONNECTIONS, id),
+);
 
 /** Why the key of a gateway may not be replaced by this one; null when it may, or stays. */
 async function otherAccount(
@@ -223,12 +209,6 @@ const notUsed = notReferenced(
 );
 
 /** DELETE /connections/{id}: none that a task or a payment needs. */
-export function removeConnection(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<ConnectionRow | Refusal> {
-  return writeUnit(dependencies, occasion, (unit) =>
-    removeRecord(unit, CONNECTIONS, { id, guards: [notUsed, notCharging] }),
-  );
-}
+export const removeConnection = writeOperation((unit, id: string) =>
+  removeRecord(unit, CONNECTIONS, { id, guards: [notUsed, notCharging] }),
+);
