@@ -69,7 +69,7 @@ export function provideDependencies(app: Application, dependencies: ControllerDe
   dependenciesOfApps.set(app, dependencies);
 }
 
-type ControllerType = new (dependencies: ControllerDependencies) => object;
+export type ControllerType = new (dependencies: ControllerDependencies, request: Request) => object;
 
 /**
  * The container that the generated routes ask: a new controller for every request, since one that
@@ -80,5 +80,5 @@ export function iocContainer(request: Request): { get: (type: ControllerType) =>
     dependenciesOfApps.get(request.app),
     'dependencies of the app',
   );
-  return { get: (type) => new type(dependencies) };
+  return { get: (type) => new type(dependencies, request) };
 }

@@ -4,15 +4,11 @@ import { changeRecord, removeRecord, type ChangeTarget } from '../records/change
 import { createRecord } from '../records/create-record.js';
 import { readRecord } from '../records/find-record.js';
 import { givenOf, MemberReader } from '../records/member-rules.js';
-import { invalid, type Refusal } from '../records/refusal.js';
-import { searchRecords, type Page } from '../records/search-records.js';
+import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
+import { searchRecords } from '../records/search-records.js';
 import type { SearchBodyRequest } from '../records/search-request.js';
-import {
-  readUnit,
-  writeUnit,
-  type ReadDependencies,
-  type WriteDependencies,
-} from '../records/unit.js';
+import { readOperation, writeOperation } from '../records/operation.js';
+import { writeUnit, type WriteDependencies } from '../records/unit.js';
 import {
   ALERT_SETTINGS,
   type AlertSettingRow,
@@ -42,24 +38,14 @@ export async function createAlertSetting(
 }
 
 /** GET /alerts/setting/{id}, whatever its status. */
-export function readAlertSetting(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<AlertSettingRow | Refusal> {
-  return readUnit(dependencies, occasion, (unit) => readRecord(unit, ALERT_SETTINGS, id));
-}
+export const readAlertSetting = readOperation((unit, id: string) =>
+  readRecord(unit, ALERT_SETTINGS, id),
+);
 
 /** POST /alerts/setting/search. */
-export function searchAlertSettings(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  request: SearchBodyRequest,
-): Promise<Page<AlertSettingRow> | Refusal> {
-  return readUnit(dependencies, occasion, (unit) =>
-    searchRecords(unit, ALERT_SETTINGS, { request, conditions: [] }),
-  );
-}
+export const searchAlertSettings = readOperation((unit, request: SearchBodyRequest) =>
+  searchRecords(unit, ALERT_SETTINGS, { request, conditions: [] }),
+);
 
 /** PUT /alerts/setting/{id}. */
 export async function changeAlertSetting(
@@ -80,12 +66,6 @@ export async function changeAlertSetting(
 }
 
 /** DELETE /alerts/setting/{id}. */
-export function archiveAlertSetting(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<AlertSettingRow | Refusal> {
-  return writeUnit(dependencies, occasion, (unit) =>
-    removeRecord(unit, ALERT_SETTINGS, { id, guards: [] }),
-  );
-}
+export const archiveAlertSetting = writeOperation((unit, id: string) =>
+  removeRecord(unit, ALERT_SETTINGS, { id, guards: [] }),
+);

@@ -1,21 +1,16 @@
 import {
   Body,
-  Controller,
   Delete,
   Extension,
   Get,
   Path,
   Post,
   Put,
-  Request,
   Route,
   SuccessResponse,
   Tags,
 } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../edge/http-failure.js';
-import { occasionOf } from '../edge/request-context.js';
-import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
+import { ApiController } from '../edge/api-controller.js';
 import type { MessageDto } from '../records/record-dto.js';
 import type { WriteDependencies } from '../records/unit.js';
 import type { SearchBody } from '../records/record-dto.js';
@@ -37,11 +32,7 @@ import {
 
 @Route('v1/alerts/setting')
 @Tags('Alerts')
-export class AlertSettingsController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class AlertSettingsController extends ApiController<WriteDependencies> {
   /**
    * What a subscription, one of its line items or a group spends is watched, every five minutes.
    * @summary Create an alert setting
@@ -54,55 +45,34 @@ export class AlertSettingsController extends Controller {
     notFound: true,
   })
   @SuccessResponse(201, 'Created')
-  public async createAlertSetting(
-    @Request() request: HttpRequest,
-    @Body() body: CreateAlertSettingBody,
-  ): Promise<AlertSettingDto> {
-    const setting = accepted(
-      await createAlertSetting(this.dependencies, occasionOf(request), body),
-    );
-    this.setStatus(201);
-    tagVersion(this, setting.version);
-    return alertSettingToDto(setting);
+  public async createAlertSetting(@Body() body: CreateAlertSettingBody): Promise<AlertSettingDto> {
+    return alertSettingToDto(this.tagged(await this.run(createAlertSetting, body)));
   }
 
   /** @summary Search alert settings */
   @Post('search')
   @Extension('x-operation', { entity: 'alert_setting', access: 'read' })
-  public async searchAlertSettings(
-    @Request() request: HttpRequest,
-    @Body() body: SearchBody,
-  ): Promise<AlertSettingListDto> {
-    const page = accepted(await searchAlertSettings(this.dependencies, occasionOf(request), body));
-    return pageToDto(page, alertSettingToDto);
+  public async searchAlertSettings(@Body() body: SearchBody): Promise<AlertSettingListDto> {
+    return pageToDto(await this.run(searchAlertSettings, body), alertSettingToDto);
   }
 
   /** @summary Read an alert setting */
   @Get('{id}')
   @Extension('x-operation', { entity: 'alert_setting', access: 'read', versioned: true })
-  public async readAlertSetting(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<AlertSettingDto> {
-    const setting = accepted(await readAlertSetting(this.dependencies, occasionOf(request), id));
-    tagReadVersion(this, request, setting.version);
-    return alertSettingToDto(setting);
+  public async readAlertSetting(@Path() id: string): Promise<AlertSettingDto> {
+    return alertSettingToDto(this.matched(await this.run(readAlertSetting, id)));
   }
 
   /** @summary Change an alert setting */
   @Put('{id}')
   @Extension('x-operation', { entity: 'alert_setting', access: 'write', versioned: true })
   public async changeAlertSetting(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: ChangeAlertSettingBody,
   ): Promise<AlertSettingDto> {
-    const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const setting = accepted(
-      await changeAlertSetting(this.dependencies, occasionOf(request), change),
+    return alertSettingToDto(
+      this.tagged(await this.run(changeAlertSetting, this.changeOf(id, body))),
     );
-    tagVersion(this, setting.version);
-    return alertSettingToDto(setting);
   }
 
   /**
@@ -111,11 +81,8 @@ export class AlertSettingsController extends Controller {
    */
   @Delete('{id}')
   @Extension('x-operation', { entity: 'alert_setting', access: 'write' })
-  public async archiveAlertSetting(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<MessageDto> {
-    accepted(await archiveAlertSetting(this.dependencies, occasionOf(request), id));
+  public async archiveAlertSetting(@Path() id: string): Promise<MessageDto> {
+    await this.run(archiveAlertSetting, id);
     return { message: `alert setting ${id} is archived` };
   }
 }

@@ -1,7 +1,5 @@
-import { Controller, Extension, Get, Path, Queries, Request, Route, Tags } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../edge/http-failure.js';
-import { occasionOf } from '../edge/request-context.js';
+import { Extension, Get, Path, Queries, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../edge/api-controller.js';
 import { pageToDto } from '../records/search-records.js';
 import type { ReadDependencies } from '../records/unit.js';
 import type {
@@ -17,11 +15,7 @@ import {
 /** Named first in .config/tsoa.json, or else GET /coupons/{id} would take /coupons/associations. */
 @Route('v1/coupons/associations')
 @Tags('Coupons')
-export class CouponAssociationsController extends Controller {
-  constructor(private readonly dependencies: ReadDependencies) {
-    super();
-  }
-
+export class CouponAssociationsController extends ApiController<ReadDependencies> {
   /**
    * What coupons are attached to, newest first unless sorted otherwise.
    * @summary List coupon associations
@@ -29,20 +23,15 @@ export class CouponAssociationsController extends Controller {
   @Get()
   @Extension('x-operation', { entity: 'coupon', access: 'read' })
   public async listCouponAssociations(
-    @Request() request: HttpRequest,
     @Queries() query: CouponAssociationsQuery,
   ): Promise<CouponAssociationListDto> {
-    const found = listCouponAssociations(this.dependencies, occasionOf(request), query);
-    return pageToDto(accepted(await found), (association) => association);
+    return pageToDto(await this.run(listCouponAssociations, query), (association) => association);
   }
 
   /** @summary Read a coupon association */
   @Get('{id}')
   @Extension('x-operation', { entity: 'coupon', access: 'read' })
-  public async readCouponAssociation(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<CouponAssociationDto> {
-    return accepted(await readCouponAssociation(this.dependencies, occasionOf(request), id));
+  public readCouponAssociation(@Path() id: string): Promise<CouponAssociationDto> {
+    return this.run(readCouponAssociation, id);
   }
 }

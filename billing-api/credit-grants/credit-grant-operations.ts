@@ -8,6 +8,7 @@ import { findRecord, readRecord } from '../records/find-record.js';
 import { isRefusal, Refusal, Refused } from '../records/refusal.js';
 import { searchRecords, type Page } from '../records/search-records.js';
 import type { SearchBodyRequest } from '../records/search-request.js';
+import { readOperation } from '../records/operation.js';
 import {
   readUnit,
   writeUnit,
@@ -51,13 +52,9 @@ export async function createCreditGrant(
 }
 
 /** GET /creditgrants/{id}, whatever its status. */
-export function readCreditGrantById(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<CreditGrantRow | Refusal> {
-  return readUnit(dependencies, occasion, (unit) => readRecord(unit, CREDIT_GRANTS, id));
-}
+export const readCreditGrantById = readOperation((unit, id: string) =>
+  readRecord(unit, CREDIT_GRANTS, id),
+);
 
 /** GET /plans/{id}/creditgrants and GET /addons/{id}/creditgrants. */
 export function listCreditGrantsOf(

@@ -1,6 +1,5 @@
 import {
   Body,
-  Controller,
   Delete,
   Extension,
   Get,
@@ -8,15 +7,11 @@ import {
   Post,
   Put,
   Queries,
-  Request,
   Route,
   SuccessResponse,
   Tags,
 } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../edge/http-failure.js';
-import { occasionOf } from '../edge/request-context.js';
-import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
+import { ApiController } from '../edge/api-controller.js';
 import type { WriteDependencies } from '../records/unit.js';
 import { listRequestFrom, type ListQuery } from '../records/list-request.js';
 import type { MessageDto } from '../records/record-dto.js';
@@ -37,11 +32,7 @@ import {
 } from '../declarations/credit-grants/credit-grant.resource.js';
 
 @Route('v1')
-export class CreditGrantsController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class CreditGrantsController extends ApiController<WriteDependencies> {
   /**
    * Those of a plan or an addon are copied to every subscription that is made with it from then on.
    * @summary Create a credit grant
@@ -55,27 +46,16 @@ export class CreditGrantsController extends Controller {
     versioned: true,
   })
   @SuccessResponse(201, 'Created')
-  public async createCreditGrant(
-    @Request() request: HttpRequest,
-    @Body() body: CreateCreditGrantBody,
-  ): Promise<CreditGrantDto> {
-    const grant = accepted(await createCreditGrant(this.dependencies, occasionOf(request), body));
-    this.setStatus(201);
-    tagVersion(this, grant.version);
-    return creditGrantToDto(grant);
+  public async createCreditGrant(@Body() body: CreateCreditGrantBody): Promise<CreditGrantDto> {
+    return creditGrantToDto(this.tagged(await this.run(createCreditGrant, body)));
   }
 
   /** @summary Read a credit grant */
   @Get('creditgrants/{id}')
   @Tags('Credit grants')
   @Extension('x-operation', { entity: 'credit_grant', access: 'read', versioned: true })
-  public async readCreditGrant(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<CreditGrantDto> {
-    const grant = accepted(await readCreditGrantById(this.dependencies, occasionOf(request), id));
-    tagReadVersion(this, request, grant.version);
-    return creditGrantToDto(grant);
+  public async readCreditGrant(@Path() id: string): Promise<CreditGrantDto> {
+    return creditGrantToDto(this.matched(await this.run(readCreditGrantById, id)));
   }
 
   /** @summary Change a credit grant */
@@ -83,14 +63,12 @@ export class CreditGrantsController extends Controller {
   @Tags('Credit grants')
   @Extension('x-operation', { entity: 'credit_grant', access: 'write', versioned: true })
   public async changeCreditGrant(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: ChangeCreditGrantBody,
   ): Promise<CreditGrantDto> {
-    const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const grant = accepted(await changeCreditGrant(this.dependencies, occasionOf(request), change));
-    tagVersion(this, grant.version);
-    return creditGrantToDto(grant);
+    return creditGrantToDto(
+      this.tagged(await this.run(changeCreditGrant, this.changeOf(id, body))),
+    );
   }
 
   /**
@@ -102,14 +80,10 @@ export class CreditGrantsController extends Controller {
   @Tags('Credit grants')
   @Extension('x-operation', { entity: 'credit_grant', access: 'write' })
   public async removeCreditGrant(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body?: EndCreditGrantBody,
   ): Promise<MessageDto> {
-    const removal = { id, body: body ?? {} };
-    const grant = accepted(
-      await removeCreditGrant(this.dependencies, occasionOf(request), removal),
-    );
+    const grant = await this.run(removeCreditGrant, { id, body: body ?? {} });
     const { status, end_date: end } = creditGrantToDto(grant);
     const what = status === 'published' ? `ends at ${end}` : 'is archived';
     return { message: `credit grant ${id} ${what}` };
@@ -123,11 +97,10 @@ export class CreditGrantsController extends Controller {
   @Tags('Plans')
   @Extension('x-operation', { entity: 'plan', access: 'read' })
   public listPlanCreditGrants(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Queries() query: ListQuery,
   ): Promise<CreditGrantListDto> {
-    return this.list(request, { id, kind: 'plan' }, query);
+    return this.list({ id, kind: 'plan' }, query);
   }
 
   /**
@@ -138,20 +111,19 @@ export class CreditGrantsController extends Controller {
   @Tags('Addons')
   @Extension('x-operation', { entity: 'addon', access: 'read' })
   public listAddonCreditGrants(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Queries() query: ListQuery,
   ): Promise<CreditGrantListDto> {
-    return this.list(request, { id, kind: 'addon' }, query);
+    return this.list({ id, kind: 'addon' }, query);
   }
 
   private async list(
-    request: HttpRequest,
     owner: Pick<Parameters<typeof listCreditGrantsOf>[2], 'id' | 'kind'>,
     query: ListQuery,
   ): Promise<CreditGrantListDto> {
-    const list = { ...listRequestFrom(query), ...owner };
-    const page = accepted(await listCreditGrantsOf(this.dependencies, occasionOf(request), list));
-    return pageToDto(page, creditGrantToDto);
+    return pageToDto(
+      await this.run(listCreditGrantsOf, { ...listRequestFrom(query), ...owner }),
+      creditGrantToDto,
+    );
   }
 }

@@ -1,13 +1,8 @@
 import type { Occasion } from '../records/occasion.js';
 import { changeRecord, type ChangeTarget } from '../records/change-record.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
-import {
-  readUnit,
-  writeUnit,
-  type ReadDependencies,
-  type Unit,
-  type WriteDependencies,
-} from '../records/unit.js';
+import { readOperation } from '../records/operation.js';
+import { writeUnit, type Unit, type WriteDependencies } from '../records/unit.js';
 import { changeIntegrations } from './change-integrations.js';
 import { answeredCustomer, answerWritten, type AnsweredCustomer } from './customer-answer.js';
 import { changedCustomer, newCustomer } from './customer-rules.js';
@@ -35,15 +30,10 @@ export async function createCustomer(
 }
 
 /** GET /customers/{id}, whatever the status, and GET /customers/external/{external_id}. */
-export function readCustomer(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  name: CustomerName,
-): Promise<AnsweredCustomer | Refusal> {
-  return readUnit(dependencies, occasion, async (unit) =>
+export const readCustomer = readOperation(
+  async (unit, name: CustomerName): Promise<AnsweredCustomer | Refusal> =>
     answeredCustomer(await findAnsweredCustomer(unit, name)),
-  );
-}
+);
 
 /** Which customer a change means, and which versions of it the caller has seen (If-Match). */
 export type CustomerTarget = Pick<ChangeTarget, 'isExpected'> & CustomerName;

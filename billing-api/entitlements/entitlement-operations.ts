@@ -7,31 +7,19 @@ import type { SearchBody } from '../records/record-dto.js';
 import type { Refusal } from '../records/refusal.js';
 import type { SearchBodyRequest } from '../records/search-request.js';
 import { searchExpanded, type Page } from '../records/search-records.js';
-import {
-  readUnit,
-  writeUnit,
-  type ReadDependencies,
-  type ReadUnit,
-  type WriteDependencies,
-} from '../records/unit.js';
+import { readOperation, writeOperation } from '../records/operation.js';
+import { readUnit, type ReadDependencies, type ReadUnit } from '../records/unit.js';
 import {
   ENTITLEMENTS,
   entitlementExpansions,
-  type EntitlementRow,
   type ExpandedEntitlement,
   type SearchEntitlementsBody,
 } from '../declarations/entitlements/entitlement.resource.js';
 
 /** GET /entitlements/{id} with all that it refers to, whatever its status. */
-export function readEntitlement(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<ExpandedEntitlement | Refusal> {
-  return readUnit(dependencies, occasion, (unit) =>
-    readExpanded(unit, ENTITLEMENTS, { id, expansions: entitlementExpansions }),
-  );
-}
+export const readEntitlement = readOperation((unit, id: string) =>
+  readExpanded(unit, ENTITLEMENTS, { id, expansions: entitlementExpansions }),
+);
 
 type EntitlementSearch = SearchBodyRequest & Omit<SearchEntitlementsBody, keyof SearchBody>;
 
@@ -49,13 +37,9 @@ function search(unit: ReadUnit, request: EntitlementSearch): Promise<Page<Expand
 }
 
 /** POST /entitlements/search. */
-export function searchEntitlements(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  body: SearchEntitlementsBody,
-): Promise<Page<ExpandedEntitlement> | Refusal> {
-  return readUnit(dependencies, occasion, (unit) => search(unit, body));
-}
+export const searchEntitlements = readOperation((unit, body: SearchEntitlementsBody) =>
+  search(unit, body),
+);
 
 /** GET /plans/{id}/entitlements and GET /addons/{id}/entitlements. */
 export function listEntitlementsOf(
@@ -70,12 +54,6 @@ export function listEntitlementsOf(
 }
 
 /** DELETE /entitlements/{id}: it is archived and counts no more (docs/domain.md 4). */
-export function archiveEntitlement(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<EntitlementRow | Refusal> {
-  return writeUnit(dependencies, occasion, (unit) =>
-    removeRecord(unit, ENTITLEMENTS, { id, guards: [] }),
-  );
-}
+export const archiveEntitlement = writeOperation((unit, id: string) =>
+  removeRecord(unit, ENTITLEMENTS, { id, guards: [] }),
+);

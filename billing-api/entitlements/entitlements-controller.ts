@@ -1,18 +1,15 @@
 import {
   Body,
-  Controller,
   Delete,
   Extension,
   Get,
   Path,
   Post,
   Put,
-  Request,
   Route,
   SuccessResponse,
   Tags,
 } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
 import { assertPresent } from '../../runtime/failure.js';
 import {
   archiveEntitlement,
@@ -33,17 +30,12 @@ import {
   type SearchEntitlementsBody,
 } from '../declarations/entitlements/entitlement.resource.js';
 import { pageToDto } from '../records/search-records.js';
-import { accepted } from '../edge/http-failure.js';
-import { occasionOf } from '../edge/request-context.js';
+import { ApiController } from '../edge/api-controller.js';
 import type { WriteDependencies } from '../records/unit.js';
 
 @Route('v1/entitlements')
 @Tags('Entitlements')
-export class EntitlementsController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class EntitlementsController extends ApiController<WriteDependencies> {
   /**
    * What a plan allows of a feature, or a subscription in place of its plan.
    * @summary Create an entitlement
@@ -52,10 +44,9 @@ export class EntitlementsController extends Controller {
   @Extension('x-operation', { entity: 'entitlement', access: 'write', notFound: true })
   @SuccessResponse(201, 'Created')
   public async createEntitlement(
-    @Request() request: HttpRequest,
     @Body() body: CreateEntitlementBody,
   ): Promise<ExpandedEntitlementDto> {
-    const [entitlement] = await this.store(request, [body], { isBulk: false });
+    const [entitlement] = await this.store([body], { isBulk: false });
     return assertPresent(entitlement, 'the new entitlement');
   }
 
@@ -66,34 +57,24 @@ export class EntitlementsController extends Controller {
   @Post('bulk')
   @Extension('x-operation', { entity: 'entitlement', access: 'write', notFound: true })
   @SuccessResponse(201, 'Created')
-  public async createEntitlements(
-    @Request() request: HttpRequest,
-    @Body() body: CreateEntitlementsBody,
-  ): Promise<EntitlementsDto> {
-    return { items: [...(await this.store(request, body.items, { isBulk: true }))] };
+  public async createEntitlements(@Body() body: CreateEntitlementsBody): Promise<EntitlementsDto> {
+    return { items: [...(await this.store(body.items, { isBulk: true }))] };
   }
 
   /** @summary Search entitlements */
   @Post('search')
   @Extension('x-operation', { entity: 'entitlement', access: 'read' })
   public async searchEntitlements(
-    @Request() request: HttpRequest,
     @Body() body: SearchEntitlementsBody,
   ): Promise<EntitlementListDto> {
-    const page = accepted(await searchEntitlements(this.dependencies, occasionOf(request), body));
-    return pageToDto(page, expandedEntitlementToDto);
+    return pageToDto(await this.run(searchEntitlements, body), expandedEntitlementToDto);
   }
 
   /** @summary Read an entitlement */
   @Get('{id}')
   @Extension('x-operation', { entity: 'entitlement', access: 'read' })
-  public async readEntitlement(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<ExpandedEntitlementDto> {
-    return expandedEntitlementToDto(
-      accepted(await readEntitlement(this.dependencies, occasionOf(request), id)),
-    );
+  public async readEntitlement(@Path() id: string): Promise<ExpandedEntitlementDto> {
+    return expandedEntitlementToDto(await this.run(readEntitlement, id));
   }
 
   /**
@@ -103,14 +84,10 @@ export class EntitlementsController extends Controller {
   @Put('{id}')
   @Extension('x-operation', { entity: 'entitlement', access: 'write' })
   public async changeEntitlement(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: ChangeEntitlementBody,
   ): Promise<ExpandedEntitlementDto> {
-    const change = { id, body };
-    return expandedEntitlementToDto(
-      accepted(await changeEntitlement(this.dependencies, occasionOf(request), change)),
-    );
+    return expandedEntitlementToDto(await this.run(changeEntitlement, { id, body }));
   }
 
   /**
@@ -119,25 +96,16 @@ export class EntitlementsController extends Controller {
    */
   @Delete('{id}')
   @Extension('x-operation', { entity: 'entitlement', access: 'write' })
-  public async archiveEntitlement(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<MessageDto> {
-    accepted(await archiveEntitlement(this.dependencies, occasionOf(request), id));
+  public async archiveEntitlement(@Path() id: string): Promise<MessageDto> {
+    await this.run(archiveEntitlement, id);
     return { message: `entitlement ${id} is archived` };
   }
 
   private async store(
-    request: HttpRequest,
     items: readonly CreateEntitlementBody[],
     { isBulk }: { readonly isBulk: boolean },
   ): Promise<readonly ExpandedEntitlementDto[]> {
-    const stored = await createEntitlements(this.dependencies, occasionOf(request), {
-      items,
-      isBulk,
-    });
-    const entitlements = accepted(stored);
-    this.setStatus(201);
+    const entitlements = await this.run(createEntitlements, { items, isBulk });
     return entitlements.map(expandedEntitlementToDto);
   }
 }

@@ -3,7 +3,7 @@ import type { StoredEvent } from './events-store.js';
 import type { EventPayload } from './event-conflicts-store.js';
 import type { EventConflict } from './read-event-conflicts.js';
 import type { EventsPage } from './read-events.js';
-import type { DateTime, PaginationDto } from '../records/record-dto.js';
+import type { DateTime, ListDto } from '../records/record-dto.js';
 import type { PropertyFiltersBody } from '../usage/usage-dto.js';
 
 /** Property texts; numbers and booleans keep the text they were sent with. */
@@ -137,10 +137,7 @@ export interface EventConflictDto {
   received_at: DateTime;
 }
 
-export interface EventConflictListDto {
-  items: EventConflictDto[];
-  pagination: PaginationDto;
-}
+export interface EventConflictListDto extends ListDto<EventConflictDto> {}
 
 function payloadOfEvent(event: StoredEvent): EventPayload {
   const { customerKey, customerId, eventName, source, properties } = event;

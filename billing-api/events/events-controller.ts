@@ -1,15 +1,5 @@
-import {
-  Body,
-  Controller,
-  Extension,
-  Get,
-  Post,
-  Queries,
-  Request,
-  Route,
-  Tags,
-} from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
+import { Body, Extension, Get, Post, Queries, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../edge/api-controller.js';
 import { readEventConflicts, type ConflictReadDependencies } from './read-event-conflicts.js';
 import { readEventMonitoring, type MonitoringDependencies } from './read-event-monitoring.js';
 import { readEvents, type EventReadDependencies } from './read-events.js';
@@ -26,20 +16,12 @@ import {
   type EventMonitoringQuery,
 } from './event-monitoring-dto.js';
 import type { EventConflictsQuery, EventsQuery } from './event-queries.js';
-import { accepted } from '../edge/http-failure.js';
-import { occasionOf } from '../edge/request-context.js';
 
 @Route('v1/events')
 @Tags('Events')
-export class EventsController extends Controller {
-  constructor(
-    private readonly dependencies: EventReadDependencies &
-      ConflictReadDependencies &
-      MonitoringDependencies,
-  ) {
-    super();
-  }
-
+export class EventsController extends ApiController<
+  EventReadDependencies & ConflictReadDependencies & MonitoringDependencies
+> {
   /**
    * Newest first unless ordered otherwise. Pages are best read by keys: `iter_last_key` of an
    * answer, sent with the next request, gives what follows, whatever comes in meanwhile.
@@ -47,13 +29,11 @@ export class EventsController extends Controller {
    */
   @Get()
   @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy' })
-  public async listEvents(
-    @Request() request: HttpRequest,
-    @Queries() query: EventsQuery,
-  ): Promise<EventListDto> {
-    const occasion = occasionOf(request);
-    const page = accepted(await readEvents(this.dependencies, occasion, query));
-    return eventsPageToDto(page, occasion.environment.environmentId);
+  public async listEvents(@Queries() query: EventsQuery): Promise<EventListDto> {
+    return eventsPageToDto(
+      await this.run(readEvents, query),
+      this.occasion.environment.environmentId,
+    );
   }
 
   /**
@@ -62,13 +42,11 @@ export class EventsController extends Controller {
    */
   @Post('query')
   @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy' })
-  public async queryEvents(
-    @Request() request: HttpRequest,
-    @Body() body: EventsQueryBody,
-  ): Promise<EventListDto> {
-    const occasion = occasionOf(request);
-    const page = accepted(await readEvents(this.dependencies, occasion, body));
-    return eventsPageToDto(page, occasion.environment.environmentId);
+  public async queryEvents(@Body() body: EventsQueryBody): Promise<EventListDto> {
+    return eventsPageToDto(
+      await this.run(readEvents, body),
+      this.occasion.environment.environmentId,
+    );
   }
 
   /**
@@ -77,11 +55,8 @@ export class EventsController extends Controller {
    */
   @Get('conflicts')
   @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy' })
-  public async listConflicts(
-    @Request() request: HttpRequest,
-    @Queries() query: EventConflictsQuery,
-  ): Promise<EventConflictListDto> {
-    const page = accepted(await readEventConflicts(this.dependencies, occasionOf(request), query));
+  public async listConflicts(@Queries() query: EventConflictsQuery): Promise<EventConflictListDto> {
+    const page = await this.run(readEventConflicts, query);
     const { limit, offset, total } = page;
     return { items: page.conflicts.map(conflictToDto), pagination: { limit, offset, total } };
   }
@@ -92,11 +67,7 @@ export class EventsController extends Controller {
    */
   @Get('monitoring')
   @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy' })
-  public async readMonitoring(
-    @Request() request: HttpRequest,
-    @Queries() query: EventMonitoringQuery,
-  ): Promise<EventMonitoringDto> {
-    const occasion = occasionOf(request);
-    return monitoringToDto(accepted(await readEventMonitoring(this.dependencies, occasion, query)));
+  public async readMonitoring(@Queries() query: EventMonitoringQuery): Promise<EventMonitoringDto> {
+    return monitoringToDto(await this.run(readEventMonitoring, query));
   }
 }

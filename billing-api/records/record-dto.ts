@@ -49,6 +49,12 @@ export interface PaginationDto {
   total_is_lower_bound?: true;
 }
 
+/** A page of records. */
+export interface ListDto<Item> {
+  items: Item[];
+  pagination: PaginationDto;
+}
+
 /** The answer to a refused request. */
 export interface ErrorDto {
   code:

@@ -6,8 +6,8 @@ import { formatInstant } from '../../contract/instant.js';
 import type { Columns } from './columns.js';
 import { allOf, isOfScope, type Conditions } from './conditions.js';
 import { expandRecords, type Expanded, type Expansions } from './expand-record.js';
-import type { PaginationDto } from './record-dto.js';
-import { accept } from './refusal.js';
+import type { ListDto, PaginationDto } from './record-dto.js';
+import { isRefusal, type Refusal, accept } from './refusal.js';
 import type { ColumnName, Resource, RowOf } from './resource.js';
 import {
   readSearch,
@@ -223,6 +223,6 @@ export async function searchRecords<C extends Columns>(
 export async function pageToDto<Item, Dto>(
   { items, pagination }: Page<Item>,
   toDto: (item: Item) => Dto,
-): Promise<{ items: Dto[]; pagination: PaginationDto }> {
+): Promise<ListDto<Dto>> {
   return { items: await mapInTurns(items, toDto), pagination };
 }

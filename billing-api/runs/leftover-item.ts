@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatInstant } from '../../contract/instant.js';
 import { instantColumn } from '../../sql/columns.js';
-import { instantToDto, type DateTime, type PaginationDto } from '../records/record-dto.js';
+import { instantToDto, type DateTime, type ListDto } from '../records/record-dto.js';
 
 const KINDS = [
   ...(['late_renewal', 'late_draft', 'held_draft', 'missing_invoice'] as const),
@@ -54,10 +54,7 @@ export interface LeftoverDto {
   job_id: string | null;
 }
 
-export interface LeftoverListDto {
-  items: LeftoverDto[];
-  pagination: PaginationDto;
-}
+export interface LeftoverListDto extends ListDto<LeftoverDto> {}
 
 export function leftoverToDto(row: LeftoverRow): LeftoverDto {
   return {

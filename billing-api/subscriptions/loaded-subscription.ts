@@ -7,15 +7,10 @@ import { groupBy } from '../../runtime/group-by.js';
 import type { InvoiceRow } from '../declarations/invoices/invoice.resource.js';
 import type { LedgerPeriod } from '../domain/periods/period-ledger.js';
 import type { SubscriptionTerms } from '../domain/invoice/subscription-terms.js';
-import type { Occasion } from '../records/occasion.js';
-import { accept, notFound, type Refusal, Refused } from '../records/refusal.js';
+import { notFound, type Refusal, Refused, accept } from '../records/refusal.js';
 import { findRecords } from '../records/find-record.js';
-import {
-  readUnit,
-  type ReadDependencies,
-  type ReadUnit,
-  type StatementUnit,
-} from '../records/unit.js';
+import { readOperation } from '../records/operation.js';
+import type { ReadUnit, StatementUnit } from '../records/unit.js';
 import { ruledBy } from './children-store.js';
 import { subscriptionCommitmentFrom } from './lines/stored-commitments.js';
 import { findPeriods } from './periods/periods-store.js';
@@ -135,10 +130,4 @@ export async function loadBilledSubscription(
 }
 
 /** As `loadSubscription`, in a unit of its own. */
-export function readSubscription(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<LoadedSubscription | Refusal> {
-  return readUnit(dependencies, occasion, (unit) => loadSubscription(unit, id));
-}
+export const readSubscription = readOperation((unit, id: string) => loadSubscription(unit, id));

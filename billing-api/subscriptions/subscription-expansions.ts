@@ -20,7 +20,7 @@ import {
 import { refersTo, type Expansions } from '../records/expand-record.js';
 import { phaseToDto, type PhaseDto } from '../declarations/subscriptions/phase.resource.js';
 import { pauseToDto, type PauseDto } from '../declarations/subscriptions/pause.resource.js';
-import type { PaginationDto } from '../records/record-dto.js';
+import type { ListDto } from '../records/record-dto.js';
 import {
   lineItemToDto,
   type LineItemDto,
@@ -56,10 +56,7 @@ export interface ExpandedSubscriptionDto
   line_items?: LineItemDto[] | null;
 }
 
-export interface SubscriptionListDto {
-  items: ExpandedSubscriptionDto[];
-  pagination: PaginationDto;
-}
+export interface SubscriptionListDto extends ListDto<ExpandedSubscriptionDto> {}
 
 export const SUBSCRIPTION_EXPANSIONS: Expansions<SubscriptionRow, SubscriptionExpansionsDto> = {
   customer: refersTo('customer_id', ANSWERED_CUSTOMERS, customerToDto),

@@ -1,19 +1,6 @@
-import {
-  Body,
-  Controller,
-  Extension,
-  Get,
-  Path,
-  Post,
-  Put,
-  Request,
-  Route,
-  Tags,
-} from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../edge/http-failure.js';
-import { occasionOf } from '../edge/request-context.js';
-import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
+import { Body, Extension, Get, Path, Post, Put, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../edge/api-controller.js';
+import { tagReadVersion, tagVersion } from '../edge/versions.js';
 import type { WriteDependencies } from '../records/unit.js';
 import { changeSubscription, type ChangeSubscriptionMembersBody } from './change-subscription.js';
 import { readSubscription } from './loaded-subscription.js';
@@ -27,30 +14,20 @@ import type { SearchSubscriptionsBody } from './subscription-search.js';
 
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
-export class SubscriptionsController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class SubscriptionsController extends ApiController<WriteDependencies> {
   /** @summary Search subscriptions */
   @Post('search')
   @Extension('x-operation', { entity: 'subscription', access: 'read' })
-  public async searchSubscriptions(
-    @Request() request: HttpRequest,
-    @Body() body: SearchSubscriptionsBody,
-  ): Promise<SubscriptionListDto> {
-    return accepted(await searchSubscriptions(this.dependencies, occasionOf(request), body));
+  public searchSubscriptions(@Body() body: SearchSubscriptionsBody): Promise<SubscriptionListDto> {
+    return this.run(searchSubscriptions, body);
   }
 
   /** @summary Read a subscription with its line items */
   @Get('{id}')
   @Extension('x-operation', { entity: 'subscription', access: 'read', versioned: true })
-  public async readSubscription(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<ExpandedSubscriptionDto> {
-    const found = accepted(await readSubscription(this.dependencies, occasionOf(request), id));
-    tagReadVersion(this, request, found.subscription.version);
+  public async readSubscription(@Path() id: string): Promise<ExpandedSubscriptionDto> {
+    const found = await this.run(readSubscription, id);
+    tagReadVersion(this, this.request, found.subscription.version);
     return loadedSubscriptionToDto(found);
   }
 
@@ -61,13 +38,10 @@ export class SubscriptionsController extends Controller {
   @Put('{id}')
   @Extension('x-operation', { entity: 'subscription', access: 'write', versioned: true })
   public async changeSubscription(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: ChangeSubscriptionMembersBody,
   ): Promise<ExpandedSubscriptionDto> {
-    const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const changed = await changeSubscription(this.dependencies, occasionOf(request), change);
-    const loaded = accepted(changed);
+    const loaded = await this.run(changeSubscription, this.changeOf(id, body));
     tagVersion(this, loaded.subscription.version);
     return loadedSubscriptionToDto(loaded);
   }

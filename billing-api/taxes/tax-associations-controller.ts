@@ -1,21 +1,6 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Extension,
-  Get,
-  Path,
-  Post,
-  Put,
-  Queries,
-  Request,
-  Route,
-  Tags,
-} from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../edge/http-failure.js';
-import { occasionOf } from '../edge/request-context.js';
-import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
+import { Body, Delete, Extension, Get, Path, Post, Put, Queries, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../edge/api-controller.js';
+import { tagReadVersion, tagVersion } from '../edge/versions.js';
 import type { WriteDependencies } from '../records/unit.js';
 import { pageToDto } from '../records/search-records.js';
 import {
@@ -37,21 +22,14 @@ import {
 
 @Route('v1/taxes/associations')
 @Tags('Taxes')
-export class TaxAssociationsController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class TaxAssociationsController extends ApiController<WriteDependencies> {
   /** @summary Create a tax association */
   @Post()
   @Extension('x-operation', { entity: 'tax', access: 'write', versioned: true, notFound: true })
   public async createTaxAssociation(
-    @Request() request: HttpRequest,
     @Body() body: CreateTaxAssociationBody,
   ): Promise<TaxAssociationDto> {
-    const created = accepted(
-      await createTaxAssociation(this.dependencies, occasionOf(request), body),
-    );
+    const created = await this.run(createTaxAssociation, body);
     tagVersion(this, created.association.version);
     return taxAssociationToDto(created);
   }
@@ -63,22 +41,17 @@ export class TaxAssociationsController extends Controller {
   @Get()
   @Extension('x-operation', { entity: 'tax', access: 'read' })
   public async listTaxAssociations(
-    @Request() request: HttpRequest,
     @Queries() query: TaxAssociationsQuery,
   ): Promise<TaxAssociationListDto> {
-    const page = accepted(await listTaxAssociations(this.dependencies, occasionOf(request), query));
-    return pageToDto(page, taxAssociationToDto);
+    return pageToDto(await this.run(listTaxAssociations, query), taxAssociationToDto);
   }
 
   /** @summary Read a tax association */
   @Get('{id}')
   @Extension('x-operation', { entity: 'tax', access: 'read', versioned: true })
-  public async readTaxAssociation(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<TaxAssociationDto> {
-    const found = accepted(await readTaxAssociation(this.dependencies, occasionOf(request), id));
-    tagReadVersion(this, request, found.association.version);
+  public async readTaxAssociation(@Path() id: string): Promise<TaxAssociationDto> {
+    const found = await this.run(readTaxAssociation, id);
+    tagReadVersion(this, this.request, found.association.version);
     return taxAssociationToDto(found);
   }
 
@@ -86,14 +59,10 @@ export class TaxAssociationsController extends Controller {
   @Put('{id}')
   @Extension('x-operation', { entity: 'tax', access: 'write', versioned: true })
   public async changeTaxAssociation(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: ChangeTaxAssociationBody,
   ): Promise<TaxAssociationDto> {
-    const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const changed = accepted(
-      await changeTaxAssociation(this.dependencies, occasionOf(request), change),
-    );
+    const changed = await this.run(changeTaxAssociation, this.changeOf(id, body));
     tagVersion(this, changed.association.version);
     return taxAssociationToDto(changed);
   }
@@ -104,13 +73,8 @@ export class TaxAssociationsController extends Controller {
    */
   @Delete('{id}')
   @Extension('x-operation', { entity: 'tax', access: 'write' })
-  public async archiveTaxAssociation(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<ArchivedTaxAssociationDto> {
-    const removed = accepted(
-      await archiveTaxAssociation(this.dependencies, occasionOf(request), id),
-    );
+  public async archiveTaxAssociation(@Path() id: string): Promise<ArchivedTaxAssociationDto> {
+    const removed = await this.run(archiveTaxAssociation, id);
     return { ...taxAssociationToDto(removed), message: `tax association ${id} is archived` };
   }
 }

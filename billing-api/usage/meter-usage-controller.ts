@@ -1,18 +1,12 @@
-import { Body, Controller, Extension, Post, Request, Route, Tags } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
+import { Body, Extension, Post, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../edge/api-controller.js';
 import { queryMeterUsage } from './query-meter-usage.js';
 import { meterUsageToDto, type MeterUsageQueryBody, type MeterUsageQueryDto } from './usage-dto.js';
-import { accepted } from '../edge/http-failure.js';
-import { occasionOf } from '../edge/request-context.js';
 import type { UsageReadDependencies } from './usage-customers.js';
 
 @Route('v1/meter-usage')
 @Tags('Usage')
-export class MeterUsageController extends Controller {
-  constructor(private readonly dependencies: UsageReadDependencies) {
-    super();
-  }
-
+export class MeterUsageController extends ApiController<UsageReadDependencies> {
   /**
    * De-duplicated usage of several meters, of some customers together or of all, as invoices see
    * it.
@@ -20,13 +14,8 @@ export class MeterUsageController extends Controller {
    */
   @Post('query')
   @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy', notFound: true })
-  public async queryMeterUsage(
-    @Request() request: HttpRequest,
-    @Body() body: MeterUsageQueryBody,
-  ): Promise<MeterUsageQueryDto> {
-    const { items, dataUntil } = accepted(
-      await queryMeterUsage(this.dependencies, occasionOf(request), body),
-    );
+  public async queryMeterUsage(@Body() body: MeterUsageQueryBody): Promise<MeterUsageQueryDto> {
+    const { items, dataUntil } = await this.run(queryMeterUsage, body);
     return meterUsageToDto({ items, dataUntil });
   }
 }

@@ -1,5 +1,5 @@
-import { Body, Controller, Extension, Post, Request, Route, Tags } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
+import { Body, Extension, Post, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../edge/api-controller.js';
 import { readEventUsage } from './read-event-usage.js';
 import { readMeterUsage } from './read-meter-usage.js';
 import {
@@ -8,17 +8,11 @@ import {
   type MeterUsageBody,
   type UsageDto,
 } from './usage-dto.js';
-import { accepted } from '../edge/http-failure.js';
-import { occasionOf } from '../edge/request-context.js';
 import type { UsageReadDependencies } from './usage-customers.js';
 
 @Route('v1/events/usage')
 @Tags('Usage')
-export class UsageController extends Controller {
-  constructor(private readonly dependencies: UsageReadDependencies) {
-    super();
-  }
-
+export class UsageController extends ApiController<UsageReadDependencies> {
   /**
    * De-duplicated usage of a meter, as invoices see it: with the meter's filters and reset rule.
    * Without a customer it is that of all customers.
@@ -26,11 +20,8 @@ export class UsageController extends Controller {
    */
   @Post('meter')
   @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy', notFound: true })
-  public async readMeterUsage(
-    @Request() request: HttpRequest,
-    @Body() body: MeterUsageBody,
-  ): Promise<UsageDto> {
-    return usageToDto(accepted(await readMeterUsage(this.dependencies, occasionOf(request), body)));
+  public async readMeterUsage(@Body() body: MeterUsageBody): Promise<UsageDto> {
+    return usageToDto(await this.run(readMeterUsage, body));
   }
 
   /**
@@ -40,10 +31,7 @@ export class UsageController extends Controller {
    */
   @Post()
   @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy', notFound: true })
-  public async readEventUsage(
-    @Request() request: HttpRequest,
-    @Body() body: EventUsageBody,
-  ): Promise<UsageDto> {
-    return usageToDto(accepted(await readEventUsage(this.dependencies, occasionOf(request), body)));
+  public async readEventUsage(@Body() body: EventUsageBody): Promise<UsageDto> {
+    return usageToDto(await this.run(readEventUsage, body));
   }
 }

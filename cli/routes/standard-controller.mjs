@@ -17,8 +17,7 @@ function routeOf(declared, kind) {
     (column) => 'isRaisedByChange' in column,
   );
   const withId = '@Path() id: string';
-  const call = (operation, last) =>
-    `${constant}.${operation}(this.dependencies, occasionOf(request), ${last})`;
+  const call = (operation, last) => `await this.run(${constant}.${operation}, ${last})`;
   const { readBy, remove } = routes;
   const parameter = readBy?.path.replace(/^.*\{(\w+)\}$/, '$1');
   const verb = resource.removal === 'archived' ? 'archive' : 'delete';
@@ -34,7 +33,7 @@ function routeOf(declared, kind) {
       status: [201, 'Created'],
       given: `@Body() body: Create${Type}Body`,
       answer: one.name,
-      run: `answerCreated(this, ${call('create', 'body')})`,
+      run: `return this.tagged(${call('create', 'body')}).dto;`,
     },
     search: {
       http: "Post('search')",
@@ -43,7 +42,7 @@ function routeOf(declared, kind) {
       summary: `Search ${plural}`,
       given: `@Body() body: Search${Types}Body`,
       answer: list.name,
-      run: `answerPage(${call('search', 'body')})`,
+      run: `return pageToDto(${call('search', 'body')}, (dto) => dto);`,
     },
     list: {
       http: 'Get()',
@@ -53,7 +52,7 @@ function routeOf(declared, kind) {
       summary: `List ${plural}`,
       given: '@Queries() query: ListQuery',
       answer: list.name,
-      run: `answerPage(${call('search', 'listRequestFrom(query)')})`,
+      run: `return pageToDto(${call('search', 'listRequestFrom(query)')}, (dto) => dto);`,
     },
     readBy: readBy && {
       http: `Get('${readBy.path}')`,
@@ -63,7 +62,7 @@ function routeOf(declared, kind) {
       summary: `Read ${withArticle(name)} by its ${parameter.replaceAll('_', ' ')}`,
       given: `@Path() ${parameter}: string`,
       answer: one.name,
-      run: `answerRead(this, request, ${call('readBy', parameter)})`,
+      run: `return this.matched(${call('readBy', parameter)}).dto;`,
     },
     read: {
       http: "Get('{id}')",
@@ -73,7 +72,7 @@ function routeOf(declared, kind) {
       summary: `Read ${withArticle(name)}`,
       given: withId,
       answer: one.name,
-      run: `answerRead(this, request, ${call('read', 'id')})`,
+      run: `return this.matched(${call('read', 'id')}).dto;`,
     },
     change: {
       http: "Put('{id}')",
@@ -83,7 +82,7 @@ function routeOf(declared, kind) {
       summary: `Change ${withArticle(name)}`,
       given: `${withId}, @Body() body: Change${Type}Body`,
       answer: one.name,
-      run: `answerChanged(this, ${call('change', '{ target: { id, isExpected: expectedVersions(request) }, body }')})`,
+      run: `return this.tagged(${call('change', 'this.changeOf(id, body)')}).dto;`,
     },
     remove: {
       http: "Delete('{id}')",
@@ -94,8 +93,8 @@ function routeOf(declared, kind) {
       status: hasMessage ? undefined : [204, pascal(resource.removal)],
       answer: hasMessage ? 'MessageDto' : 'void',
       run: hasMessage
-        ? `answerMessage(${removal}, \`${name} \${id} is ${resource.removal}\`)`
-        : `answerNothing(${removal})`,
+        ? `${removal};\n    return { message: \`${name} \${id} is ${resource.removal}\` };`
+        : `${removal};`,
     },
   }[kind];
 }
@@ -113,8 +112,8 @@ function methodOf(declared, kind) {
     `  @${route.http}`,
     `  @Extension('x-operation', { entity: '${entity}', access: '${route.access}'${versioned} })`,
     ...(route.status ? [`  @SuccessResponse(${route.status[0]}, '${route.status[1]}')`] : []),
-    `  public ${id}(@Request() request: HttpRequest, ${route.given}): Promise<${route.answer}> {`,
-    `    return ${route.run};`,
+    `  public async ${id}(${route.given}): Promise<${route.answer}> {`,
+    `    ${route.run}`,
     '  }',
     '',
   ];
@@ -151,32 +150,19 @@ export function controllerModule(declared) {
     ...checksOf(declared),
     `@Route('v1/${routes.path}')`,
     `@Tags('${routes.tag}')`,
-    `export class ${Types}Controller extends Controller {`,
-    '  constructor(private readonly dependencies: WriteDependencies) {',
-    '    super();',
-    '  }',
-    '',
+    `export class ${Types}Controller extends ApiController<WriteDependencies> {`,
     ...KINDS.filter((kind) => routes[kind] !== undefined).flatMap((kind) =>
       methodOf(declared, kind),
     ),
     '}',
     '',
   ].join('\n');
-  const decorators =
-    'Body Delete Extension Get Path Post Put Queries Request Route SuccessResponse Tags';
+  const decorators = 'Body Delete Extension Get Path Post Put Queries Route SuccessResponse Tags';
   const used = decorators.split(' ').filter((name) => body.includes(`@${name}(`));
   const values = {
-    'edge/request-context.js': ['occasionOf'],
-    'edge/standard-answers.js': [
-      'answerChanged',
-      'answerCreated',
-      'answerMessage',
-      'answerNothing',
-      'answerPage',
-      'answerRead',
-    ],
-    'edge/versions.js': ['expectedVersions'],
+    'edge/api-controller.js': ['ApiController'],
     'records/list-request.js': ['listRequestFrom'],
+    'records/search-records.js': ['pageToDto'],
   };
   const types = {
     'records/list-request.js': ['ListQuery'],
@@ -193,8 +179,7 @@ export function controllerModule(declared) {
   }
   const lines = [
     headerOf(file),
-    `import { ${['Controller', ...used].join(', ')} } from '@tsoa/runtime';`,
-    "import type { Request as HttpRequest } from 'express';",
+    `import { ${used.join(', ')} } from '@tsoa/runtime';`,
     `import { ${constant} } from '../../${file}';`,
     ...importsOf(body, values, 'import'),
     ...importsOf(body, types),

@@ -98,7 +98,7 @@ describe('the controller of a declaration', () => {
 
   it('has the routes that are declared, and no other', () => {
     expect(name).toBe('online-shops-controller.ts');
-    const methods = [...text.matchAll(/ {2}public (\w+)\(/g)].map(([, method]) => method);
+    const methods = [...text.matchAll(/ {2}public async (\w+)\(/g)].map(([, method]) => method);
     expect(methods).toEqual([
       'createOnlineShop',
       'searchOnlineShops',

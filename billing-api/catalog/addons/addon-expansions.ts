@@ -1,5 +1,5 @@
 import type { Expansions } from '../../records/expand-record.js';
-import type { PaginationDto } from '../../records/record-dto.js';
+import type { ListDto } from '../../records/record-dto.js';
 import {
   expandEntitlements,
   type EntitlementsOfOwnerDto,
@@ -21,10 +21,7 @@ export interface AddonExpansionsDto extends EntitlementsOfOwnerDto {
 
 export interface ExpandedAddonDto extends AddonDto, AddonExpansionsDto {}
 
-export interface AddonListDto {
-  items: ExpandedAddonDto[];
-  pagination: PaginationDto;
-}
+export interface AddonListDto extends ListDto<ExpandedAddonDto> {}
 
 /** What belongs to addons at one instant. */
 export function addonExpansions(query: LivePricesQuery): Expansions<AddonRow, AddonExpansionsDto> {

@@ -4,6 +4,7 @@ import { createRecord } from '../../records/create-record.js';
 import { expandRecord, readExpanded } from '../../records/expand-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { searchExpanded, type Page } from '../../records/search-records.js';
+import { readOperation } from '../../records/operation.js';
 import {
   readUnit,
   writeUnit,
@@ -38,15 +39,9 @@ export async function createFeature(
 }
 
 /** GET /features/{id} with its meter, whatever its status. */
-export function readFeature(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<ExpandedFeature | Refusal> {
-  return readUnit(dependencies, occasion, (unit) =>
-    readExpanded(unit, FEATURES, { id, expansions: featureExpansions }),
-  );
-}
+export const readFeature = readOperation((unit, id: string) =>
+  readExpanded(unit, FEATURES, { id, expansions: featureExpansions }),
+);
 
 /** POST /features/search. */
 export function searchFeatures(

@@ -1,18 +1,16 @@
 import {
   Body,
-  Controller,
   Delete,
   Extension,
   Get,
   Path,
   Post,
   Put,
-  Request,
   Route,
   SuccessResponse,
   Tags,
 } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
+import { ApiController } from '../../edge/api-controller.js';
 import { archiveFeature, changeFeature } from './change-feature.js';
 import { cloneFeature } from './clone-feature.js';
 import { createFeature, readFeature, searchFeatures } from './feature-operations.js';
@@ -26,19 +24,12 @@ import type {
 } from '../../declarations/catalog/feature.resource.js';
 import { expandedFeatureToDto } from './feature-expansions.js';
 import { pageToDto } from '../../records/search-records.js';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
-import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import type { MessageDto } from '../../records/record-dto.js';
 
 @Route('v1/features')
 @Tags('Features')
-export class FeaturesController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class FeaturesController extends ApiController<WriteDependencies> {
   /**
    * A metered feature names a meter, or brings a new one that is created with it.
    * @summary Create a feature
@@ -51,37 +42,22 @@ export class FeaturesController extends Controller {
     notFound: true,
   })
   @SuccessResponse(201, 'Created')
-  public async createFeature(
-    @Request() request: HttpRequest,
-    @Body() body: CreateFeatureBody,
-  ): Promise<ExpandedFeatureDto> {
-    const feature = accepted(await createFeature(this.dependencies, occasionOf(request), body));
-    this.setStatus(201);
-    tagVersion(this, feature.row.version);
-    return expandedFeatureToDto(feature);
+  public async createFeature(@Body() body: CreateFeatureBody): Promise<ExpandedFeatureDto> {
+    return expandedFeatureToDto(this.tagged(await this.run(createFeature, body)));
   }
 
   /** @summary Search features */
   @Post('search')
   @Extension('x-operation', { entity: 'feature', access: 'read' })
-  public async searchFeatures(
-    @Request() request: HttpRequest,
-    @Body() body: SearchFeaturesBody,
-  ): Promise<FeatureListDto> {
-    const page = accepted(await searchFeatures(this.dependencies, occasionOf(request), body));
-    return pageToDto(page, expandedFeatureToDto);
+  public async searchFeatures(@Body() body: SearchFeaturesBody): Promise<FeatureListDto> {
+    return pageToDto(await this.run(searchFeatures, body), expandedFeatureToDto);
   }
 
   /** @summary Read a feature with its meter */
   @Get('{id}')
   @Extension('x-operation', { entity: 'feature', access: 'read', versioned: true })
-  public async readFeature(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<ExpandedFeatureDto> {
-    const feature = accepted(await readFeature(this.dependencies, occasionOf(request), id));
-    tagReadVersion(this, request, feature.row.version);
-    return expandedFeatureToDto(feature);
+  public async readFeature(@Path() id: string): Promise<ExpandedFeatureDto> {
+    return expandedFeatureToDto(this.matched(await this.run(readFeature, id)));
   }
 
   /**
@@ -96,14 +72,12 @@ export class FeaturesController extends Controller {
     notFound: true,
   })
   public async changeFeature(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: ChangeFeatureBody,
   ): Promise<ExpandedFeatureDto> {
-    const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const feature = accepted(await changeFeature(this.dependencies, occasionOf(request), change));
-    tagVersion(this, feature.row.version);
-    return expandedFeatureToDto(feature);
+    return expandedFeatureToDto(
+      this.tagged(await this.run(changeFeature, this.changeOf(id, body))),
+    );
   }
 
   /**
@@ -113,11 +87,8 @@ export class FeaturesController extends Controller {
    */
   @Delete('{id}')
   @Extension('x-operation', { entity: 'feature', access: 'write' })
-  public async archiveFeature(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<MessageDto> {
-    accepted(await archiveFeature(this.dependencies, occasionOf(request), id));
+  public async archiveFeature(@Path() id: string): Promise<MessageDto> {
+    await this.run(archiveFeature, id);
     return { message: `feature ${id} is archived` };
   }
 
@@ -129,14 +100,9 @@ export class FeaturesController extends Controller {
   @Extension('x-operation', { entity: 'feature', access: 'write', versioned: true })
   @SuccessResponse(201, 'Created')
   public async cloneFeature(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: CloneFeatureBody,
   ): Promise<ExpandedFeatureDto> {
-    const copy = await cloneFeature(this.dependencies, occasionOf(request), { id, body });
-    const feature = accepted(copy);
-    this.setStatus(201);
-    tagVersion(this, feature.row.version);
-    return expandedFeatureToDto(feature);
+    return expandedFeatureToDto(this.tagged(await this.run(cloneFeature, { id, body })));
   }
 }

@@ -5,24 +5,13 @@ import { readRecord } from '../../records/find-record.js';
 import type { Refusal } from '../../records/refusal.js';
 import type { SearchBodyRequest } from '../../records/search-request.js';
 import { searchRecords, type Page } from '../../records/search-records.js';
-import {
-  readUnit,
-  writeUnit,
-  type ReadDependencies,
-  type Unit,
-  type WriteDependencies,
-} from '../../records/unit.js';
+import { readOperation, writeOperation } from '../../records/operation.js';
+import { readUnit, type ReadDependencies, type Unit } from '../../records/unit.js';
 import { METERS, type MeterRow } from '../../declarations/catalog/meter.resource.js';
 import { endDefinition, isStillPriced } from './meters-store.js';
 
 /** GET /meters/{id}, whatever its status. */
-export function readMeter(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<MeterRow | Refusal> {
-  return readUnit(dependencies, occasion, (unit) => readRecord(unit, METERS, id));
-}
+export const readMeter = readOperation((unit, id: string) => readRecord(unit, METERS, id));
 
 /** GET /meters. */
 export function listMeters(
@@ -47,10 +36,4 @@ export async function archiveMeterIn(unit: Unit, id: string): Promise<MeterRow> 
  * DELETE /meters/{id}: the meter counts nothing more and keeps what it has counted
  * (docs/domain.md 4).
  */
-export function archiveMeter(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<MeterRow | Refusal> {
-  return writeUnit(dependencies, occasion, (unit) => archiveMeterIn(unit, id));
-}
+export const archiveMeter = writeOperation((unit, id: string) => archiveMeterIn(unit, id));

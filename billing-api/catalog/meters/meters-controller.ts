@@ -1,6 +1,5 @@
 import {
   Body,
-  Controller,
   Delete,
   Extension,
   Get,
@@ -8,12 +7,10 @@ import {
   Post,
   Put,
   Queries,
-  Request,
   Route,
   SuccessResponse,
   Tags,
 } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
 import { changeMeter, createMeter } from './define-meter.js';
 import { archiveMeter, listMeters, readMeter } from './meter-operations.js';
 import type { MessageDto } from '../../records/record-dto.js';
@@ -25,20 +22,15 @@ import {
   type MeterListDto,
   type MetersQuery,
 } from '../../declarations/catalog/meter.resource.js';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
 import { pageToDto } from '../../records/search-records.js';
 import { listRequestFrom } from '../../records/list-request.js';
-import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
+import { ApiController } from '../../edge/api-controller.js';
+import { tagReadVersion, tagVersion } from '../../edge/versions.js';
 import type { WriteDependencies } from '../../records/unit.js';
 
 @Route('v1/meters')
 @Tags('Meters')
-export class MetersController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class MetersController extends ApiController<WriteDependencies> {
   /**
    * A meter counts all events, also those that came before it: they show, all at once, when
    * `backfill` is completed.
@@ -47,12 +39,8 @@ export class MetersController extends Controller {
   @Post()
   @Extension('x-operation', { entity: 'meter', access: 'write', versioned: true })
   @SuccessResponse(201, 'Created')
-  public async createMeter(
-    @Request() request: HttpRequest,
-    @Body() body: CreateMeterBody,
-  ): Promise<MeterDto> {
-    const meter = accepted(await createMeter(this.dependencies, occasionOf(request), body));
-    this.setStatus(201);
+  public async createMeter(@Body() body: CreateMeterBody): Promise<MeterDto> {
+    const meter = await this.run(createMeter, body);
     tagVersion(this, meter.record_version);
     return meterToDto(meter);
   }
@@ -63,21 +51,19 @@ export class MetersController extends Controller {
    */
   @Get()
   @Extension('x-operation', { entity: 'meter', access: 'read' })
-  public async listMeters(
-    @Request() request: HttpRequest,
-    @Queries() query: MetersQuery,
-  ): Promise<MeterListDto> {
-    const list = { ...listRequestFrom(query), event_name: query.event_name };
-    const page = accepted(await listMeters(this.dependencies, occasionOf(request), list));
-    return pageToDto(page, meterToDto);
+  public async listMeters(@Queries() query: MetersQuery): Promise<MeterListDto> {
+    return pageToDto(
+      await this.run(listMeters, { ...listRequestFrom(query), event_name: query.event_name }),
+      meterToDto,
+    );
   }
 
   /** @summary Read a meter */
   @Get('{id}')
   @Extension('x-operation', { entity: 'meter', access: 'read', versioned: true })
-  public async readMeter(@Request() request: HttpRequest, @Path() id: string): Promise<MeterDto> {
-    const meter = accepted(await readMeter(this.dependencies, occasionOf(request), id));
-    tagReadVersion(this, request, meter.record_version);
+  public async readMeter(@Path() id: string): Promise<MeterDto> {
+    const meter = await this.run(readMeter, id);
+    tagReadVersion(this, this.request, meter.record_version);
     return meterToDto(meter);
   }
 
@@ -90,13 +76,8 @@ export class MetersController extends Controller {
    */
   @Put('{id}')
   @Extension('x-operation', { entity: 'meter', access: 'write', versioned: true })
-  public async changeMeter(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Body() body: ChangeMeterBody,
-  ): Promise<MeterDto> {
-    const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const meter = accepted(await changeMeter(this.dependencies, occasionOf(request), change));
+  public async changeMeter(@Path() id: string, @Body() body: ChangeMeterBody): Promise<MeterDto> {
+    const meter = await this.run(changeMeter, this.changeOf(id, body));
     tagVersion(this, meter.record_version);
     return meterToDto(meter);
   }
@@ -107,11 +88,8 @@ export class MetersController extends Controller {
    */
   @Delete('{id}')
   @Extension('x-operation', { entity: 'meter', access: 'write' })
-  public async archiveMeter(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<MessageDto> {
-    accepted(await archiveMeter(this.dependencies, occasionOf(request), id));
+  public async archiveMeter(@Path() id: string): Promise<MessageDto> {
+    await this.run(archiveMeter, id);
     return { message: `meter ${id} is archived` };
   }
 }

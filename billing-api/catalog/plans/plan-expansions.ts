@@ -1,5 +1,5 @@
 import { expandedToDto, type Expanded, type Expansions } from '../../records/expand-record.js';
-import type { PaginationDto } from '../../records/record-dto.js';
+import type { ListDto } from '../../records/record-dto.js';
 import {
   expandCreditGrants,
   type CreditGrantsOfPlanDto,
@@ -18,10 +18,7 @@ export interface PlanExpansionsDto
 
 export interface ExpandedPlanDto extends PlanDto, PlanExpansionsDto {}
 
-export interface PlanListDto {
-  items: ExpandedPlanDto[];
-  pagination: PaginationDto;
-}
+export interface PlanListDto extends ListDto<ExpandedPlanDto> {}
 
 export type ExpandedPlan = Expanded<PlanRow, PlanExpansionsDto>;
 

@@ -6,6 +6,7 @@ import { expandRecord, readExpanded } from '../../records/expand-record.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
 import type { Refusal } from '../../records/refusal.js';
 import { searchExpanded, type Page } from '../../records/search-records.js';
+import { readOperation, writeOperation } from '../../records/operation.js';
 import {
   readUnit,
   writeUnit,
@@ -18,7 +19,6 @@ import {
   PLANS,
   type ChangePlanBody,
   type CreatePlanBody,
-  type PlanRow,
   type SearchPlansBody,
 } from '../../declarations/catalog/plan.resource.js';
 
@@ -45,15 +45,9 @@ export async function createPlan(
 }
 
 /** GET /plans/{id} with everything that belongs to it, whatever its status. */
-export function readPlan(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<ExpandedPlan | Refusal> {
-  return readUnit(dependencies, occasion, (unit) =>
-    readExpanded(unit, PLANS, { id, expansions: planExpansions(unit) }),
-  );
-}
+export const readPlan = readOperation((unit, id: string) =>
+  readExpanded(unit, PLANS, { id, expansions: planExpansions(unit) }),
+);
 
 /** POST /plans/search. */
 export function searchPlans(
@@ -97,12 +91,6 @@ export async function changePlan(
 }
 
 /** DELETE /plans/{id}: archives the plan; its prices and entitlements stay as they are. */
-export function archivePlan(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<PlanRow | Refusal> {
-  return writeUnit(dependencies, occasion, (unit) =>
-    removeRecord(unit, PLANS, { id, guards: [notSubscribed('plan_id')] }),
-  );
-}
+export const archivePlan = writeOperation((unit, id: string) =>
+  removeRecord(unit, PLANS, { id, guards: [notSubscribed('plan_id')] }),
+);

@@ -1,17 +1,5 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Extension,
-  Path,
-  Put,
-  Request,
-  Route,
-  Tags,
-} from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
+import { Body, Delete, Extension, Path, Put, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import { instantToDto, type MessageDto } from '../../records/record-dto.js';
 import { changePrice } from './change-price.js';
@@ -23,11 +11,7 @@ import type { ExpandedPriceDto } from './price-expansions.js';
 /** How prices change and end (docs/domain.md 9.6). */
 @Route('v1/prices')
 @Tags('Prices')
-export class PriceChangesController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class PriceChangesController extends ApiController<WriteDependencies> {
   /**
    * What a price charges is changed by a successor: the price ends, and subscriptions that have it
    * keep it. Everything else is changed in place.
@@ -36,13 +20,10 @@ export class PriceChangesController extends Controller {
   @Put('{id}')
   @Extension('x-operation', { entity: 'price', access: 'write', notFound: true })
   public async changePrice(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: ChangePriceBody,
   ): Promise<ExpandedPriceDto> {
-    const change = { id, body };
-    const price = accepted(await changePrice(this.dependencies, occasionOf(request), change));
-    return expandedPriceToDto(price);
+    return expandedPriceToDto(await this.run(changePrice, { id, body }));
   }
 
   /**
@@ -51,13 +32,8 @@ export class PriceChangesController extends Controller {
    */
   @Delete('{id}')
   @Extension('x-operation', { entity: 'price', access: 'write' })
-  public async removePrice(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Body() body?: EndPriceBody,
-  ): Promise<MessageDto> {
-    const removal = { id, body: body ?? {} };
-    const price = accepted(await removePrice(this.dependencies, occasionOf(request), removal));
+  public async removePrice(@Path() id: string, @Body() body?: EndPriceBody): Promise<MessageDto> {
+    const price = await this.run(removePrice, { id, body: body ?? {} });
     return { message: `price ${id} ends at ${instantToDto(price.end_date)}` };
   }
 }

@@ -1,5 +1,5 @@
 import { refersTo, type Expansions } from '../../records/expand-record.js';
-import type { PaginationDto } from '../../records/record-dto.js';
+import type { ListDto } from '../../records/record-dto.js';
 import { ADDONS, addonToDto } from '../../declarations/catalog/addon.resource.js';
 import type { AddonDto } from '../../generated/standard/addon-types.js';
 import type { GroupDto } from '../../declarations/catalog/group.resource.js';
@@ -22,10 +22,7 @@ export interface PriceExpansionsDto {
 
 export interface ExpandedPriceDto extends PriceDto, PriceExpansionsDto {}
 
-export interface PriceListDto {
-  items: ExpandedPriceDto[];
-  pagination: PaginationDto;
-}
+export interface PriceListDto extends ListDto<ExpandedPriceDto> {}
 
 export interface PricesDto {
   items: ExpandedPriceDto[];

@@ -8,12 +8,8 @@ import {
   Refused,
   type RequestItems,
 } from '../../records/refusal.js';
-import {
-  readUnit,
-  writeUnit,
-  type ReadDependencies,
-  type WriteDependencies,
-} from '../../records/unit.js';
+import { readOperation } from '../../records/operation.js';
+import { writeUnit, type WriteDependencies } from '../../records/unit.js';
 import { createOwnedPrices } from './create-prices.js';
 import { expandPrice, expandPrices, type ExpandedPrice } from './expand-prices.js';
 import { readPriceBody } from './price-request.js';
@@ -45,12 +41,11 @@ export async function createPrice(
 }
 
 /** GET /prices/{id} and GET /prices/lookup/{lookup_key}, with all that the price refers to. */
-export function readPrice(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  reference: { readonly id: string } | { readonly lookupKey: string },
-): Promise<ExpandedPrice | Refusal> {
-  return readUnit(dependencies, occasion, async (unit) => {
+export const readPrice = readOperation(
+  async (
+    unit,
+    reference: { readonly id: string } | { readonly lookupKey: string },
+  ): Promise<ExpandedPrice | Refusal> => {
     const isById = 'id' in reference;
     const row = isById
       ? await findPrice(unit.tx, reference.id)
@@ -58,5 +53,5 @@ export function readPrice(
     if (row === null)
       throw new Refused(notFound('price', isById ? reference.id : reference.lookupKey));
     return expandPrice(unit, row);
-  });
-}
+  },
+);

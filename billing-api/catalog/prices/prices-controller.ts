@@ -1,18 +1,5 @@
-import {
-  Body,
-  Controller,
-  Extension,
-  Get,
-  Path,
-  Post,
-  Request,
-  Route,
-  SuccessResponse,
-  Tags,
-} from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
+import { Body, Extension, Get, Path, Post, Route, SuccessResponse, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import { expandedPriceToDto } from './expand-prices.js';
 import type { ExpandedPriceDto, PriceListDto, PricesDto } from './price-expansions.js';
@@ -33,11 +20,7 @@ export interface CreatePricesBody {
 
 @Route('v1/prices')
 @Tags('Prices')
-export class PricesController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class PricesController extends ApiController<WriteDependencies> {
   /**
    * Members that are left out follow from those that are given: a price with `meter_id` is of type
    * USAGE, one with `tiers` is TIERED, one with `transform_quantity` is PACKAGE.
@@ -46,13 +29,8 @@ export class PricesController extends Controller {
   @Post()
   @Extension('x-operation', { entity: 'price', access: 'write', notFound: true })
   @SuccessResponse(201, 'Created')
-  public async createPrice(
-    @Request() request: HttpRequest,
-    @Body() body: CreatePriceBody,
-  ): Promise<ExpandedPriceDto> {
-    const price = accepted(await createPrice(this.dependencies, occasionOf(request), body));
-    this.setStatus(201);
-    return expandedPriceToDto(price);
+  public async createPrice(@Body() body: CreatePriceBody): Promise<ExpandedPriceDto> {
+    return expandedPriceToDto(await this.run(createPrice, body));
   }
 
   /**
@@ -62,47 +40,29 @@ export class PricesController extends Controller {
   @Post('bulk')
   @Extension('x-operation', { entity: 'price', access: 'write', notFound: true })
   @SuccessResponse(201, 'Created')
-  public async createPrices(
-    @Request() request: HttpRequest,
-    @Body() body: CreatePricesBody,
-  ): Promise<PricesDto> {
-    const prices = { items: body.items, isBulk: true };
-    const created = accepted(await createPrices(this.dependencies, occasionOf(request), prices));
-    this.setStatus(201);
+  public async createPrices(@Body() body: CreatePricesBody): Promise<PricesDto> {
+    const created = await this.run(createPrices, { items: body.items, isBulk: true });
     return { items: created.map(expandedPriceToDto) };
   }
 
   /** @summary Search prices */
   @Post('search')
   @Extension('x-operation', { entity: 'price', access: 'read' })
-  public async searchPrices(
-    @Request() request: HttpRequest,
-    @Body() body: SearchPricesBody,
-  ): Promise<PriceListDto> {
-    const page = accepted(await searchPrices(this.dependencies, occasionOf(request), body));
-    return pageToDto(page, expandedPriceToDto);
+  public async searchPrices(@Body() body: SearchPricesBody): Promise<PriceListDto> {
+    return pageToDto(await this.run(searchPrices, body), expandedPriceToDto);
   }
 
   /** @summary Read a price by its lookup key */
   @Get('lookup/{lookup_key}')
   @Extension('x-operation', { entity: 'price', access: 'read' })
-  public async readPriceByLookupKey(
-    @Request() request: HttpRequest,
-    @Path() lookup_key: string,
-  ): Promise<ExpandedPriceDto> {
-    const reference = { lookupKey: lookup_key };
-    const price = await readPrice(this.dependencies, occasionOf(request), reference);
-    return expandedPriceToDto(accepted(price));
+  public async readPriceByLookupKey(@Path() lookup_key: string): Promise<ExpandedPriceDto> {
+    return expandedPriceToDto(await this.run(readPrice, { lookupKey: lookup_key }));
   }
 
   /** @summary Read a price */
   @Get('{id}')
   @Extension('x-operation', { entity: 'price', access: 'read' })
-  public async readPrice(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<ExpandedPriceDto> {
-    const price = await readPrice(this.dependencies, occasionOf(request), { id });
-    return expandedPriceToDto(accepted(price));
+  public async readPrice(@Path() id: string): Promise<ExpandedPriceDto> {
+    return expandedPriceToDto(await this.run(readPrice, { id }));
   }
 }

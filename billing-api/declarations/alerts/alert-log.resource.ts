@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ALERT_STATES } from '../../domain/wallet/alert-state.js';
 import { json, oneOf, text } from '../../records/columns.js';
-import type { DateTime, PaginationDto } from '../../records/record-dto.js';
+import type { DateTime, ListDto } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
 import type { AlertSettingsDto } from './alert-settings.js';
 
@@ -58,10 +58,7 @@ export interface AlertDto {
   created_at: DateTime;
 }
 
-export interface AlertListDto {
-  items: AlertDto[];
-  pagination: PaginationDto;
-}
+export interface AlertListDto extends ListDto<AlertDto> {}
 
 export function alertToDto(row: AlertLogRow): AlertDto {
   const { id, entity_type, entity_id, alert_type, alert_status, alert_info, created_at } =

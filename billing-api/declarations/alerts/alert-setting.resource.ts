@@ -1,6 +1,6 @@
 import { alertSettings, type AlertSettingsBody, type AlertSettingsDto } from './alert-settings.js';
 import { oneOf, recordVersion, text } from '../../records/columns.js';
-import type { PaginationDto, RecordDto } from '../../records/record-dto.js';
+import type { ListDto, RecordDto } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
 
 /** Whose spend is watched (docs/domain.md 31). A feature has its alerts in a member of its own. */
@@ -28,10 +28,7 @@ export interface AlertSettingDto extends RecordDto {
   alert_settings: AlertSettingsDto;
 }
 
-export interface AlertSettingListDto {
-  items: AlertSettingDto[];
-  pagination: PaginationDto;
-}
+export interface AlertSettingListDto extends ListDto<AlertSettingDto> {}
 
 /**
  * @example {"entity_type": "subscription", "entity_id": "subs_01KAHZ3M4N5P6Q7R8S9T0V1W2X",

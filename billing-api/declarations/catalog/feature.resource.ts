@@ -1,11 +1,6 @@
 import { z } from 'zod';
 import { json, nullable, oneOf, recordVersion, text } from '../../records/columns.js';
-import type {
-  MetadataDto,
-  PaginationDto,
-  RecordDto,
-  SearchBody,
-} from '../../records/record-dto.js';
+import type { MetadataDto, ListDto, RecordDto, SearchBody } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
 import {
   alertSettings,
@@ -167,10 +162,7 @@ export interface FeatureExpansionsDto {
 
 export interface ExpandedFeatureDto extends FeatureDto, FeatureExpansionsDto {}
 
-export interface FeatureListDto {
-  items: ExpandedFeatureDto[];
-  pagination: PaginationDto;
-}
+export interface FeatureListDto extends ListDto<ExpandedFeatureDto> {}
 
 export interface SearchFeaturesBody extends SearchBody {
   /** @maxItems 1000 */

@@ -1,9 +1,4 @@
-import type {
-  DateTime,
-  MetadataDto,
-  PaginationDto,
-  RecordStatusDto,
-} from '../../records/record-dto.js';
+import type { DateTime, MetadataDto, ListDto, RecordStatusDto } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
 import {
   choice,
@@ -46,10 +41,7 @@ export interface GroupDto {
   updated_at: DateTime;
 }
 
-export interface GroupListDto {
-  items: GroupDto[];
-  pagination: PaginationDto;
-}
+export interface GroupListDto extends ListDto<GroupDto> {}
 
 export function groupToDto(row: GroupRow, entityIds: readonly string[]): GroupDto {
   const { id, name, lookup_key, entity_type, status, metadata, created_at, updated_at } =

@@ -18,7 +18,7 @@ import {
   type DateTime,
   type DecimalText,
   type MetadataDto,
-  type PaginationDto,
+  type ListDto,
   type RecordDto,
 } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
@@ -215,10 +215,7 @@ export interface MetersQuery extends ListQuery {
   event_name?: string;
 }
 
-export interface MeterListDto {
-  items: MeterDto[];
-  pagination: PaginationDto;
-}
+export interface MeterListDto extends ListDto<MeterDto> {}
 
 export function meterToDto(row: MeterRow): MeterDto {
   const multiplier = row.aggregation_multiplier;

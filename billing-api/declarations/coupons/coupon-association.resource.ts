@@ -1,12 +1,7 @@
 import { assertPresent } from '../../../runtime/failure.js';
 import { instant, nullable, text } from '../../records/columns.js';
 import { findRecords } from '../../records/find-record.js';
-import type {
-  DateTime,
-  MetadataDto,
-  PaginationDto,
-  RecordStatusDto,
-} from '../../records/record-dto.js';
+import type { DateTime, MetadataDto, ListDto, RecordStatusDto } from '../../records/record-dto.js';
 import {
   defineResource,
   recordToDto,
@@ -54,10 +49,7 @@ export interface CouponAssociationDto {
   updated_by: string | null;
 }
 
-export interface CouponAssociationListDto {
-  items: CouponAssociationDto[];
-  pagination: PaginationDto;
-}
+export interface CouponAssociationListDto extends ListDto<CouponAssociationDto> {}
 
 /** An association with its coupon, whatever the status of that has become. */
 export type AttachedCoupon = {

@@ -15,7 +15,7 @@ import type {
   DateTime,
   DecimalText,
   MetadataDto,
-  PaginationDto,
+  ListDto,
   RecordDto,
 } from '../../records/record-dto.js';
 import {
@@ -92,10 +92,7 @@ export interface CreditGrantDto extends RecordDto {
   subscription_id: string | null;
 }
 
-export interface CreditGrantListDto {
-  items: CreditGrantDto[];
-  pagination: PaginationDto;
-}
+export interface CreditGrantListDto extends ListDto<CreditGrantDto> {}
 
 export function creditGrantToDto(row: CreditGrantRow): CreditGrantDto {
   return recordToDto(CREDIT_GRANTS, row);

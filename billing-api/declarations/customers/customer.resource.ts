@@ -1,10 +1,5 @@
 import { nullable, recordVersion, text } from '../../records/columns.js';
-import type {
-  MetadataDto,
-  PaginationDto,
-  RecordDto,
-  SearchBody,
-} from '../../records/record-dto.js';
+import type { MetadataDto, ListDto, RecordDto, SearchBody } from '../../records/record-dto.js';
 import {
   defineResource,
   recordToDto,
@@ -151,10 +146,7 @@ export interface CustomerDto extends RecordDto {
   integrations: readonly IntegrationDto[];
 }
 
-export interface CustomerListDto {
-  items: CustomerDto[];
-  pagination: PaginationDto;
-}
+export interface CustomerListDto extends ListDto<CustomerDto> {}
 
 export interface SearchCustomersBody extends SearchBody {
   /** @maxItems 1000 */

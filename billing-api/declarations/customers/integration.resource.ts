@@ -2,12 +2,7 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import { oneOf, text } from '../../records/columns.js';
 import { isOfEnvironment } from '../../records/conditions.js';
-import type {
-  DateTime,
-  MetadataDto,
-  PaginationDto,
-  RecordStatusDto,
-} from '../../records/record-dto.js';
+import type { DateTime, MetadataDto, ListDto, RecordStatusDto } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
 
 /** The kinds of records that can be linked. */
@@ -70,10 +65,7 @@ export interface UnlinkBody {
   provider_entity_id: string;
 }
 
-export interface IntegrationListDto {
-  items: IntegrationDto[];
-  pagination: PaginationDto;
-}
+export interface IntegrationListDto extends ListDto<IntegrationDto> {}
 
 /**
  * @example {"signal_id": "evt_1", "state": "active", "subscription_id":

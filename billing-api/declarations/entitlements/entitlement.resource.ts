@@ -15,7 +15,7 @@ import {
   type Expanded,
   type Expansions,
 } from '../../records/expand-record.js';
-import type { DateTime, PaginationDto, RecordDto, SearchBody } from '../../records/record-dto.js';
+import type { DateTime, ListDto, RecordDto, SearchBody } from '../../records/record-dto.js';
 import {
   defineResource,
   recordToDto,
@@ -185,10 +185,7 @@ export interface EntitlementExpansionsDto {
 
 export interface ExpandedEntitlementDto extends EntitlementDto, EntitlementExpansionsDto {}
 
-export interface EntitlementListDto {
-  items: ExpandedEntitlementDto[];
-  pagination: PaginationDto;
-}
+export interface EntitlementListDto extends ListDto<ExpandedEntitlementDto> {}
 
 export interface EntitlementsDto {
   items: ExpandedEntitlementDto[];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SecretPlace } from '../../../runtime/secret-box.js';
 import { json, nullable, oneOf, recordVersion, secretBytes, text } from '../../records/columns.js';
-import type { MetadataDto, PaginationDto, RecordDto } from '../../records/record-dto.js';
+import type { MetadataDto, ListDto, RecordDto } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
 
 const PROVIDERS = ['s3', 'stripe'] as const;
@@ -53,7 +53,7 @@ export function placeOfSecrets(
 /** Where files are exported to, or who takes payments. Its secrets are never answered. */
 export interface ConnectionDto extends RecordDto {
   name: string;
-  provider_type: 's3' | 'stripe';
+  provider_type: (typeof PROVIDERS)[number];
   endpoint_url: string | null;
   /** Null when invoices are not synced. */
   sync_config: SyncConfigDto | null;
@@ -68,10 +68,7 @@ export interface SyncConfigDto {
   direction: SyncDirection[];
 }
 
-export interface ConnectionListDto {
-  items: ConnectionDto[];
-  pagination: PaginationDto;
-}
+export interface ConnectionListDto extends ListDto<ConnectionDto> {}
 
 /** The access to a bucket. */
 export type S3Secrets = {
@@ -114,7 +111,7 @@ export interface CreateConnectionBody {
    * s3 is any store that speaks the interface of S3; stripe takes payments, and an environment has
    * at most one of it. Other providers are not available yet.
    */
-  provider_type: 's3' | 'stripe';
+  provider_type: (typeof PROVIDERS)[number];
   secrets: ConnectionSecretsBody;
   /**
    * Of stripe: where its interface is, when a service of yours stands before it.

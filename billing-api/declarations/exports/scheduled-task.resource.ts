@@ -11,7 +11,7 @@ import {
   text,
   unaudited,
 } from '../../records/columns.js';
-import type { DateTime, PaginationDto, RecordDto } from '../../records/record-dto.js';
+import type { DateTime, ListDto, RecordDto } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
 import { CONNECTIONS } from './connection.resource.js';
 
@@ -89,10 +89,7 @@ export interface ScheduledTaskDto extends RecordDto {
   job_config: JobConfigDto;
 }
 
-export interface ScheduledTaskListDto {
-  items: ScheduledTaskDto[];
-  pagination: PaginationDto;
-}
+export interface ScheduledTaskListDto extends ListDto<ScheduledTaskDto> {}
 
 /** As `ExportMetadataFieldDto`; `column_name` is `field_key` when absent. */
 export interface ExportMetadataFieldBody {

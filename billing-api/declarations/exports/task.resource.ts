@@ -10,7 +10,7 @@ import {
   hidden,
   withDefault,
 } from '../../records/columns.js';
-import type { DateTime, PaginationDto, RecordDto } from '../../records/record-dto.js';
+import type { DateTime, ListDto, RecordDto } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
 import { EXPORTED, type Exported } from './scheduled-task.resource.js';
 
@@ -92,10 +92,7 @@ export interface TaskDownloadDto {
   download_url: string;
 }
 
-export interface TaskListDto {
-  items: TaskDto[];
-  pagination: PaginationDto;
-}
+export interface TaskListDto extends ListDto<TaskDto> {}
 
 export function taskToDto(row: TaskRow): TaskDto {
   return recordToDto(TASKS, row);

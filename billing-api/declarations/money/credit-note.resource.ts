@@ -13,7 +13,7 @@ import type {
   DateTime,
   DecimalText,
   MetadataDto,
-  PaginationDto,
+  ListDto,
   RecordDto,
   RecordStatusDto,
 } from '../../records/record-dto.js';
@@ -126,10 +126,7 @@ export interface CreditNoteDto extends RecordDto {
   line_items: CreditNoteLineDto[];
 }
 
-export interface CreditNoteListDto {
-  items: CreditNoteDto[];
-  pagination: PaginationDto;
-}
+export interface CreditNoteListDto extends ListDto<CreditNoteDto> {}
 
 /** A credit note with its lines, in their order. */
 export type CreditNote = {

@@ -15,7 +15,7 @@ import type {
   DateTime,
   DecimalText,
   MetadataDto,
-  PaginationDto,
+  ListDto,
   RecordDto,
 } from '../../records/record-dto.js';
 import {
@@ -112,10 +112,7 @@ export interface PaymentDto extends RecordDto {
   version: number;
 }
 
-export interface PaymentListDto {
-  items: PaymentDto[];
-  pagination: PaginationDto;
-}
+export interface PaymentListDto extends ListDto<PaymentDto> {}
 
 export function paymentToDto(row: PaymentRow): PaymentDto {
   const attempts = row.attempts.map((each) => ({ ...each, payment_id: row.id }));

@@ -14,7 +14,7 @@ import type {
   Currency,
   DateTime,
   DecimalText,
-  PaginationDto,
+  ListDto,
   RecordDto,
 } from '../../records/record-dto.js';
 import {
@@ -122,10 +122,7 @@ export interface WalletTransactionDto extends RecordDto {
   lines_paid: PaidLineDto[];
 }
 
-export interface WalletTransactionListDto {
-  items: WalletTransactionDto[];
-  pagination: PaginationDto;
-}
+export interface WalletTransactionListDto extends ListDto<WalletTransactionDto> {}
 
 export function walletTransactionToDto(row: WalletTransactionRow): WalletTransactionDto {
   return recordToDto(WALLET_TRANSACTIONS, row);

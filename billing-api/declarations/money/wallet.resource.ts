@@ -15,7 +15,7 @@ import type {
   DateTime,
   DecimalText,
   MetadataDto,
-  PaginationDto,
+  ListDto,
   RecordDto,
 } from '../../records/record-dto.js';
 import {
@@ -129,10 +129,7 @@ export interface WalletDto extends RecordDto {
   version: number;
 }
 
-export interface WalletListDto {
-  items: WalletDto[];
-  pagination: PaginationDto;
-}
+export interface WalletListDto extends ListDto<WalletDto> {}
 
 export function walletToDto(row: WalletRow): WalletDto {
   const balance = plain(moneyOfCredits(row.credit_balance, row.conversion_rate));

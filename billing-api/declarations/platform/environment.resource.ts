@@ -1,5 +1,5 @@
 import { oneOf, text } from '../../records/columns.js';
-import type { DateTime, PaginationDto, RecordStatusDto } from '../../records/record-dto.js';
+import type { DateTime, ListDto, RecordStatusDto } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
 
 export const ENVIRONMENTS = defineResource({
@@ -27,10 +27,7 @@ export interface EnvironmentDto {
   updated_by: string | null;
 }
 
-export interface EnvironmentListDto {
-  items: EnvironmentDto[];
-  pagination: PaginationDto;
-}
+export interface EnvironmentListDto extends ListDto<EnvironmentDto> {}
 
 /** @example {"name": "Staging", "type": "development"} */
 export interface CreateEnvironmentBody {

@@ -1,5 +1,5 @@
 import { instant, nullable, oneOf, secretBytes, text, withDefault } from '../../records/columns.js';
-import type { DateTime, PaginationDto, RecordStatusDto } from '../../records/record-dto.js';
+import type { DateTime, ListDto, RecordStatusDto } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
 import type { UserRow } from './user.resource.js';
 
@@ -42,10 +42,7 @@ export interface SecretDto {
   updated_by: string | null;
 }
 
-export interface SecretListDto {
-  items: SecretDto[];
-  pagination: PaginationDto;
-}
+export interface SecretListDto extends ListDto<SecretDto> {}
 
 export interface CreatedSecretDto {
   secret: SecretDto;

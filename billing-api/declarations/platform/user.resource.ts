@@ -4,7 +4,7 @@ import { json, nullable, oneOf, text } from '../../records/columns.js';
 import type {
   DateTime,
   MetadataDto,
-  PaginationDto,
+  ListDto,
   RecordStatusDto,
   SearchBody,
 } from '../../records/record-dto.js';
@@ -53,10 +53,7 @@ export interface CreatedUserDto extends UserDto {
   password: string | null;
 }
 
-export interface UserListDto {
-  items: UserDto[];
-  pagination: PaginationDto;
-}
+export interface UserListDto extends ListDto<UserDto> {}
 
 /** @example {"type": "user", "email": "kim@example.com", "name": "Kim", "roles": ["all_reader"]} */
 export interface CreateUserBody {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { instant, json, nullable, oneOf, text } from '../../records/columns.js';
-import type { DateTime, PaginationDto } from '../../records/record-dto.js';
+import type { DateTime, ListDto } from '../../records/record-dto.js';
 import { instantToDto } from '../../records/record-dto.js';
 import { defineResource, type RecordOf } from '../../records/resource.js';
 
@@ -79,10 +79,7 @@ export interface WorkflowDto {
   error: WorkflowErrorDto | null;
 }
 
-export interface WorkflowListDto {
-  items: WorkflowDto[];
-  pagination: PaginationDto;
-}
+export interface WorkflowListDto extends ListDto<WorkflowDto> {}
 
 export function workflowToDto(row: WorkflowRow): WorkflowDto {
   const { start_time: start, close_time: close, error_code: code, error_message: message } = row;

@@ -9,7 +9,7 @@ import {
   recordVersion,
   text,
 } from '../../records/columns.js';
-import type { DateTime, PaginationDto, RecordDto } from '../../records/record-dto.js';
+import type { DateTime, ListDto, RecordDto } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
 
 export const SCHEDULE_TYPES = ['plan_change', 'cancellation'] as const;
@@ -58,9 +58,7 @@ export interface CancelledScheduleDto extends ScheduleDto {
   message: string;
 }
 
-export interface ScheduleListDto {
-  items: ScheduleDto[];
-  pagination: PaginationDto;
+export interface ScheduleListDto extends ListDto<ScheduleDto> {
   /** The same as `items`, by the name that clients of other systems know (docs/http.md 18). */
   schedules: ScheduleDto[];
   /** How many `schedules` has. @isInt */

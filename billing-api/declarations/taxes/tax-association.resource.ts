@@ -13,7 +13,7 @@ import type {
   Currency,
   DateTime,
   MetadataDto,
-  PaginationDto,
+  ListDto,
   RecordDto,
 } from '../../records/record-dto.js';
 import {
@@ -65,10 +65,7 @@ export interface TaxAssociationDto extends RecordDto {
   end_date: DateTime | null;
 }
 
-export interface TaxAssociationListDto {
-  items: TaxAssociationDto[];
-  pagination: PaginationDto;
-}
+export interface TaxAssociationListDto extends ListDto<TaxAssociationDto> {}
 
 /**
  * @example {"tax_rate_code": "DE-19", "entity_type": "customer", "entity_id":

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { instant, json, nullable, oneOf, text } from '../../records/columns.js';
-import type { DateTime, PaginationDto, RecordDto } from '../../records/record-dto.js';
+import type { DateTime, ListDto, RecordDto } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'skipped'] as const;
@@ -53,10 +53,7 @@ export interface WebhookDeliveryDto extends RecordDto {
   next_attempt_at: DateTime | null;
 }
 
-export interface WebhookDeliveryListDto {
-  items: WebhookDeliveryDto[];
-  pagination: PaginationDto;
-}
+export interface WebhookDeliveryListDto extends ListDto<WebhookDeliveryDto> {}
 
 export function webhookDeliveryToDto(row: WebhookDeliveryRow): WebhookDeliveryDto {
   return recordToDto(WEBHOOK_DELIVERIES, row);

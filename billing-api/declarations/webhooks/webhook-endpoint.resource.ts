@@ -11,7 +11,7 @@ import {
   text,
   unaudited,
 } from '../../records/columns.js';
-import type { PaginationDto, RecordDto } from '../../records/record-dto.js';
+import type { ListDto, RecordDto } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
 
 export const WEBHOOK_ENDPOINTS = defineResource({
@@ -56,10 +56,7 @@ export interface RotatedSecretDto {
   secret: string;
 }
 
-export interface WebhookEndpointListDto {
-  items: WebhookEndpointDto[];
-  pagination: PaginationDto;
-}
+export interface WebhookEndpointListDto extends ListDto<WebhookEndpointDto> {}
 
 /** @example {"url": "https://example.com/minutebook", "event_types": ["invoice.update.finalized"]} */
 export interface CreateWebhookEndpointBody {

@@ -1,4 +1,4 @@
-import type { DateTime, DecimalText, PaginationDto } from '../../records/record-dto.js';
+import type { DateTime, DecimalText, ListDto } from '../../records/record-dto.js';
 import type { CommitmentTypeDto } from '../../declarations/subscriptions/commitment-dto.js';
 import type { AggregationDto, MeterFilterDto } from '../../declarations/catalog/meter.resource.js';
 import type { UsageResetPeriodDto } from '../../declarations/entitlements/entitlement.resource.js';
@@ -89,10 +89,7 @@ export interface ExplainedWindowDto {
   charge: DecimalText;
 }
 
-export interface ExplainedWindowsDto {
-  items: ExplainedWindowDto[];
-  pagination: PaginationDto;
-}
+export interface ExplainedWindowsDto extends ListDto<ExplainedWindowDto> {}
 
 export interface ExplainedCommitmentDto {
   level: 'subscription' | 'line';

@@ -3,7 +3,7 @@ import type {
   DateTime,
   DecimalText,
   MetadataDto,
-  PaginationDto,
+  ListDto,
   RecordStatusDto,
 } from '../../records/record-dto.js';
 import type { AppliedTaxDto, CouponApplicationDto } from './adjustment-dto.js';
@@ -134,7 +134,4 @@ export interface ToldInvoiceDto extends InvoiceDto {
   message: string;
 }
 
-export interface InvoiceListDto {
-  items: InvoiceDto[];
-  pagination: PaginationDto;
-}
+export interface InvoiceListDto extends ListDto<InvoiceDto> {}

@@ -2,7 +2,7 @@ import { formatInstant } from '../../../contract/instant.js';
 import { letterIdOf } from './dead-letters-store.js';
 import type { DeadLettersPage } from './read-dead-letters.js';
 import type { ReplayResult } from './replay-dead-letters.js';
-import type { DateTime, PageRequest, PaginationDto } from '../../records/record-dto.js';
+import type { DateTime, PageRequest, ListDto } from '../../records/record-dto.js';
 
 /** Query of GET /events/dead-letters. */
 export interface DeadLettersQuery extends PageRequest {
@@ -41,10 +41,7 @@ export interface DeadLetterDto {
   replays: DeadLetterReplayDto[];
 }
 
-export interface DeadLetterListDto {
-  items: DeadLetterDto[];
-  pagination: PaginationDto;
-}
+export interface DeadLetterListDto extends ListDto<DeadLetterDto> {}
 
 /** @example {"ids": ["pg-5c8f2f3c0f3b4b6e9d7a1e2f3a4b5c6d:2:1041"]} */
 export interface ReplayDeadLettersBody {

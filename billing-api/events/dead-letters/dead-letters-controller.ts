@@ -1,16 +1,4 @@
-import {
-  Body,
-  Controller,
-  Extension,
-  Get,
-  Post,
-  Queries,
-  Request,
-  Route,
-  SuccessResponse,
-  Tags,
-} from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
+import { Body, Extension, Get, Post, Queries, Route, SuccessResponse, Tags } from '@tsoa/runtime';
 import { readDeadLetters } from './read-dead-letters.js';
 import { replayDeadLetters, type ReplayDependencies } from './replay-dead-letters.js';
 import {
@@ -21,17 +9,13 @@ import {
   type DeadLettersQuery,
   type ReplayDeadLettersBody,
 } from './dead-letter-dto.js';
+import { ApiController } from '../../edge/api-controller.js';
 import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
 import type { WriteDependencies } from '../../records/unit.js';
 
 @Route('v1/events/dead-letters')
 @Tags('Events')
-export class DeadLettersController extends Controller {
-  constructor(private readonly dependencies: ReplayDependencies & WriteDependencies) {
-    super();
-  }
-
+export class DeadLettersController extends ApiController<ReplayDependencies & WriteDependencies> {
   /**
    * Records of the log that could not be decoded and name your environment, newest first. Events
    * sent to this API never become one; records of another release or program may.
@@ -39,11 +23,8 @@ export class DeadLettersController extends Controller {
    */
   @Get()
   @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy' })
-  public async listDeadLetters(
-    @Request() request: HttpRequest,
-    @Queries() query: DeadLettersQuery,
-  ): Promise<DeadLetterListDto> {
-    const { environment } = occasionOf(request);
+  public async listDeadLetters(@Queries() query: DeadLettersQuery): Promise<DeadLetterListDto> {
+    const { environment } = this.occasion;
     return lettersToDto(accepted(await readDeadLetters(this.dependencies, environment, query)));
   }
 
@@ -56,10 +37,8 @@ export class DeadLettersController extends Controller {
   @Extension('x-operation', { entity: 'event', access: 'write', rate: 'heavy', notFound: true })
   @SuccessResponse(200, 'What became of each')
   public async replayDeadLetters(
-    @Request() request: HttpRequest,
     @Body() body: ReplayDeadLettersBody,
   ): Promise<DeadLetterReplayListDto> {
-    const occasion = occasionOf(request);
-    return replaysToDto(accepted(await replayDeadLetters(this.dependencies, occasion, body.ids)));
+    return replaysToDto(await this.run(replayDeadLetters, body.ids));
   }
 }

@@ -1,7 +1,5 @@
-import { Controller, Extension, Get, Queries, Request, Route, Tags } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
+import { Extension, Get, Queries, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import { readReconciliation, type ReconciliationDependencies } from './read-reconciliation.js';
 import {
   reconciliationToDto,
@@ -11,11 +9,7 @@ import {
 
 @Route('v1/events/reconciliation')
 @Tags('Events')
-export class ReconciliationController extends Controller {
-  constructor(private readonly dependencies: ReconciliationDependencies) {
-    super();
-  }
-
+export class ReconciliationController extends ApiController<ReconciliationDependencies> {
   /**
    * Whether every accepted event is where it should be, by hour of receipt: what was decoded
    * against what is stored. 503 while more events wait than can be counted one by one.
@@ -24,12 +18,8 @@ export class ReconciliationController extends Controller {
   @Get()
   @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy' })
   public async readReconciliation(
-    @Request() request: HttpRequest,
     @Queries() query: ReconciliationQuery,
   ): Promise<ReconciliationDto> {
-    const occasion = occasionOf(request);
-    return reconciliationToDto(
-      accepted(await readReconciliation(this.dependencies, occasion, query)),
-    );
+    return reconciliationToDto(await this.run(readReconciliation, query));
   }
 }

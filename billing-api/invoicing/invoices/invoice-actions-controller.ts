@@ -1,10 +1,8 @@
-import { Body, Controller, Extension, Path, Post, Put, Request, Route, Tags } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../../edge/http-failure.js';
-import { contextOf, occasionOf } from '../../edge/request-context.js';
-import { expectedVersions, tagVersion } from '../../edge/versions.js';
+import { Body, Extension, Path, Post, Put, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
+import { contextOf } from '../../edge/request-context.js';
+import { tagVersion } from '../../edge/versions.js';
 import type { MessageDto } from '../../records/record-dto.js';
-import type { Refusal } from '../../records/refusal.js';
 import { invoiceToDto } from '../../documents/answer/invoice-answer.js';
 import type { InvoiceDto, ToldInvoiceDto } from '../../documents/answer/invoice-dto.js';
 import type { InvoiceDocument } from '../../documents/invoice-document.js';
@@ -24,11 +22,7 @@ const told = (invoice: InvoiceDto, done: string): ToldInvoiceDto => ({
 
 @Route('v1/invoices')
 @Tags('Invoices')
-export class InvoiceActionsController extends Controller {
-  constructor(private readonly dependencies: BillingDependencies) {
-    super();
-  }
-
+export class InvoiceActionsController extends ApiController<BillingDependencies> {
   /**
    * Computes a draft once more and gives it its number; one that charges nothing is skipped. Of
    * several calls at once one finalizes, and the others answer with what it made.
@@ -36,14 +30,10 @@ export class InvoiceActionsController extends Controller {
    */
   @Post('{id}/finalize')
   @Extension('x-operation', { entity: 'invoice', access: 'write', versioned: true, rate: 'heavy' })
-  public async finalizeInvoice(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<ToldInvoiceDto> {
-    const target = { id, isExpected: expectedVersions(request) };
-    const { receivedMs } = contextOf(request);
-    const call = { target, ageMs: () => performance.now() - receivedMs };
-    const done = await finalizeInvoice(this.dependencies, occasionOf(request), call);
+  public async finalizeInvoice(@Path() id: string): Promise<ToldInvoiceDto> {
+    const { receivedMs } = contextOf(this.request);
+    const call = { target: this.target(id), ageMs: () => performance.now() - receivedMs };
+    const done = await this.run(finalizeInvoice, call);
     return told(this.#answer(done), 'was finalized');
   }
 
@@ -54,13 +44,10 @@ export class InvoiceActionsController extends Controller {
   @Post('{id}/void')
   @Extension('x-operation', { entity: 'invoice', access: 'write', versioned: true })
   public async voidInvoice(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: VoidInvoiceBody,
   ): Promise<ToldInvoiceDto> {
-    const target = { id, isExpected: expectedVersions(request) };
-    const change = { target, body };
-    const done = await voidInvoice(this.dependencies, occasionOf(request), change);
+    const done = await this.run(voidInvoice, this.changeOf(id, body));
     return told(this.#answer(done), 'was voided');
   }
 
@@ -70,11 +57,8 @@ export class InvoiceActionsController extends Controller {
    */
   @Post('{id}/recompute')
   @Extension('x-operation', { entity: 'invoice', access: 'write', versioned: true, rate: 'heavy' })
-  public async recomputeInvoice(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<InvoiceDto> {
-    return this.#answer(await recomputeInvoice(this.dependencies, occasionOf(request), id));
+  public async recomputeInvoice(@Path() id: string): Promise<InvoiceDto> {
+    return this.#answer(await this.run(recomputeInvoice, id));
   }
 
   /**
@@ -84,12 +68,10 @@ export class InvoiceActionsController extends Controller {
   @Put('{id}/payment')
   @Extension('x-operation', { entity: 'invoice', access: 'write', versioned: true })
   public async recordPayment(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: RecordPaymentBody,
   ): Promise<InvoiceDto> {
-    const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    return this.#answer(await recordByAmount(this.dependencies, occasionOf(request), change));
+    return this.#answer(await this.run(recordByAmount, this.changeOf(id, body)));
   }
 
   /**
@@ -98,12 +80,8 @@ export class InvoiceActionsController extends Controller {
    */
   @Post('{id}/payment/attempt')
   @Extension('x-operation', { entity: 'invoice', access: 'write', versioned: true })
-  public async attemptPayment(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<ToldInvoiceDto> {
-    const target = { id, isExpected: expectedVersions(request) };
-    const done = await attemptPayment(this.dependencies, occasionOf(request), target);
+  public async attemptPayment(@Path() id: string): Promise<ToldInvoiceDto> {
+    const done = await this.run(attemptPayment, this.target(id));
     return told(this.#answer(done), 'was tried to be paid');
   }
 
@@ -113,16 +91,12 @@ export class InvoiceActionsController extends Controller {
    */
   @Post('{id}/comms/trigger')
   @Extension('x-operation', { entity: 'invoice', access: 'write' })
-  public async triggerCommunication(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<MessageDto> {
-    accepted(await triggerCommunication(this.dependencies, occasionOf(request), id));
+  public async triggerCommunication(@Path() id: string): Promise<MessageDto> {
+    await this.run(triggerCommunication, id);
     return { message: 'the event invoice.communication.triggered was stored' };
   }
 
-  #answer(outcome: InvoiceDocument | Refusal): InvoiceDto {
-    const document = accepted(outcome);
+  #answer(document: InvoiceDocument): InvoiceDto {
     tagVersion(this, document.header.version);
     return invoiceToDto(document, null);
   }

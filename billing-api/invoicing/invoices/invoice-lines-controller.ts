@@ -1,18 +1,5 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Extension,
-  Path,
-  Post,
-  Put,
-  Request,
-  Route,
-  Tags,
-} from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
+import { Body, Delete, Extension, Path, Post, Put, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import { invoiceToDto } from '../../documents/answer/invoice-answer.js';
 import type { InvoiceDto } from '../../documents/answer/invoice-dto.js';
@@ -26,11 +13,7 @@ import {
 
 @Route('v1/invoices')
 @Tags('Invoices')
-export class InvoiceLinesController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class InvoiceLinesController extends ApiController<WriteDependencies> {
   /**
    * Adds a line to a draft. From then on no job computes the draft; coupons, taxes and sums follow
    * from its lines.
@@ -39,33 +22,22 @@ export class InvoiceLinesController extends Controller {
   @Post('{id}/line_items')
   @Extension('x-operation', { entity: 'invoice', access: 'write' })
   public async addInvoiceLine(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: AddInvoiceLineBody,
   ): Promise<InvoiceDto> {
-    const target = { id };
-    const change = { target, body };
-    const outcome = await addInvoiceLine(this.dependencies, occasionOf(request), change);
-    return invoiceToDto(accepted(outcome), null);
+    return invoiceToDto(await this.run(addInvoiceLine, { target: { id }, body }), null);
   }
 
-  /* eslint-disable max-params */
   /** @summary Change a line of a draft */
   @Put('{id}/line_items/{line_id}')
   @Extension('x-operation', { entity: 'invoice', access: 'write' })
   public async changeInvoiceLine(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Path('line_id') lineId: string,
     @Body() body: ChangeInvoiceLineBody,
   ): Promise<InvoiceDto> {
-    const target = { id };
-    const change = { target, lineId, body };
-    const outcome = await changeInvoiceLine(this.dependencies, occasionOf(request), change);
-    return invoiceToDto(accepted(outcome), null);
+    return invoiceToDto(await this.run(changeInvoiceLine, { target: { id }, lineId, body }), null);
   }
-
-  /* eslint-enable max-params */
 
   /**
    * Answers the draft without the line.
@@ -74,13 +46,9 @@ export class InvoiceLinesController extends Controller {
   @Delete('{id}/line_items/{line_id}')
   @Extension('x-operation', { entity: 'invoice', access: 'write' })
   public async removeInvoiceLine(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Path('line_id') lineId: string,
   ): Promise<InvoiceDto> {
-    const target = { id };
-    const change = { target, lineId };
-    const outcome = await removeInvoiceLine(this.dependencies, occasionOf(request), change);
-    return invoiceToDto(accepted(outcome), null);
+    return invoiceToDto(await this.run(removeInvoiceLine, { target: { id }, lineId }), null);
   }
 }

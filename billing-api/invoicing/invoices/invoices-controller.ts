@@ -1,19 +1,6 @@
-import {
-  Body,
-  Controller,
-  Extension,
-  Path,
-  Post,
-  Put,
-  Request,
-  Route,
-  SuccessResponse,
-  Tags,
-} from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
-import { expectedVersions, tagVersion } from '../../edge/versions.js';
+import { Body, Extension, Path, Post, Put, Route, SuccessResponse, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
+import { tagVersion } from '../../edge/versions.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import { invoicesToDtosInTurns, invoiceToDto } from '../../documents/answer/invoice-answer.js';
 import type { InvoiceDto, InvoiceListDto } from '../../documents/answer/invoice-dto.js';
@@ -25,11 +12,7 @@ import { searchInvoices } from './search-invoices.js';
 
 @Route('v1/invoices')
 @Tags('Invoices')
-export class InvoicesController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class InvoicesController extends ApiController<WriteDependencies> {
   /**
    * An invoice with given lines, finalized at once. Invoices of subscriptions are made by
    * themselves.
@@ -38,12 +21,8 @@ export class InvoicesController extends Controller {
   @Post()
   @Extension('x-operation', { entity: 'invoice', access: 'write', versioned: true, notFound: true })
   @SuccessResponse(201, 'Created')
-  public async createInvoice(
-    @Request() request: HttpRequest,
-    @Body() body: CreateInvoiceBody,
-  ): Promise<InvoiceDto> {
-    const document = accepted(await createInvoice(this.dependencies, occasionOf(request), body));
-    this.setStatus(201);
+  public async createInvoice(@Body() body: CreateInvoiceBody): Promise<InvoiceDto> {
+    const document = await this.run(createInvoice, body);
     tagVersion(this, document.header.version);
     return invoiceToDto(document, null);
   }
@@ -51,11 +30,8 @@ export class InvoicesController extends Controller {
   /** @summary Search invoices */
   @Post('search')
   @Extension('x-operation', { entity: 'invoice', access: 'read' })
-  public async searchInvoices(
-    @Request() request: HttpRequest,
-    @Body() body: SearchInvoicesBody,
-  ): Promise<InvoiceListDto> {
-    const page = accepted(await searchInvoices(this.dependencies, occasionOf(request), body));
+  public async searchInvoices(@Body() body: SearchInvoicesBody): Promise<InvoiceListDto> {
+    const page = await this.run(searchInvoices, body);
     return {
       items: await invoicesToDtosInTurns(page.items, null),
       pagination: page.pagination,
@@ -69,12 +45,10 @@ export class InvoicesController extends Controller {
   @Put('{id}')
   @Extension('x-operation', { entity: 'invoice', access: 'write', versioned: true })
   public async changeInvoice(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: ChangeInvoiceBody,
   ): Promise<InvoiceDto> {
-    const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const document = accepted(await changeInvoice(this.dependencies, occasionOf(request), change));
+    const document = await this.run(changeInvoice, this.changeOf(id, body));
     tagVersion(this, document.header.version);
     return invoiceToDto(document, null);
   }

@@ -10,9 +10,9 @@ import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { beginWorkflow } from '../../platform/workflows/begin-workflow.js';
 import { isOfEnvironment, rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import { lockRecord } from '../../records/find-record.js';
-import type { Occasion } from '../../records/occasion.js';
-import { notFound, Refusal, Refused } from '../../records/refusal.js';
-import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { isRefusal, notFound, Refusal, Refused } from '../../records/refusal.js';
+import { writeOperation } from '../../records/operation.js';
+import type { Unit } from '../../records/unit.js';
 
 /** The type of workflow that replaces a voided invoice. */
 const RECALCULATION = 'invoice_recalculation';
@@ -124,10 +124,4 @@ async function start(unit: Unit, id: string): Promise<WorkflowRow> {
  * POST /invoices/{id}/recalculate: begins to replace a voided invoice by one from current data. The
  * job does it after this is committed; the workflow tells when it is done.
  */
-export function startRecalculation(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<WorkflowRow | Refusal> {
-  return writeUnit(dependencies, occasion, (unit) => start(unit, id));
-}
+export const startRecalculation = writeOperation((unit, id: string) => start(unit, id));

@@ -3,21 +3,16 @@ import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { invoiceHeaderToDto } from '../../declarations/invoices/invoice-header-dto.js';
 import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import { lockRecord } from '../../records/find-record.js';
-import type { Occasion } from '../../records/occasion.js';
 import { announce } from '../../records/recorded-change.js';
 import { notFound, Refusal, Refused } from '../../records/refusal.js';
-import { writeUnit, type WriteDependencies } from '../../records/unit.js';
+import { writeOperation } from '../../records/operation.js';
 
 /**
  * POST /invoices/{id}/comms/trigger: tells by an event that the invoice is to be sent to its
  * customer.
  */
-export function triggerCommunication(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<null | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+export const triggerCommunication = writeOperation(
+  async (unit, id: string): Promise<null | Refusal> => {
     const row = await lockRecord(unit, INVOICES, id);
     if (row === null) throw new Refused(notFound(INVOICES.name, id));
     if (isIn(INVOICE, 'draft', row.invoice_status)) {
@@ -27,5 +22,5 @@ export function triggerCommunication(
     const name = 'invoice.communication.triggered';
     announce(unit, INVOICES, { id, name, told: invoiceHeaderToDto(row) });
     return null;
-  });
-}
+  },
+);

@@ -7,10 +7,10 @@ import type { ChangeTarget } from '../../records/change-record.js';
 import { isOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { moveRecord } from '../../records/move-record.js';
-import type { Occasion } from '../../records/occasion.js';
 import type { MetadataDto } from '../../records/record-dto.js';
-import { accept, Refusal } from '../../records/refusal.js';
-import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { isRefusal, Refusal, accept } from '../../records/refusal.js';
+import { writeOperation } from '../../records/operation.js';
+import type { Unit } from '../../records/unit.js';
 import { invoiceToDto } from '../../documents/answer/invoice-answer.js';
 import type { InvoiceDocument } from '../../documents/invoice-document.js';
 import { FIRST_REASONS } from '../../money/payments/activate-paid.js';
@@ -33,13 +33,10 @@ const KEPT = ['PROCESSING', 'REFUNDED'];
  * POST /invoices/{id}/void: the invoice is no claim any more, its period can be billed anew, and
  * what was paid of it goes to a wallet. Of two calls at once the second is refused.
  */
-export function voidInvoice(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  { target, body }: { readonly target: ChangeTarget; readonly body: VoidInvoiceBody },
-): Promise<InvoiceDocument | Refusal> {
-  return writeUnit(dependencies, occasion, (unit) => voidHere(unit, target, body));
-}
+export const voidInvoice = writeOperation(
+  (unit, { target, body }: { readonly target: ChangeTarget; readonly body: VoidInvoiceBody }) =>
+    voidHere(unit, target, body),
+);
 
 /** Voids an invoice in a transaction that may do more. */
 async function voidHere(

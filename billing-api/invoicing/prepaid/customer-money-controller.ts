@@ -1,7 +1,5 @@
-import { Controller, Extension, Get, Path, Request, Route, Tags } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
+import { Extension, Get, Path, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 import {
   listCustomerWallets,
@@ -13,22 +11,15 @@ import {
 /** What a customer owes and has; it stands below `/customers` in the interface. */
 @Route('v1/customers')
 @Tags('Customers')
-export class CustomerMoneyController extends Controller {
-  constructor(private readonly dependencies: UsageReadDependencies) {
-    super();
-  }
-
+export class CustomerMoneyController extends ApiController<UsageReadDependencies> {
   /**
    * The wallets that are not closed, with their real-time balances.
    * @summary List the wallets of a customer
    */
   @Get('{id}/wallets')
   @Extension('x-operation', { entity: 'wallet', access: 'read', rate: 'heavy' })
-  public async listCustomerWallets(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<RealTimeWalletsDto> {
-    return accepted(await listCustomerWallets(this.dependencies, occasionOf(request), id));
+  public listCustomerWallets(@Path() id: string): Promise<RealTimeWalletsDto> {
+    return this.run(listCustomerWallets, id);
   }
 
   /**
@@ -38,10 +29,7 @@ export class CustomerMoneyController extends Controller {
    */
   @Get('{id}/invoices/summary')
   @Extension('x-operation', { entity: 'invoice', access: 'read' })
-  public async summarizeInvoices(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<InvoiceSummariesDto> {
-    return accepted(await summarizeInvoices(this.dependencies, occasionOf(request), id));
+  public summarizeInvoices(@Path() id: string): Promise<InvoiceSummariesDto> {
+    return this.run(summarizeInvoices, id);
   }
 }

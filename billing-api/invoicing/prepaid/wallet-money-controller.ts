@@ -1,12 +1,10 @@
-import { Body, Controller, Extension, Get, Path, Post, Request, Route, Tags } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
+import { Body, Extension, Get, Path, Post, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import {
   walletTransactionToDto,
   type WalletTransactionDto,
 } from '../../declarations/money/wallet-transaction.resource.js';
 import { walletToDto, type WalletDto } from '../../declarations/money/wallet.resource.js';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
 import type { BillingDependencies } from '../drafts/compute-tasks.js';
 import { readRealTimeBalance, type RealTimeWalletDto } from './real-time-balance.js';
 import { topUpWallet, type TopUpWalletBody } from './top-up.js';
@@ -21,22 +19,15 @@ export interface ToppedUpDto {
 
 @Route('v1/wallets')
 @Tags('Wallets')
-export class WalletMoneyController extends Controller {
-  constructor(private readonly dependencies: BillingDependencies) {
-    super();
-  }
-
+export class WalletMoneyController extends ApiController<BillingDependencies> {
   /**
    * The balance after the usage of the running period and of unpaid invoices.
    * @summary Read the real-time balance of a wallet
    */
   @Get('{id}/balance/real-time')
   @Extension('x-operation', { entity: 'wallet', access: 'read', rate: 'heavy' })
-  public async readRealTimeBalance(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<RealTimeWalletDto> {
-    return accepted(await readRealTimeBalance(this.dependencies, occasionOf(request), id));
+  public readRealTimeBalance(@Path() id: string): Promise<RealTimeWalletDto> {
+    return this.run(readRealTimeBalance, id);
   }
 
   /**
@@ -47,12 +38,10 @@ export class WalletMoneyController extends Controller {
   @Post('{id}/top-up')
   @Extension('x-operation', { entity: 'wallet', access: 'write' })
   public async topUpWallet(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: TopUpWalletBody,
   ): Promise<ToppedUpDto> {
-    const topUp = { id, body };
-    const done = accepted(await topUpWallet(this.dependencies, occasionOf(request), topUp));
+    const done = await this.run(topUpWallet, { id, body });
     return {
       wallet: walletToDto(done.wallet),
       wallet_transaction: walletTransactionToDto(done.transaction),

@@ -2,18 +2,20 @@ import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { decimalOf, plain, ZERO, type Decimal } from '../../../contract/number/decimal.js';
+import { assertPresent } from '../../../runtime/failure.js';
 import { noRows, numericColumn } from '../../../sql/columns.js';
 import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import { PAYMENTS, type PaymentRow } from '../../declarations/money/payment.resource.js';
 import { postingsOfRoundedPayment } from '../../domain/ledger/postings.js';
 import { problemOfMove, isIn } from '../../domain/lifecycle/lifecycle.js';
 import { PAYMENT } from '../../domain/lifecycle/money-lifecycle.js';
-import { writtenOffOf } from '../../domain/payment/gateway-amount.js';
+import { writtenOffOf } from '../../domain/payment/written-off.js';
 import { changeRecord, updateRecord } from '../../records/change-record.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
 import { accept, notFound, Refusal, Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
+import { findGateway } from '../gateways/gateways.js';
 import type { ChargeOutcome } from '../gateways/payment-gateway.js';
 import { isBeingCharged } from '../payments/begin-charge.js';
 import { followPayment } from '../payments/follow-payment.js';
@@ -42,8 +44,10 @@ type Received = { readonly received: Decimal; readonly chargeId?: string | null 
 /** What is too little for the gateway to take, of a payment that settles its invoice. */
 function writtenOff({ payment, invoice }: HeldPayment, received: Decimal): Decimal {
   if (invoice === null) return ZERO;
-  const amounts = { asked: payment.amount, received, left: invoice.amount_remaining };
-  return writtenOffOf(amounts, payment.currency);
+  const { amount: asked, currency, payment_gateway: name } = payment;
+  const gateway = assertPresent(findGateway(name), 'the gateway that has taken the payment');
+  const chargeable = gateway.chargeableOf(asked, currency);
+  return writtenOffOf({ asked, chargeable, received, left: invoice.amount_remaining });
 }
 
 /** The money has arrived: counts once, with the amount that the gateway says. */

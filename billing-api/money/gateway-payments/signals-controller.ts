@@ -1,5 +1,5 @@
-import { Body, Controller, Extension, Path, Post, Request, Route, Tags } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
+import { Body, Extension, Path, Post, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import { accepted } from '../../edge/http-failure.js';
 import { contextOf } from '../../edge/request-context.js';
 import type { GatewayNeeds } from './pending-payment.js';
@@ -21,11 +21,7 @@ export interface SignalAnswerDto {
 
 @Route('v1/connections')
 @Tags('Connections')
-export class GatewaySignalsController extends Controller {
-  constructor(private readonly dependencies: GatewayNeeds) {
-    super();
-  }
-
+export class GatewaySignalsController extends ApiController<GatewayNeeds> {
   /**
    * Where a gateway tells what became of payments. It needs no key: what counts is the signature in
    * the header Stripe-Signature, by the webhook secret of the connection over the bytes of the
@@ -35,12 +31,11 @@ export class GatewaySignalsController extends Controller {
   @Post('{id}/signals')
   @Extension('x-operation', { public: true, signed: true })
   public async takeSignal(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() _body: GatewaySignalBody,
   ): Promise<SignalAnswerDto> {
-    const { signedBytes, requestId } = contextOf(request);
-    const headerOf = (name: string): string => request.get(name) ?? UNSIGNED;
+    const { signedBytes, requestId } = contextOf(this.request);
+    const headerOf = (name: string): string => this.request.get(name) ?? UNSIGNED;
     const signal = { connectionId: id, body: signedBytes, headerOf, requestId };
     return { effect: accepted(await takeSignal(this.dependencies, signal)) };
   }

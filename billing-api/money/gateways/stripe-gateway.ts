@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import { chargeableOf, unitsOfMoney } from '../../domain/payment/gateway-amount.js';
+import { chargeableOf, unitsOfMoney } from './stripe-amounts.js';
 import {
   UnsignedSignal,
   type Charge,

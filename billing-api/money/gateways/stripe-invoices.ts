@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import { maxOf, minOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
-import { moneyOfUnits, unitsOfMoney } from '../../domain/payment/gateway-amount.js';
+import { moneyOfUnits, unitsOfMoney } from './stripe-amounts.js';
 import { minorDigitsOf } from '../../domain/money/minor-digits.js';
 import { askedTooMuch } from '../../domain/payment/provider-amounts.js';
 import type {

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import { chargeableOf, moneyOfUnits, unitsOfMoney } from '../../domain/payment/gateway-amount.js';
+import { chargeableOf, moneyOfUnits, unitsOfMoney } from './stripe-amounts.js';
 import {
   GatewayUnavailable,
   type Charge,

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import type { InstantMs } from '../../../contract/instant.js';
-import { moneyOfUnits } from '../../domain/payment/gateway-amount.js';
+import { moneyOfUnits } from './stripe-amounts.js';
 import type { ChargeOutcome, GatewaySignal, ListedSignal, TimeRange } from './payment-gateway.js';
 import { ARRIVED_NOT, outcomeOfPage } from './stripe-pages.js';
 import { idOf } from './stripe-references.js';

@@ -9,11 +9,11 @@ import type { StatementUnit, Unit } from '../../records/unit.js';
 import { enqueue } from '../../../sql/jobs/enqueue.js';
 import { findGatewayConnection } from '../gateways/open-gateway.js';
 import { followPayment } from './follow-payment.js';
-import { GATEWAY, isGateway } from '../gateways/gateway-name.js';
+import { isGateway } from '../gateways/gateway-name.js';
 import { TAKE_PAYMENT } from './gateway-work.js';
 import type { HeldPayment } from './held-payment.js';
 import { pageProblem } from './payment-pages.js';
-import { isAtProvider } from './provider-links.js';
+import { findPayingProvider } from './provider-links.js';
 import { writePayment } from './settle-invoice.js';
 
 /** Whether a payment of an invoice, another one than this, is on its way at a gateway. */
@@ -33,8 +33,9 @@ export async function paidOtherwise(
   { payment, invoice }: { readonly payment: PaymentRow; readonly invoice: InvoiceRow },
 ): Promise<string | null> {
   const { id: invoiceId } = invoice;
-  if (await isAtProvider(unit, invoiceId)) {
-    return `the invoice was sent to ${GATEWAY}, where it is paid; pull what is paid there`;
+  const provider = await findPayingProvider(unit, invoiceId);
+  if (provider !== null) {
+    return `the invoice was sent to ${provider}, where it is paid; pull what is paid there`;
   }
   if (!(await isBeingCharged(unit, { invoiceId, except: payment.id }))) return null;
   return 'another payment of the invoice is in process; wait for its outcome';
@@ -43,17 +44,17 @@ export async function paidOtherwise(
 /** What a gateway can take. */
 const TAKEN = ['CARD', 'ACH', 'PAYMENT_LINK'];
 
-/** Refuses a payment that no gateway takes now. */
-async function refuseCharge(unit: Unit, { payment, invoice }: HeldPayment): Promise<void> {
+/** The gateway that takes a payment now, by its name; refused when none does. */
+async function takerOf(unit: Unit, { payment, invoice }: HeldPayment): Promise<string> {
   const { payment_method_type: method, payment_gateway: gateway } = payment;
-  const isKnown = TAKEN.includes(method) && (gateway ?? GATEWAY) === GATEWAY;
-  if (!isKnown || (await findGatewayConnection(unit)) === null) {
+  const name = (await findGatewayConnection(unit))?.provider_type;
+  if (name === undefined || !TAKEN.includes(method) || (gateway ?? name) !== name) {
     const problem = `no gateway is configured that takes ${method}; report the outcome with PUT /payments/{id}`;
     throw new Refused(new Refusal('invalid_operation', problem));
   }
-  if (invoice === null) return;
-  const other = await paidOtherwise(unit, { payment, invoice });
+  const other = invoice === null ? null : await paidOtherwise(unit, { payment, invoice });
   if (other !== null) throw new Refused(new Refusal('invalid_operation', other));
+  return name;
 }
 
 /** An invoice whose payment has failed waits for another one. */
@@ -67,9 +68,9 @@ async function awaitPayment(unit: Unit, invoice: InvoiceRow): Promise<InvoiceRow
  * the gateway says what became of it (docs/domain.md 17.3).
  */
 export async function beginCharge(unit: Unit, held: HeldPayment): Promise<HeldPayment> {
-  await refuseCharge(unit, held);
+  const gateway = await takerOf(unit, held);
   const invoice = held.invoice === null ? null : await awaitPayment(unit, held.invoice);
-  const patch = { payment_gateway: GATEWAY };
+  const patch = { payment_gateway: gateway };
   const payment = await updateRecord(unit, PAYMENTS, { row: held.payment, patch });
   const begun = await followPayment(unit, { payment, invoice }, 'PROCESSING');
   await enqueue(unit, TAKE_PAYMENT, { input: { paymentId: held.payment.id } });
@@ -81,7 +82,7 @@ export async function beginCharge(unit: Unit, held: HeldPayment): Promise<HeldPa
  * is open, nothing is on its way: the invoice stays as it is (docs/domain.md 17.8).
  */
 export async function beginPage(unit: Unit, held: HeldPayment): Promise<HeldPayment> {
-  await refuseCharge(unit, held);
+  const gateway = await takerOf(unit, held);
   const { payment, invoice } = held;
   const excess = invoice === null ? null : pageProblem(payment, invoice);
   if (excess !== null) throw new Refused(new Refusal('invalid_operation', excess));

@@ -18,7 +18,8 @@ import type { Patch } from '../../records/resource.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
 import { moveRecord } from '../../records/move-record.js';
 import type { Occasion } from '../../records/occasion.js';
-import { accept, invalid, isRefusal, notFound, Refusal, Refused } from '../../records/refusal.js';
+import { invalid, isRefusal, notFound, Refusal, accept, Refused } from '../../records/refusal.js';
+import { writeOperation } from '../../records/operation.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { refund } from './refund-payment.js';
 import { takeFromCustomer } from './credit-customer.js';
@@ -203,12 +204,8 @@ export function processById(
 }
 
 /** Takes away a payment with which nothing has happened. */
-export function removePayment(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  target: ChangeTarget,
-): Promise<PaymentRow | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+export const removePayment = writeOperation(
+  async (unit, target: ChangeTarget): Promise<PaymentRow | Refusal> => {
     const row = await lockRecord(unit, PAYMENTS, target.id);
     if (row === null) throw new Refused(notFound(PAYMENTS.name, target.id));
     accept(targetRefusal(PAYMENTS, row, target));
@@ -222,5 +219,5 @@ export function removePayment(
       throw new Refused(new Refusal('invalid_operation', problem));
     }
     return updateRecord(unit, PAYMENTS, { row, patch: { status: 'deleted' } });
-  });
-}
+  },
+);

@@ -16,7 +16,7 @@ import { accept, invalid, isRefusal, notFound, Refusal, Refused } from '../../re
 import { repeatedRecord } from '../../records/repeated-key.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import type { PageAddresses } from '../gateways/payment-gateway.js';
-import { GATEWAY } from '../gateways/gateway-name.js';
+import { isGatewayName } from '../gateways/gateway-name.js';
 import type { HeldPayment } from './held-payment.js';
 import { storeAddresses } from './payment-pages.js';
 import { lockFinalized } from './settle-invoice.js';
@@ -55,9 +55,9 @@ function readAddresses(reader: MemberReader, body: CreatePaymentBody): PageAddre
     const isOfPage = method === 'PAYMENT_LINK';
     reader.note(member, isOfPage ? addressProblem(address) : 'goes with PAYMENT_LINK');
   }
-  if (method !== 'PAYMENT_LINK' || body.payment_gateway !== GATEWAY) return null;
+  if (method !== 'PAYMENT_LINK' || !isGatewayName(body.payment_gateway)) return null;
   if (success === undefined) {
-    reader.note('success_url', `is required for PAYMENT_LINK by ${GATEWAY}`);
+    reader.note('success_url', `is required for PAYMENT_LINK by ${body.payment_gateway}`);
     return null;
   }
   return { success, cancel: cancel ?? null };

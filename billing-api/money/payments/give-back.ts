@@ -6,7 +6,7 @@ import {
   type PaidBack,
   type Posting,
 } from '../../domain/ledger/postings.js';
-import { chargeableOf } from '../../domain/payment/gateway-amount.js';
+import { findGateway } from '../gateways/gateways.js';
 import { postGroups } from '../ledger/post-groups.js';
 import type { Unit } from '../../records/unit.js';
 import { addCredits } from '../wallets/move-credits.js';
@@ -41,8 +41,9 @@ type GivenBack = {
 function unrounded(payment: PaymentRow, amount: Decimal): readonly Posting[] {
   const { payment_method_type: method, gateway_payment_id: chargeId, currency } = payment;
   const isCharged = chargeId !== null && method !== 'OFFLINE';
-  if (!isCharged || !amount.equals(payment.amount)) return [];
-  return postingsOfUnrounded(amount.minus(chargeableOf(amount, currency)));
+  const gateway = findGateway(payment.payment_gateway);
+  if (!isCharged || gateway === null || !amount.equals(payment.amount)) return [];
+  return postingsOfUnrounded(amount.minus(gateway.chargeableOf(amount, currency)));
 }
 
 /** Gives back what a payment brought: money to where it came from, credits to a wallet. */

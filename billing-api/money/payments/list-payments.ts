@@ -11,6 +11,7 @@ import type { Occasion } from '../../records/occasion.js';
 import type { Currency } from '../../records/record-dto.js';
 import type { Refusal } from '../../records/refusal.js';
 import { searchRecords, type Page } from '../../records/search-records.js';
+import { readOperation } from '../../records/operation.js';
 import { readUnit, type ReadDependencies } from '../../records/unit.js';
 
 /** The query of GET /payments. */
@@ -42,10 +43,4 @@ export function listPayments(
 }
 
 /** GET /payments/{id}, whatever its status. */
-export function readPayment(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<PaymentRow | Refusal> {
-  return readUnit(dependencies, occasion, (unit) => readRecord(unit, PAYMENTS, id));
-}
+export const readPayment = readOperation((unit, id: string) => readRecord(unit, PAYMENTS, id));

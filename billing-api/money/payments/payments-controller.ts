@@ -1,6 +1,5 @@
 import {
   Body,
-  Controller,
   Delete,
   Extension,
   Get,
@@ -8,12 +7,11 @@ import {
   Post,
   Put,
   Queries,
-  Request,
   Route,
   SuccessResponse,
   Tags,
 } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
+import { ApiController } from '../../edge/api-controller.js';
 import {
   paymentToDto,
   type ChangePaymentBody,
@@ -21,9 +19,6 @@ import {
   type PaymentDto,
   type PaymentListDto,
 } from '../../declarations/money/payment.resource.js';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
-import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
 import type { MessageDto } from '../../records/record-dto.js';
 import { pageToDto } from '../../records/search-records.js';
 import type { WriteDependencies } from '../../records/unit.js';
@@ -33,11 +28,7 @@ import { listPayments, readPayment, type ListPaymentsQuery } from './list-paymen
 
 @Route('v1/payments')
 @Tags('Payments')
-export class PaymentsController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class PaymentsController extends ApiController<WriteDependencies> {
   /**
    * A repeated request answers the payment of the first.
    * @summary Create a payment
@@ -45,14 +36,8 @@ export class PaymentsController extends Controller {
   @Post()
   @Extension('x-operation', { entity: 'payment', access: 'write', versioned: true, notFound: true })
   @SuccessResponse(201, 'Created')
-  public async createPayment(
-    @Request() request: HttpRequest,
-    @Body() body: CreatePaymentBody,
-  ): Promise<PaymentDto> {
-    const payment = accepted(await createPayment(this.dependencies, occasionOf(request), body));
-    this.setStatus(201);
-    tagVersion(this, payment.version);
-    return paymentToDto(payment);
+  public async createPayment(@Body() body: CreatePaymentBody): Promise<PaymentDto> {
+    return paymentToDto(this.tagged(await this.run(createPayment, body)));
   }
 
   /**
@@ -61,24 +46,15 @@ export class PaymentsController extends Controller {
    */
   @Get()
   @Extension('x-operation', { entity: 'payment', access: 'read' })
-  public async listPayments(
-    @Request() request: HttpRequest,
-    @Queries() query: ListPaymentsQuery,
-  ): Promise<PaymentListDto> {
-    const page = accepted(await listPayments(this.dependencies, occasionOf(request), query));
-    return pageToDto(page, paymentToDto);
+  public async listPayments(@Queries() query: ListPaymentsQuery): Promise<PaymentListDto> {
+    return pageToDto(await this.run(listPayments, query), paymentToDto);
   }
 
   /** @summary Read a payment */
   @Get('{id}')
   @Extension('x-operation', { entity: 'payment', access: 'read', versioned: true })
-  public async readPayment(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<PaymentDto> {
-    const payment = accepted(await readPayment(this.dependencies, occasionOf(request), id));
-    tagReadVersion(this, request, payment.version);
-    return paymentToDto(payment);
+  public async readPayment(@Path() id: string): Promise<PaymentDto> {
+    return paymentToDto(this.matched(await this.run(readPayment, id)));
   }
 
   /**
@@ -89,14 +65,10 @@ export class PaymentsController extends Controller {
   @Put('{id}')
   @Extension('x-operation', { entity: 'payment', access: 'write', versioned: true })
   public async changePayment(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: ChangePaymentBody,
   ): Promise<PaymentDto> {
-    const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const payment = accepted(await changePayment(this.dependencies, occasionOf(request), change));
-    tagVersion(this, payment.version);
-    return paymentToDto(payment);
+    return paymentToDto(this.tagged(await this.run(changePayment, this.changeOf(id, body))));
   }
 
   /**
@@ -105,14 +77,8 @@ export class PaymentsController extends Controller {
    */
   @Post('{id}/process')
   @Extension('x-operation', { entity: 'payment', access: 'write', versioned: true })
-  public async processPayment(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<PaymentDto> {
-    const target = { id, isExpected: expectedVersions(request) };
-    const payment = accepted(await processById(this.dependencies, occasionOf(request), target));
-    tagVersion(this, payment.version);
-    return paymentToDto(payment);
+  public async processPayment(@Path() id: string): Promise<PaymentDto> {
+    return paymentToDto(this.tagged(await this.run(processById, this.target(id))));
   }
 
   /**
@@ -121,12 +87,8 @@ export class PaymentsController extends Controller {
    */
   @Delete('{id}')
   @Extension('x-operation', { entity: 'payment', access: 'write' })
-  public async removePayment(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<MessageDto> {
-    const target = { id, isExpected: expectedVersions(request) };
-    accepted(await removePayment(this.dependencies, occasionOf(request), target));
+  public async removePayment(@Path() id: string): Promise<MessageDto> {
+    await this.run(removePayment, this.target(id));
     return { message: 'the payment was deleted' };
   }
 }

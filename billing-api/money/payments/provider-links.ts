@@ -4,11 +4,11 @@ import { INTEGRATIONS } from '../../declarations/customers/integration.resource.
 import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit, Unit } from '../../records/unit.js';
 import { findGatewayConnection } from '../gateways/open-gateway.js';
-import { GATEWAY, isGateway } from '../gateways/gateway-name.js';
+import { isGateway } from '../gateways/gateway-name.js';
 
 /* What the provider of the gateway calls customers and invoices of ours. */
 
-/** A customer as the gateway calls them; null when it does not know them. */
+/** A customer as the gateway of the environment calls them; null when it does not know them. */
 export async function findPayerId(
   { tx }: StatementUnit,
   customerId: string,
@@ -16,16 +16,23 @@ export async function findPayerId(
   const mapping = await tx.maybeOne(sql.type(INTEGRATIONS.row)`
     SELECT * FROM integration_mappings
     WHERE entity_type = 'customer' AND entity_id = ${customerId}
-      AND provider_type = ${GATEWAY} AND status = 'published' AND ${isOfEnvironment}`);
+      AND provider_type = (SELECT provider_type FROM connections
+        WHERE ${isGateway(['provider_type'])} AND status = 'published' AND ${isOfEnvironment})
+      AND status = 'published' AND ${isOfEnvironment}`);
   return mapping?.provider_entity_id ?? null;
 }
 
-/** Whether the provider of the gateway has an invoice for one of ours, which is paid there. */
-export function isAtProvider({ tx }: StatementUnit, invoiceId: string): Promise<boolean> {
-  return tx.exists(sql.type(z.unknown())`
-    SELECT FROM integration_mappings
+/** The gateway whose provider has an invoice for one of ours, which is paid there; or null. */
+export async function findPayingProvider(
+  { tx }: StatementUnit,
+  invoiceId: string,
+): Promise<string | null> {
+  const mapping = await tx.maybeOne(sql.type(INTEGRATIONS.row)`
+    SELECT * FROM integration_mappings
     WHERE entity_type = 'invoice' AND entity_id = ${invoiceId} AND ${isGateway(['provider_type'])}
-      AND status = 'published' AND ${isOfEnvironment}`);
+      AND status = 'published' AND ${isOfEnvironment}
+    LIMIT 1`);
+  return mapping?.provider_type ?? null;
 }
 
 const methodRow = z.object({

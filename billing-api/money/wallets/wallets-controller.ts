@@ -1,17 +1,5 @@
-import {
-  Body,
-  Controller,
-  Extension,
-  Get,
-  Path,
-  Post,
-  Put,
-  Queries,
-  Request,
-  Route,
-  Tags,
-} from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
+import { Body, Extension, Get, Path, Post, Put, Queries, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import {
   walletTransactionToDto,
   type WalletTransactionDto,
@@ -24,9 +12,6 @@ import {
   type WalletDto,
   type WalletListDto,
 } from '../../declarations/money/wallet.resource.js';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
-import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
 import { pageToDto } from '../../records/search-records.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import {
@@ -67,69 +52,48 @@ export interface ModifiedWalletDto {
 
 @Route('v1/wallets')
 @Tags('Wallets')
-export class WalletsController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class WalletsController extends ApiController<WriteDependencies> {
   /**
    * A customer has one active wallet of each currency, type, rates and kind of prices that it pays.
    * @summary Create a wallet
    */
   @Post()
   @Extension('x-operation', { entity: 'wallet', access: 'write', versioned: true, notFound: true })
-  public async createWallet(
-    @Request() request: HttpRequest,
-    @Body() body: CreateWalletBody,
-  ): Promise<WalletDto> {
-    const wallet = accepted(await createWallet(this.dependencies, occasionOf(request), body));
-    tagVersion(this, wallet.version);
-    return walletToDto(wallet);
+  public async createWallet(@Body() body: CreateWalletBody): Promise<WalletDto> {
+    return walletToDto(this.tagged(await this.run(createWallet, body)));
   }
 
   /** @summary Search wallets */
   @Post('search')
   @Extension('x-operation', { entity: 'wallet', access: 'read' })
-  public async searchWallets(
-    @Request() request: HttpRequest,
-    @Body() body: SearchWalletsBody,
-  ): Promise<WalletListDto> {
-    const page = accepted(await searchWallets(this.dependencies, occasionOf(request), body));
-    return pageToDto(page, expandedWalletToDto);
+  public async searchWallets(@Body() body: SearchWalletsBody): Promise<WalletListDto> {
+    return pageToDto(await this.run(searchWallets, body), expandedWalletToDto);
   }
 
   /** @summary Search wallet transactions */
   @Post('transactions/search')
   @Extension('x-operation', { entity: 'wallet', access: 'read' })
   public async searchTransactions(
-    @Request() request: HttpRequest,
     @Body() body: SearchTransactionsBody,
   ): Promise<WalletTransactionListDto> {
-    const page = accepted(await searchTransactions(this.dependencies, occasionOf(request), body));
-    return pageToDto(page, walletTransactionToDto);
+    return pageToDto(await this.run(searchTransactions, body), walletTransactionToDto);
   }
 
   /** @summary Read a wallet */
   @Get('{id}')
   @Extension('x-operation', { entity: 'wallet', access: 'read', versioned: true })
-  public async readWallet(@Request() request: HttpRequest, @Path() id: string): Promise<WalletDto> {
-    const wallet = accepted(await readWallet(this.dependencies, occasionOf(request), id));
-    tagReadVersion(this, request, wallet.row.version);
-    return expandedWalletToDto(wallet);
+  public async readWallet(@Path() id: string): Promise<WalletDto> {
+    return expandedWalletToDto(this.matched(await this.run(readWallet, id)));
   }
 
   /** @summary Change a wallet */
   @Put('{id}')
   @Extension('x-operation', { entity: 'wallet', access: 'write', versioned: true })
   public async changeWallet(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: ChangeWalletBody,
   ): Promise<WalletDto> {
-    const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const wallet = accepted(await changeWallet(this.dependencies, occasionOf(request), change));
-    tagVersion(this, wallet.version);
-    return walletToDto(wallet);
+    return walletToDto(this.tagged(await this.run(changeWallet, this.changeOf(id, body))));
   }
 
   /**
@@ -139,13 +103,10 @@ export class WalletsController extends Controller {
   @Get('{id}/transactions')
   @Extension('x-operation', { entity: 'wallet', access: 'read' })
   public async listTransactions(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Queries() query: ListTransactionsQuery,
   ): Promise<WalletTransactionListDto> {
-    const list = { id, query };
-    const page = accepted(await listTransactions(this.dependencies, occasionOf(request), list));
-    return pageToDto(page, walletTransactionToDto);
+    return pageToDto(await this.run(listTransactions, { id, query }), walletTransactionToDto);
   }
 
   /**
@@ -155,12 +116,10 @@ export class WalletsController extends Controller {
   @Post('{id}/debit')
   @Extension('x-operation', { entity: 'wallet', access: 'write' })
   public async debitWallet(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: DebitWalletBody,
   ): Promise<WalletMovementDto> {
-    const debit = { id, body };
-    const moved = accepted(await debitWallet(this.dependencies, occasionOf(request), debit));
+    const moved = await this.run(debitWallet, { id, body });
     return {
       wallet: walletToDto(moved.wallet),
       wallet_transaction: walletTransactionToDto(moved.transaction),
@@ -173,14 +132,8 @@ export class WalletsController extends Controller {
    */
   @Post('{id}/terminate')
   @Extension('x-operation', { entity: 'wallet', access: 'write', versioned: true })
-  public async terminateWallet(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<WalletDto> {
-    const target = { id, isExpected: expectedVersions(request) };
-    const wallet = accepted(await terminateWallet(this.dependencies, occasionOf(request), target));
-    tagVersion(this, wallet.version);
-    return walletToDto(wallet);
+  public async terminateWallet(@Path() id: string): Promise<WalletDto> {
+    return walletToDto(this.tagged(await this.run(terminateWallet, this.target(id))));
   }
 
   /**
@@ -190,11 +143,10 @@ export class WalletsController extends Controller {
   @Post('{id}/modify')
   @Extension('x-operation', { entity: 'wallet', access: 'write' })
   public async modifyWallet(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() _body: ModifyWalletBody,
   ): Promise<ModifiedWalletDto> {
-    const done = accepted(await convertWallet(this.dependencies, occasionOf(request), id));
+    const done = await this.run(convertWallet, id);
     return { original_wallet: walletToDto(done.original), new_wallet: walletToDto(done.made) };
   }
 }

@@ -22,14 +22,12 @@ import { readRecord } from '../../records/find-record.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
-import { searchRecords, type Page } from '../../records/search-records.js';
+import { searchRecords } from '../../records/search-records.js';
 import type { SearchBodyRequest } from '../../records/search-request.js';
-import {
-  readUnit,
-  writeUnit,
-  type ReadDependencies,
-  type WriteDependencies,
-} from '../../records/unit.js';
+import { readOperation, writeOperation } from '../../records/operation.js';
+import { writeUnit, type WriteDependencies } from '../../records/unit.js';
+import type { GatewayKind } from '../../money/gateways/gateway-kind.js';
+import { findGateway } from '../../money/gateways/gateways.js';
 import type { GatewayAccess } from '../../money/gateways/open-gateway.js';
 import { otherAccountRefusal } from './same-account.js';
 import { endpointProblem } from './endpoint-problem.js';
@@ -41,11 +39,11 @@ export type ConnectionDependencies = WriteDependencies &
     readonly arePrivateTargetsAllowed: boolean;
   };
 
-/** The secrets that each provider needs, and those that it may have. */
-const SECRETS = {
-  s3: { needed: ['access_key_id', 'secret_access_key'], possible: ['session_token'] },
-  stripe: { needed: ['secret_key', 'webhook_secret'], possible: [] },
-} as const satisfies Readonly<Record<Provider, object>>;
+/** The secrets that a store needs, and those that it may have. */
+const SECRETS_OF_STORE: GatewayKind['secrets'] = {
+  needed: ['access_key_id', 'secret_access_key'],
+  possible: ['session_token'],
+};
 type Provider = ConnectionRow['provider_type'];
 
 /** Notes secrets that are missing, and those of another provider. */
@@ -54,7 +52,7 @@ function checkSecrets(
   provider: Provider,
   secrets: ConnectionSecretsBody,
 ): void {
-  const { needed, possible } = SECRETS[provider];
+  const { needed, possible } = findGateway(provider)?.secrets ?? SECRETS_OF_STORE;
   const given = Object.keys(secrets);
   for (const name of needed) {
     if (!given.includes(name)) reader.note(`secrets.${name}`, `is required for ${provider}`);
@@ -135,24 +133,14 @@ export async function createConnection(
 }
 
 /** GET /connections. */
-export function listConnections(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  request: SearchBodyRequest,
-): Promise<Page<ConnectionRow> | Refusal> {
-  return readUnit(dependencies, occasion, (unit) =>
-    searchRecords(unit, CONNECTIONS, { request, conditions: [] }),
-  );
-}
+export const listConnections = readOperation((unit, request: SearchBodyRequest) =>
+  searchRecords(unit, CONNECTIONS, { request, conditions: [] }),
+);
 
 /** GET /connections/{id}. */
-export function readConnection(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<ConnectionRow | Refusal> {
-  return readUnit(dependencies, occasion, (unit) => readRecord(unit, CONNECTIONS, id));
-}
+export const readConnection = readOperation((unit, id: string) =>
+  readRecord(unit, CONNECTIONS, id),
+);
 
 /** Why the key of a gateway may not be replaced by this one; null when it may, or stays. */
 async function otherAccount(
@@ -221,12 +209,6 @@ const notUsed = notReferenced(
 );
 
 /** DELETE /connections/{id}: none that a task or a payment needs. */
-export function removeConnection(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<ConnectionRow | Refusal> {
-  return writeUnit(dependencies, occasion, (unit) =>
-    removeRecord(unit, CONNECTIONS, { id, guards: [notUsed, notCharging] }),
-  );
-}
+export const removeConnection = writeOperation((unit, id: string) =>
+  removeRecord(unit, CONNECTIONS, { id, guards: [notUsed, notCharging] }),
+);

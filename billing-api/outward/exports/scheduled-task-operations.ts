@@ -26,6 +26,7 @@ import { authorOf, type Occasion } from '../../records/occasion.js';
 import { accept, invalid, notFound, Refusal, Refused } from '../../records/refusal.js';
 import { searchRecords, type Page } from '../../records/search-records.js';
 import type { SearchBodyRequest } from '../../records/search-request.js';
+import { readOperation, writeOperation } from '../../records/operation.js';
 import {
   readUnit,
   writeUnit,
@@ -152,35 +153,22 @@ export function listScheduledTasks(
 }
 
 /** GET /tasks/scheduled/{id}. */
-export function readScheduledTask(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<ScheduledTaskRow | Refusal> {
-  return readUnit(dependencies, occasion, (unit) => readRecord(unit, SCHEDULED_TASKS, id));
-}
+export const readScheduledTask = readOperation((unit, id: string) =>
+  readRecord(unit, SCHEDULED_TASKS, id),
+);
 
 /** PUT /tasks/scheduled/{id}: what was missed while it was disabled is made up. */
-export function changeScheduledTask(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  { target, body }: { readonly target: ChangeTarget; readonly body: ChangeScheduledTaskBody },
-): Promise<ScheduledTaskRow | Refusal> {
-  return writeUnit(dependencies, occasion, (unit) =>
-    changeRecord(unit, SCHEDULED_TASKS, { target, change: () => ({ enabled: body.enabled }) }),
-  );
-}
+export const changeScheduledTask = writeOperation(
+  (
+    unit,
+    { target, body }: { readonly target: ChangeTarget; readonly body: ChangeScheduledTaskBody },
+  ) => changeRecord(unit, SCHEDULED_TASKS, { target, change: () => ({ enabled: body.enabled }) }),
+);
 
 /** DELETE /tasks/scheduled/{id}. */
-export function removeScheduledTask(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<ScheduledTaskRow | Refusal> {
-  return writeUnit(dependencies, occasion, (unit) =>
-    removeRecord(unit, SCHEDULED_TASKS, { id, guards: [] }),
-  );
-}
+export const removeScheduledTask = writeOperation((unit, id: string) =>
+  removeRecord(unit, SCHEDULED_TASKS, { id, guards: [] }),
+);
 
 const taskRow = z.object({ id: z.string() });
 
@@ -283,10 +271,4 @@ export function listTasks(
 }
 
 /** GET /tasks/{id}. */
-export function readTask(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<TaskRow | Refusal> {
-  return readUnit(dependencies, occasion, (unit) => readRecord(unit, TASKS, id));
-}
+export const readTask = readOperation((unit, id: string) => readRecord(unit, TASKS, id));

@@ -1,6 +1,5 @@
 import {
   Body,
-  Controller,
   Delete,
   Extension,
   Get,
@@ -8,12 +7,10 @@ import {
   Post,
   Put,
   Queries,
-  Request,
   Route,
   SuccessResponse,
   Tags,
 } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
 import { formatInstant } from '../../../contract/instant.js';
 import {
   scheduledTaskToDto,
@@ -31,9 +28,7 @@ import {
   type TaskDto,
   type TaskListDto,
 } from '../../declarations/exports/task.resource.js';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
-import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
+import { ApiController } from '../../edge/api-controller.js';
 import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
 import type { PageRequest } from '../../records/record-dto.js';
 import { pageToDto } from '../../records/search-records.js';
@@ -69,11 +64,7 @@ export interface TasksQuery extends ListQuery {
 
 @Route('v1/tasks')
 @Tags('Tasks')
-export class TasksController extends Controller {
-  constructor(private readonly dependencies: TaskDependencies) {
-    super();
-  }
-
+export class TasksController extends ApiController<TaskDependencies> {
   /**
    * Each window becomes one file in the store of the connection.
    * @summary Create a scheduled task
@@ -87,44 +78,33 @@ export class TasksController extends Controller {
     notFound: true,
   })
   public async createScheduledTask(
-    @Request() request: HttpRequest,
     @Body() body: CreateScheduledTaskBody,
   ): Promise<ScheduledTaskDto> {
-    const created = await createScheduledTask(this.dependencies, occasionOf(request), body);
-    const row = accepted(created);
-    this.setStatus(201);
-    tagVersion(this, row.version);
-    return scheduledTaskToDto(row);
+    return scheduledTaskToDto(this.tagged(await this.run(createScheduledTask, body)));
   }
 
   /** @summary List scheduled tasks */
   @Get('scheduled')
   @Extension('x-operation', { entity: 'scheduled_task', access: 'read' })
   public async listScheduledTasks(
-    @Request() request: HttpRequest,
     @Queries() query: ScheduledTasksQuery,
   ): Promise<ScheduledTaskListDto> {
     const { limit, offset, connection_id, entity_type, interval, enabled } = query;
-    const page = await listScheduledTasks(this.dependencies, occasionOf(request), {
+    const page = await this.run(listScheduledTasks, {
       request: { ...listRequestFrom({}), limit, offset },
       connectionId: connection_id,
       entityType: entity_type,
       interval,
       enabled,
     });
-    return pageToDto(accepted(page), scheduledTaskToDto);
+    return pageToDto(page, scheduledTaskToDto);
   }
 
   /** @summary Read a scheduled task */
   @Get('scheduled/{id}')
   @Extension('x-operation', { entity: 'scheduled_task', access: 'read', versioned: true })
-  public async readScheduledTask(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<ScheduledTaskDto> {
-    const row = accepted(await readScheduledTask(this.dependencies, occasionOf(request), id));
-    tagReadVersion(this, request, row.version);
-    return scheduledTaskToDto(row);
+  public async readScheduledTask(@Path() id: string): Promise<ScheduledTaskDto> {
+    return scheduledTaskToDto(this.matched(await this.run(readScheduledTask, id)));
   }
 
   /**
@@ -134,27 +114,20 @@ export class TasksController extends Controller {
   @Put('scheduled/{id}')
   @Extension('x-operation', { entity: 'scheduled_task', access: 'write', versioned: true })
   public async changeScheduledTask(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: ChangeScheduledTaskBody,
   ): Promise<ScheduledTaskDto> {
-    const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const changed = await changeScheduledTask(this.dependencies, occasionOf(request), change);
-    const row = accepted(changed);
-    tagVersion(this, row.version);
-    return scheduledTaskToDto(row);
+    return scheduledTaskToDto(
+      this.tagged(await this.run(changeScheduledTask, this.changeOf(id, body))),
+    );
   }
 
   /** @summary Remove a scheduled task */
   @Delete('scheduled/{id}')
   @SuccessResponse(204, 'No content')
   @Extension('x-operation', { entity: 'scheduled_task', access: 'write' })
-  public async removeScheduledTask(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<void> {
-    accepted(await removeScheduledTask(this.dependencies, occasionOf(request), id));
-    this.setStatus(204);
+  public async removeScheduledTask(@Path() id: string): Promise<void> {
+    await this.run(removeScheduledTask, id);
   }
 
   /**
@@ -164,12 +137,10 @@ export class TasksController extends Controller {
   @Post('scheduled/{id}/run')
   @Extension('x-operation', { entity: 'scheduled_task', access: 'write', rate: 'heavy' })
   public async runScheduledTask(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: RunScheduledTaskBody,
   ): Promise<StartedRunDto> {
-    const begun = await runScheduledTask(this.dependencies, occasionOf(request), { id, body });
-    const { taskId, startMs, endMs, mode } = accepted(begun);
+    const { taskId, startMs, endMs, mode } = await this.run(runScheduledTask, { id, body });
     return {
       workflow_id: taskId,
       message: `poll /tasks/${taskId} until it is COMPLETED or FAILED`,
@@ -182,17 +153,14 @@ export class TasksController extends Controller {
   /** @summary List tasks */
   @Get()
   @Extension('x-operation', { entity: 'task', access: 'read' })
-  public async listTasks(
-    @Request() request: HttpRequest,
-    @Queries() query: TasksQuery,
-  ): Promise<TaskListDto> {
-    const page = await listTasks(this.dependencies, occasionOf(request), {
+  public async listTasks(@Queries() query: TasksQuery): Promise<TaskListDto> {
+    const page = await this.run(listTasks, {
       request: listRequestFrom(query),
       scheduledTaskId: query.scheduled_task_id,
       status: query.task_status,
       entityType: query.entity_type,
     });
-    return pageToDto(accepted(page), taskToDto);
+    return pageToDto(page, taskToDto);
   }
 
   /**
@@ -201,19 +169,14 @@ export class TasksController extends Controller {
    */
   @Get('{id}/download')
   @Extension('x-operation', { entity: 'task', access: 'read' })
-  public async downloadTask(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<TaskDownloadDto> {
-    return {
-      download_url: accepted(await downloadTask(this.dependencies, occasionOf(request), id)),
-    };
+  public async downloadTask(@Path() id: string): Promise<TaskDownloadDto> {
+    return { download_url: await this.run(downloadTask, id) };
   }
 
   /** @summary Read a task */
   @Get('{id}')
   @Extension('x-operation', { entity: 'task', access: 'read' })
-  public async readTask(@Request() request: HttpRequest, @Path() id: string): Promise<TaskDto> {
-    return taskToDto(accepted(await readTask(this.dependencies, occasionOf(request), id)));
+  public async readTask(@Path() id: string): Promise<TaskDto> {
+    return taskToDto(await this.run(readTask, id));
   }
 }

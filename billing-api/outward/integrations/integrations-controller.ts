@@ -1,17 +1,14 @@
 import {
   Body,
-  Controller,
   Delete,
   Extension,
   Get,
   Post,
   Queries,
-  Request,
   Route,
   SuccessResponse,
   Tags,
 } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
 import {
   integrationToDto,
   type IntegrationDto,
@@ -22,8 +19,7 @@ import {
   type SubscriptionSignalDto,
   type UnlinkBody,
 } from '../../declarations/customers/integration.resource.js';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
+import { ApiController } from '../../edge/api-controller.js';
 import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
 import type { MessageDto } from '../../records/record-dto.js';
 import { pageToDto } from '../../records/search-records.js';
@@ -48,11 +44,7 @@ function messageOf({ row, isRepeated, isActivated }: TakenSignal): string {
 
 @Route('v1/integrations')
 @Tags('Integrations')
-export class IntegrationsController extends Controller {
-  constructor(private readonly dependencies: GatewayNeeds) {
-    super();
-  }
-
+export class IntegrationsController extends ApiController<GatewayNeeds> {
   /**
    * A record has one entity of each provider, and an entity belongs to one record.
    * @summary Link a record to an entity of a provider
@@ -60,24 +52,16 @@ export class IntegrationsController extends Controller {
   @Post('link')
   @SuccessResponse(201, 'Created')
   @Extension('x-operation', { entity: 'integration', access: 'write', notFound: true })
-  public async linkEntity(
-    @Request() request: HttpRequest,
-    @Body() body: LinkBody,
-  ): Promise<IntegrationDto> {
-    const row = accepted(await linkEntity(this.dependencies, occasionOf(request), body));
-    this.setStatus(201);
-    return integrationToDto(row);
+  public async linkEntity(@Body() body: LinkBody): Promise<IntegrationDto> {
+    return integrationToDto(await this.run(linkEntity, body));
   }
 
   /** @summary Unlink a record from an entity of a provider */
   @Delete('link')
   @SuccessResponse(200, 'OK')
   @Extension('x-operation', { entity: 'integration', access: 'write', notFound: true })
-  public async unlinkEntity(
-    @Request() request: HttpRequest,
-    @Body() body: UnlinkBody,
-  ): Promise<MessageDto> {
-    const row = accepted(await unlinkEntity(this.dependencies, occasionOf(request), body));
+  public async unlinkEntity(@Body() body: UnlinkBody): Promise<MessageDto> {
+    const row = await this.run(unlinkEntity, body);
     const entity = `${row.provider_type} ${row.provider_entity_id}`;
     return { message: `${row.entity_type} ${row.entity_id} is not linked to ${entity} any more` };
   }
@@ -85,17 +69,14 @@ export class IntegrationsController extends Controller {
   /** @summary List links */
   @Get('mappings')
   @Extension('x-operation', { entity: 'integration', access: 'read' })
-  public async listMappings(
-    @Request() request: HttpRequest,
-    @Queries() query: MappingsQuery,
-  ): Promise<IntegrationListDto> {
-    const page = await listLinks(this.dependencies, occasionOf(request), {
+  public async listMappings(@Queries() query: MappingsQuery): Promise<IntegrationListDto> {
+    const page = await this.run(listLinks, {
       request: listRequestFrom(query),
       entityType: query.entity_type,
       entityId: query.entity_id,
       providerType: query.provider_type,
     });
-    return pageToDto(accepted(page), integrationToDto);
+    return pageToDto(page, integrationToDto);
   }
 
   /**
@@ -107,12 +88,9 @@ export class IntegrationsController extends Controller {
   @SuccessResponse(200, 'OK')
   @Extension('x-operation', { entity: 'integration', access: 'write', notFound: true })
   public async takeSubscriptionSignal(
-    @Request() request: HttpRequest,
     @Body() body: SubscriptionSignalBody,
   ): Promise<SubscriptionSignalDto> {
-    const signal = await takeSubscriptionSignal(this.dependencies, occasionOf(request), body);
-    const taken = accepted(signal);
-    this.setStatus(200);
+    const taken = await this.run(takeSubscriptionSignal, body);
     return {
       message: messageOf(taken),
       subscription_id: taken.row.id,

@@ -1,21 +1,9 @@
-import {
-  Body,
-  Controller,
-  Extension,
-  Path,
-  Post,
-  Request,
-  Route,
-  SuccessResponse,
-  Tags,
-} from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
+import { Body, Extension, Path, Post, Route, SuccessResponse, Tags } from '@tsoa/runtime';
 import {
   startedWorkflowToDto,
   type StartedWorkflowDto,
 } from '../../declarations/platform/workflow.resource.js';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
+import { ApiController } from '../../edge/api-controller.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import { startSync } from './start-sync.js';
 
@@ -29,11 +17,7 @@ export interface SyncInvoiceBody {
 
 @Route('v1/integrations/invoices')
 @Tags('Integrations')
-export class InvoiceSyncController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class InvoiceSyncController extends ApiController<WriteDependencies> {
   /**
    * Sends an invoice to a provider that has invoices of its own, or takes over what is paid there.
    * The connection names the direction in its `sync_config`. It is done after the answer; asked for
@@ -44,14 +28,12 @@ export class InvoiceSyncController extends Controller {
   @Extension('x-operation', { entity: 'integration', access: 'write', notFound: true })
   @SuccessResponse(202, 'Accepted')
   public async syncInvoice(
-    @Request() request: HttpRequest,
     @Path() invoice_id: string,
     @Body() body: SyncInvoiceBody,
   ): Promise<StartedWorkflowDto> {
     const { connection_id: connectionId, method } = body;
     const wanted = { invoiceId: invoice_id, connectionId, method };
-    const begun = await startSync(this.dependencies, occasionOf(request), wanted);
-    this.setStatus(202);
-    return startedWorkflowToDto(accepted(begun), `the ${method} of the invoice has begun`);
+    const begun = await this.run(startSync, wanted);
+    return startedWorkflowToDto(begun, `the ${method} of the invoice has begun`);
   }
 }

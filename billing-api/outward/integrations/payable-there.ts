@@ -9,19 +9,17 @@ import type { GatewayNeeds } from '../../money/gateway-payments/pending-payment.
 import { findGatewayConnection, openInvoiceProvider } from '../../money/gateways/open-gateway.js';
 import type { ProviderAnswer, ProviderInvoice } from '../../money/gateways/invoice-provider.js';
 import { GatewayUnavailable } from '../../money/gateways/payment-gateway.js';
-import { GATEWAY } from '../../money/gateways/gateway-name.js';
+import { isGatewayName } from '../../money/gateways/gateway-name.js';
 import { findLink } from './start-sync.js';
 import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
-
-const provider = GATEWAY;
 
 const refusal = (problem: string): Refusal => new Refusal('invalid_operation', problem);
 
 /** The connection to ask about a link of an invoice that is not paid here; null: nothing to ask. */
 async function findAsked(
   unit: ReadUnit,
-  { entity_id: id, provider_entity_id: theirs }: UnlinkBody,
+  { entity_id: id, provider_type: provider, provider_entity_id: theirs }: UnlinkBody,
 ): Promise<ConnectionRow | null> {
   const invoice = await findRecord(unit, INVOICES, id);
   const isUnpaid =
@@ -30,11 +28,12 @@ async function findAsked(
     !invoice.amount_remaining.isZero();
   const link = await findLink(unit, { type: 'invoice', id, provider });
   if (!isUnpaid || link?.provider_entity_id !== theirs) return null;
-  return findGatewayConnection(unit);
+  const connection = await findGatewayConnection(unit);
+  return connection?.provider_type === provider ? connection : null;
 }
 
 /** What stands in the way by what the provider answers. */
-function problemOf(told: ProviderAnswer<ProviderInvoice>): Refusal | null {
+function problemOf(provider: string, told: ProviderAnswer<ProviderInvoice>): Refusal | null {
   if (told.status === 'unknown') return null;
   if (told.status !== 'done') return refusal(`${provider} does not tell: ${told.reason}`);
   const { status } = told.value;
@@ -52,12 +51,12 @@ export async function payableThere(
   occasion: Occasion,
   body: UnlinkBody,
 ): Promise<Refusal | null> {
-  if (body.entity_type !== 'invoice' || body.provider_type !== provider) return null;
+  if (body.entity_type !== 'invoice' || !isGatewayName(body.provider_type)) return null;
   const connection = await mustRead(needs, occasion, (unit) => findAsked(unit, body));
   if (connection === null) return null;
   try {
     const invoices = await openInvoiceProvider(needs, connection);
-    return problemOf(await invoices.read(body.provider_entity_id));
+    return problemOf(body.provider_type, await invoices.read(body.provider_entity_id));
   } catch (error) {
     if (!(error instanceof GatewayUnavailable)) throw error;
     return new Refusal('service_unavailable', `${error.message}; the link stays`);

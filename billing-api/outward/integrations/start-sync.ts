@@ -14,9 +14,9 @@ import { WORKFLOWS, type WorkflowRow } from '../../declarations/platform/workflo
 import { beginWorkflow } from '../../platform/workflows/begin-workflow.js';
 import { isEqual, isOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { findPublished, lockRecord } from '../../records/find-record.js';
-import type { Occasion } from '../../records/occasion.js';
-import { notFound, Refusal, Refused } from '../../records/refusal.js';
-import { writeUnit, type ReadUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { isRefusal, notFound, Refusal, Refused } from '../../records/refusal.js';
+import { writeOperation } from '../../records/operation.js';
+import type { ReadUnit, Unit } from '../../records/unit.js';
 import { findGatewayConnection } from '../../money/gateways/open-gateway.js';
 import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
@@ -123,12 +123,8 @@ async function begin(unit: Unit, request: SyncRequest): Promise<WorkflowRow> {
 }
 
 /** POST /integrations/invoices/{invoice_id}/sync: begins to send an invoice or to ask for it. */
-export function startSync(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  request: SyncRequest,
-): Promise<WorkflowRow | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+export const startSync = writeOperation(
+  async (unit, request: SyncRequest): Promise<WorkflowRow | Refusal> => {
     const { invoiceId, connectionId, method } = request;
     const invoice = await lockRecord(unit, INVOICES, invoiceId);
     if (invoice === null) throw new Refused(notFound(INVOICES.name, invoiceId));
@@ -137,8 +133,8 @@ export function startSync(
     const problem = await syncProblem(unit, { invoice, connection }, method);
     if (problem !== null) throw new Refused(new Refusal('invalid_operation', problem));
     return begin(unit, request);
-  });
-}
+  },
+);
 
 /**
  * Syncs the invoices of a subscription again that wait for their payment and are at the provider:

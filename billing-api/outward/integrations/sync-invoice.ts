@@ -37,7 +37,6 @@ import type {
 } from '../../money/gateways/invoice-provider.js';
 import { openInvoiceProvider } from '../../money/gateways/open-gateway.js';
 import { isBeingCharged } from '../../money/payments/begin-charge.js';
-import { GATEWAY } from '../../money/gateways/gateway-name.js';
 import { findOpenPages } from '../../money/payments/payment-pages.js';
 import type { GatewayNeeds } from '../../money/gateway-payments/pending-payment.js';
 import { lockFinalized } from '../../money/payments/settle-invoice.js';
@@ -203,22 +202,26 @@ async function pull({ provider, synced }: Work): Promise<ProviderInvoice | Refus
 /** Records what the provider has received since the last pull as a payment of its own. */
 async function recordPulled(
   unit: Unit,
-  invoice: InvoiceRow,
+  { invoice, gateway }: { readonly invoice: InvoiceRow; readonly gateway: string },
   { id, amounts: there }: ProviderInvoice,
 ): Promise<void> {
   const here = amountsOf(invoice, await findPulled(unit, invoice.id));
   const amount = newlyPaidThere(here, there);
   if (!amount.greaterThan(ZERO)) return;
-  const given = { payment_gateway: GATEWAY, gateway_payment_id: id, amount };
+  const given = { payment_gateway: gateway, gateway_payment_id: id, amount };
   const values = newPayment(invoice, { payment_method_type: 'OFFLINE', ...given });
   const payment = await storePayment(unit, values);
   await succeed(unit, { payment, invoice });
 }
 
 /** Takes over what the provider says of a payment: what is paid is never lowered. */
-async function takeOver(unit: Unit, id: string, told: ProviderInvoice): Promise<void> {
-  const row = await lockFinalized(unit, id);
-  await recordPulled(unit, row, told);
+async function takeOver(
+  unit: Unit,
+  { input: { invoiceId: id }, synced: { connection } }: Work,
+  told: ProviderInvoice,
+): Promise<void> {
+  const invoice = await lockFinalized(unit, id);
+  await recordPulled(unit, { invoice, gateway: connection.provider_type }, told);
   const current = await lockFinalized(unit, id);
   const { pdfUrl } = told;
   if (pdfUrl === null || pdfUrl === current.invoice_pdf_url) return;
@@ -251,7 +254,7 @@ async function ask(work: Work): Promise<((unit: Unit) => Promise<void>) | Refusa
   const told = await pull(work);
   if (isRefusal(told)) return told;
   return async (unit) => {
-    await takeOver(unit, input.invoiceId, told);
+    await takeOver(unit, work, told);
     await close(unit, input, told);
   };
 }

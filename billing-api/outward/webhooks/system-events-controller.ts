@@ -1,7 +1,5 @@
-import { Controller, Extension, Get, Path, Queries, Request, Route, Tags } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
+import { Extension, Get, Path, Queries, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import type { ReadDependencies } from '../../records/unit.js';
 import {
   listSystemEvents,
@@ -16,11 +14,7 @@ import {
 
 @Route('v1/webhooks/events')
 @Tags('Webhooks')
-export class SystemEventsController extends Controller {
-  constructor(private readonly dependencies: ReadDependencies) {
-    super();
-  }
-
+export class SystemEventsController extends ApiController<ReadDependencies> {
   /**
    * What happened to records, in the order of its numbers. Whoever asks again with `next_after`
    * misses nothing and reads nothing twice.
@@ -28,11 +22,8 @@ export class SystemEventsController extends Controller {
    */
   @Get()
   @Extension('x-operation', { entity: 'webhook', access: 'read' })
-  public async listSystemEvents(
-    @Request() request: HttpRequest,
-    @Queries() query: SystemEventsQuery,
-  ): Promise<SystemEventListDto> {
-    const events = await listSystemEvents(this.dependencies, occasionOf(request), query);
+  public async listSystemEvents(@Queries() query: SystemEventsQuery): Promise<SystemEventListDto> {
+    const events = await this.run(listSystemEvents, query);
     const items = events.rows.map(systemEventToDto);
     return { items, next_after: events.nextAfter, has_more: events.hasMore };
   }
@@ -40,12 +31,7 @@ export class SystemEventsController extends Controller {
   /** @summary Read a system event */
   @Get('{id}')
   @Extension('x-operation', { entity: 'webhook', access: 'read' })
-  public async readSystemEvent(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<SystemEventDto> {
-    return systemEventToDto(
-      accepted(await readSystemEvent(this.dependencies, occasionOf(request), id)),
-    );
+  public async readSystemEvent(@Path() id: string): Promise<SystemEventDto> {
+    return systemEventToDto(await this.run(readSystemEvent, id));
   }
 }

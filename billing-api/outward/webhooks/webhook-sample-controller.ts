@@ -1,4 +1,5 @@
-import { Controller, Extension, Post, Route, Tags } from '@tsoa/runtime';
+import { Extension, Post, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import type { InvoiceDto } from '../../documents/answer/invoice-dto.js';
 import { SAMPLE_EVENT } from './sample-invoice.js';
 
@@ -10,7 +11,7 @@ export interface InvoiceFinalizedDto {
 
 @Route('v1/webhook-events')
 @Tags('Webhooks')
-export class WebhookSampleController extends Controller {
+export class WebhookSampleController extends ApiController {
   /**
    * Answers a sample of what is sent when an invoice is finalized, so that a receiver can be built:
    * the same one on every call. It needs no key.

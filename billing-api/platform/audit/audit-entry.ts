@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatInstant } from '../../../contract/instant.js';
 import { instantColumn } from '../../../sql/columns.js';
-import type { DateTime, PageRequest, PaginationDto } from '../../records/record-dto.js';
+import type { DateTime, PageRequest, ListDto } from '../../records/record-dto.js';
 import type { Actor } from '../../records/occasion.js';
 
 const answered = z.record(z.unknown());
@@ -84,10 +84,7 @@ export interface AuditEntryDto {
   created_at: DateTime;
 }
 
-export interface AuditListDto {
-  items: AuditEntryDto[];
-  pagination: PaginationDto;
-}
+export interface AuditListDto extends ListDto<AuditEntryDto> {}
 
 /** @example {"entity_type": "customer", "action": "updated", "limit": 10} */
 export interface SearchAuditBody extends PageRequest {

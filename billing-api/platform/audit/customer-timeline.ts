@@ -5,8 +5,8 @@ import { CUSTOMERS } from '../../declarations/customers/customer.resource.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import { readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
-import type { DateTime, PageRequest, PaginationDto } from '../../records/record-dto.js';
-import type { Refusal } from '../../records/refusal.js';
+import type { DateTime, PageRequest, ListDto } from '../../records/record-dto.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadDependencies, type ReadUnit } from '../../records/unit.js';
 import { auditRow, type AuditRow } from './audit-entry.js';
 import { timelineLink, timelineText } from './timeline-text.js';
@@ -30,10 +30,7 @@ export interface TimelineItemDto {
   actor_name: string | null;
 }
 
-export interface TimelineDto {
-  items: TimelineItemDto[];
-  pagination: PaginationDto;
-}
+export interface TimelineDto extends ListDto<TimelineItemDto> {}
 
 function itemOf({ id, entity_type: entityType, action, before, after, ...row }: AuditRow) {
   return {

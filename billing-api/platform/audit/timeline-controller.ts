@@ -1,18 +1,12 @@
-import { Controller, Extension, Get, Path, Queries, Request, Route, Tags } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
+import { Extension, Get, Path, Queries, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import type { PageRequest } from '../../records/record-dto.js';
 import type { ReadDependencies } from '../../records/unit.js';
 import { readTimeline, type TimelineDto } from './customer-timeline.js';
 
 @Route('v1/customers')
 @Tags('Audit trail')
-export class TimelineController extends Controller {
-  constructor(private readonly dependencies: ReadDependencies) {
-    super();
-  }
-
+export class TimelineController extends ApiController<ReadDependencies> {
   /**
    * Everything that happened to a customer, the first thing first: its subscriptions, pauses,
    * invoices, payments, credits, each with a line that says what it was, and where it is read.
@@ -20,11 +14,10 @@ export class TimelineController extends Controller {
    */
   @Get('{id}/timeline')
   @Extension('x-operation', { entity: 'audit', access: 'read' })
-  public async readCustomerTimeline(
-    @Request() request: HttpRequest,
+  public readCustomerTimeline(
     @Path() id: string,
     @Queries() page: PageRequest,
   ): Promise<TimelineDto> {
-    return accepted(await readTimeline(this.dependencies, occasionOf(request), { id, page }));
+    return this.run(readTimeline, { id, page });
   }
 }

@@ -1,14 +1,5 @@
-import {
-  Body,
-  Controller,
-  Extension,
-  Post,
-  Request,
-  Route,
-  SuccessResponse,
-  Tags,
-} from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
+import { Body, Extension, Post, Route, SuccessResponse, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import { accepted, HttpFailure } from '../../edge/http-failure.js';
 import { contextOf } from '../../edge/request-context.js';
 import { tenantToDto } from '../../declarations/platform/tenant.js';
@@ -28,11 +19,7 @@ import type { Refusal } from '../../records/refusal.js';
 
 @Route('v1/auth')
 @Tags('Sign-in')
-export class AuthController extends Controller {
-  constructor(private readonly dependencies: AuthDependencies) {
-    super();
-  }
-
+export class AuthController extends ApiController<AuthDependencies> {
   /**
    * Makes a tenant with an environment for production and one for development, and its first
    * super_admin.
@@ -41,13 +28,9 @@ export class AuthController extends Controller {
   @Post('signup')
   @Extension('x-operation', { public: true, taken: true })
   @SuccessResponse(201, 'Created')
-  public async signUp(
-    @Request() request: HttpRequest,
-    @Body() body: SignUpBody,
-  ): Promise<SignedUpDto> {
-    const { requestId } = contextOf(request);
+  public async signUp(@Body() body: SignUpBody): Promise<SignedUpDto> {
+    const { requestId } = contextOf(this.request);
     const { user, token } = accepted(await signUp(this.dependencies, { requestId }, body));
-    this.setStatus(201);
     const { row, tenant } = user;
     const answered = userToDto(row, { tenant, environmentId: null });
     return { ...tokenToDto(token), user: answered, tenant: tenantToDto(tenant) };
@@ -60,12 +43,9 @@ export class AuthController extends Controller {
    */
   @Post('login')
   @Extension('x-operation', { public: true })
-  public async logIn(
-    @Request() request: HttpRequest,
-    @Body() body: LogInBody,
-  ): Promise<SignedInDto> {
+  public async logIn(@Body() body: LogInBody): Promise<SignedInDto> {
     const attempt = () => logIn(this.dependencies, body);
-    return this.answerOf(await this.guess({ request, body }, attempt), body.environment_id);
+    return this.answerOf(await this.guess(body.email, attempt), body.environment_id);
   }
 
   /**
@@ -75,22 +55,19 @@ export class AuthController extends Controller {
    */
   @Post('password')
   @Extension('x-operation', { public: true })
-  public async changePassword(
-    @Request() request: HttpRequest,
-    @Body() body: ChangePasswordBody,
-  ): Promise<SignedInDto> {
-    const { requestId } = contextOf(request);
+  public async changePassword(@Body() body: ChangePasswordBody): Promise<SignedInDto> {
+    const { requestId } = contextOf(this.request);
     const attempt = () => changePassword(this.dependencies, { requestId }, body);
-    return this.answerOf(await this.guess({ request, body }, attempt));
+    return this.answerOf(await this.guess(body.email, attempt));
   }
 
   /** Makes an attempt that must know the password, within the bound of its account. */
   private async guess(
-    { request, body }: { readonly request: HttpRequest; readonly body: { email: string } },
+    email: string,
     attempt: () => Promise<SignedIn | Refusal | typeof WRONG>,
   ): Promise<SignedIn> {
     const { guesses, clientAddressOf } = this.dependencies;
-    const guess = { email: body.email, clientAddress: clientAddressOf(request) };
+    const guess = { email, clientAddress: clientAddressOf(this.request) };
     const retryAfterSeconds = guesses.waitSeconds(guess);
     if (retryAfterSeconds > 0) {
       const message = 'too many wrong passwords for this account: wait, and try again';

@@ -5,13 +5,9 @@ import { readRecord } from '../../records/find-record.js';
 import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { Refusal } from '../../records/refusal.js';
-import { searchRecords, type Page } from '../../records/search-records.js';
-import {
-  readUnit,
-  writeUnit,
-  type ReadDependencies,
-  type WriteDependencies,
-} from '../../records/unit.js';
+import { searchRecords } from '../../records/search-records.js';
+import { readOperation } from '../../records/operation.js';
+import { writeUnit, type WriteDependencies } from '../../records/unit.js';
 import {
   ENVIRONMENTS,
   type ChangeEnvironmentBody,
@@ -27,24 +23,14 @@ function readName({ name }: ChangeEnvironmentBody): string | Refusal {
 }
 
 /** GET /environments. */
-export function listEnvironments(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  query: ListQuery,
-): Promise<Page<EnvironmentRow> | Refusal> {
-  return readUnit(dependencies, occasion, (unit) =>
-    searchRecords(unit, ENVIRONMENTS, { request: listRequestFrom(query), conditions: [] }),
-  );
-}
+export const listEnvironments = readOperation((unit, query: ListQuery) =>
+  searchRecords(unit, ENVIRONMENTS, { request: listRequestFrom(query), conditions: [] }),
+);
 
 /** GET /environments/{id}. */
-export function readEnvironment(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<EnvironmentRow | Refusal> {
-  return readUnit(dependencies, occasion, (unit) => readRecord(unit, ENVIRONMENTS, id));
-}
+export const readEnvironment = readOperation((unit, id: string) =>
+  readRecord(unit, ENVIRONMENTS, id),
+);
 
 /** POST /environments. */
 export async function createEnvironment(

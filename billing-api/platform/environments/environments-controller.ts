@@ -1,20 +1,16 @@
 import {
   Body,
-  Controller,
   Extension,
   Get,
   Path,
   Post,
   Put,
   Queries,
-  Request,
   Route,
   SuccessResponse,
   Tags,
 } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
+import { ApiController } from '../../edge/api-controller.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import type { ListQuery } from '../../records/list-request.js';
 import { pageToDto } from '../../records/search-records.js';
@@ -34,21 +30,12 @@ import {
 
 @Route('v1/environments')
 @Tags('Environments')
-export class EnvironmentsController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class EnvironmentsController extends ApiController<WriteDependencies> {
   /** @summary List the environments of your tenant */
   @Get()
   @Extension('x-operation', { entity: 'environment', access: 'read' })
-  public async listEnvironments(
-    @Request() request: HttpRequest,
-    @Queries() query: ListQuery,
-  ): Promise<EnvironmentListDto> {
-    const occasion = occasionOf(request);
-    const page = accepted(await listEnvironments(this.dependencies, occasion, query));
-    return pageToDto(page, environmentToDto);
+  public async listEnvironments(@Queries() query: ListQuery): Promise<EnvironmentListDto> {
+    return pageToDto(await this.run(listEnvironments, query), environmentToDto);
   }
 
   /**
@@ -58,37 +45,24 @@ export class EnvironmentsController extends Controller {
   @Post()
   @Extension('x-operation', { entity: 'environment', access: 'write' })
   @SuccessResponse(201, 'Created')
-  public async createEnvironment(
-    @Request() request: HttpRequest,
-    @Body() body: CreateEnvironmentBody,
-  ): Promise<EnvironmentDto> {
-    const occasion = occasionOf(request);
-    const environment = accepted(await createEnvironment(this.dependencies, occasion, body));
-    this.setStatus(201);
-    return environmentToDto(environment);
+  public async createEnvironment(@Body() body: CreateEnvironmentBody): Promise<EnvironmentDto> {
+    return environmentToDto(await this.run(createEnvironment, body));
   }
 
   /** @summary Read an environment */
   @Get('{id}')
   @Extension('x-operation', { entity: 'environment', access: 'read' })
-  public async readEnvironment(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<EnvironmentDto> {
-    const occasion = occasionOf(request);
-    return environmentToDto(accepted(await readEnvironment(this.dependencies, occasion, id)));
+  public async readEnvironment(@Path() id: string): Promise<EnvironmentDto> {
+    return environmentToDto(await this.run(readEnvironment, id));
   }
 
   /** @summary Rename an environment */
   @Put('{id}')
   @Extension('x-operation', { entity: 'environment', access: 'write' })
   public async changeEnvironment(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: ChangeEnvironmentBody,
   ): Promise<EnvironmentDto> {
-    const target = { id, body };
-    const changed = await changeEnvironment(this.dependencies, occasionOf(request), target);
-    return environmentToDto(accepted(changed));
+    return environmentToDto(await this.run(changeEnvironment, { id, body }));
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatInstant } from '../../../contract/instant.js';
 import { instantColumn } from '../../../sql/columns.js';
-import type { DateTime, PageRequest, PaginationDto } from '../../records/record-dto.js';
+import type { DateTime, PageRequest, ListDto } from '../../records/record-dto.js';
 
 export const jobRow = z.object({
   id: z.string(),
@@ -41,10 +41,7 @@ export interface JobDto {
   created_at: DateTime;
 }
 
-export interface JobListDto {
-  items: JobDto[];
-  pagination: PaginationDto;
-}
+export interface JobListDto extends ListDto<JobDto> {}
 
 /** Query of GET /jobs. */
 export interface JobsQuery extends PageRequest {

@@ -1,18 +1,5 @@
-import {
-  Controller,
-  Extension,
-  Get,
-  Path,
-  Post,
-  Queries,
-  Request,
-  Route,
-  SuccessResponse,
-  Tags,
-} from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
+import { Extension, Get, Path, Post, Queries, Route, SuccessResponse, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import { pageToDto } from '../../records/search-records.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import { jobToDto, type JobDto, type JobListDto, type JobsQuery } from './job-item.js';
@@ -21,11 +8,7 @@ import { retryJob } from './retry-job.js';
 
 @Route('v1/jobs')
 @Tags('Jobs')
-export class JobsController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class JobsController extends ApiController<WriteDependencies> {
   /**
    * What the environment has to do beside its requests, oldest first: what waits, what is running,
    * and what failed too often, with the reason. For a super_admin.
@@ -33,11 +16,8 @@ export class JobsController extends Controller {
    */
   @Get()
   @Extension('x-operation', { entity: 'job', access: 'read' })
-  public async listJobs(
-    @Request() request: HttpRequest,
-    @Queries() query: JobsQuery,
-  ): Promise<JobListDto> {
-    return pageToDto(await readJobs(this.dependencies, occasionOf(request), query), jobToDto);
+  public async listJobs(@Queries() query: JobsQuery): Promise<JobListDto> {
+    return pageToDto(await this.run(readJobs, query), jobToDto);
   }
 
   /**
@@ -48,7 +28,7 @@ export class JobsController extends Controller {
   @Post('{id}/retry')
   @Extension('x-operation', { entity: 'job', access: 'write' })
   @SuccessResponse(200, 'The job, which waits again')
-  public async retryJob(@Request() request: HttpRequest, @Path() id: string): Promise<JobDto> {
-    return jobToDto(accepted(await retryJob(this.dependencies, occasionOf(request), id)));
+  public async retryJob(@Path() id: string): Promise<JobDto> {
+    return jobToDto(await this.run(retryJob, id));
   }
 }

@@ -1,20 +1,16 @@
 import {
   Body,
-  Controller,
   Delete,
   Extension,
   Get,
   Path,
   Post,
   Queries,
-  Request,
   Route,
   SuccessResponse,
   Tags,
 } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionWithRolesOf } from '../../edge/request-context.js';
+import { ApiController } from '../../edge/api-controller.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import type { ListQuery } from '../../records/list-request.js';
 import { pageToDto } from '../../records/search-records.js';
@@ -29,26 +25,17 @@ import {
 
 @Route('v1/secrets/api/keys')
 @Tags('API keys')
-export class KeysController extends Controller {
-  constructor(
-    private readonly dependencies: WriteDependencies & { readonly forgetCallers: () => void },
-  ) {
-    super();
-  }
-
+export class KeysController extends ApiController<
+  WriteDependencies & { readonly forgetCallers: () => void }
+> {
   /**
    * A super_admin sees all keys of the environment, everybody else their own.
    * @summary List API keys
    */
   @Get()
   @Extension('x-operation', { entity: 'secret', access: 'read' })
-  public async listKeys(
-    @Request() request: HttpRequest,
-    @Queries() query: ListQuery,
-  ): Promise<SecretListDto> {
-    const occasion = occasionWithRolesOf(request);
-    const page = accepted(await listKeys(this.dependencies, occasion, query));
-    return pageToDto(page, (key) => key);
+  public async listKeys(@Queries() query: ListQuery): Promise<SecretListDto> {
+    return pageToDto(await this.run(listKeys, query), (key) => key);
   }
 
   /**
@@ -64,13 +51,8 @@ export class KeysController extends Controller {
     notFound: true,
   })
   @SuccessResponse(201, 'Created')
-  public async createKey(
-    @Request() request: HttpRequest,
-    @Body() body: CreateKeyBody,
-  ): Promise<CreatedSecretDto> {
-    const occasion = occasionWithRolesOf(request);
-    const { row, user, apiKey } = accepted(await createKey(this.dependencies, occasion, body));
-    this.setStatus(201);
+  public async createKey(@Body() body: CreateKeyBody): Promise<CreatedSecretDto> {
+    const { row, user, apiKey } = await this.run(createKey, body);
     return { secret: keyToDto(row, user), api_key: apiKey };
   }
 
@@ -81,7 +63,7 @@ export class KeysController extends Controller {
   @Delete('{id}')
   @Extension('x-operation', { entity: 'secret', access: 'write' })
   @SuccessResponse(204, 'Revoked')
-  public async revokeKey(@Request() request: HttpRequest, @Path() id: string): Promise<void> {
-    accepted(await revokeKey(this.dependencies, occasionWithRolesOf(request), id));
+  public async revokeKey(@Path() id: string): Promise<void> {
+    await this.run(revokeKey, id);
   }
 }

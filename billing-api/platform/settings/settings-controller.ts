@@ -1,18 +1,5 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Extension,
-  Get,
-  Path,
-  Put,
-  Request,
-  Route,
-  Tags,
-} from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
+import { Body, Delete, Extension, Get, Path, Put, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import {
   changeSetting,
@@ -24,19 +11,12 @@ import {
 
 @Route('v1/settings')
 @Tags('Settings')
-export class SettingsController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class SettingsController extends ApiController<WriteDependencies> {
   /** @summary Read a setting */
   @Get('{key}')
   @Extension('x-operation', { entity: 'setting', access: 'read' })
-  public async readSetting(
-    @Request() request: HttpRequest,
-    @Path() key: string,
-  ): Promise<SettingDto> {
-    return accepted(await readSetting(this.dependencies, occasionOf(request), key));
+  public readSetting(@Path() key: string): Promise<SettingDto> {
+    return this.run(readSetting, key);
   }
 
   /**
@@ -45,21 +25,14 @@ export class SettingsController extends Controller {
    */
   @Put('{key}')
   @Extension('x-operation', { entity: 'setting', access: 'write' })
-  public async changeSetting(
-    @Request() request: HttpRequest,
-    @Path() key: string,
-    @Body() body: ChangeSettingBody,
-  ): Promise<SettingDto> {
-    return accepted(await changeSetting(this.dependencies, occasionOf(request), { key, body }));
+  public changeSetting(@Path() key: string, @Body() body: ChangeSettingBody): Promise<SettingDto> {
+    return this.run(changeSetting, { key, body });
   }
 
   /** @summary Give a setting its defaults again */
   @Delete('{key}')
   @Extension('x-operation', { entity: 'setting', access: 'write' })
-  public async resetSetting(
-    @Request() request: HttpRequest,
-    @Path() key: string,
-  ): Promise<SettingDto> {
-    return accepted(await resetSetting(this.dependencies, occasionOf(request), key));
+  public resetSetting(@Path() key: string): Promise<SettingDto> {
+    return this.run(resetSetting, key);
   }
 }

@@ -1,7 +1,5 @@
-import { Body, Controller, Extension, Get, Path, Put, Request, Route, Tags } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
+import { Body, Extension, Get, Path, Put, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import {
   tenantToDto,
@@ -12,25 +10,18 @@ import { changeTenant, readTenant } from './tenant-operations.js';
 
 @Route('v1/tenants')
 @Tags('Tenants')
-export class TenantsController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class TenantsController extends ApiController<WriteDependencies> {
   /** @summary Read your tenant */
   @Get('{id}')
   @Extension('x-operation', { entity: 'tenant', access: 'read' })
-  public async readTenant(@Request() request: HttpRequest, @Path() id: string): Promise<TenantDto> {
-    return tenantToDto(accepted(await readTenant(this.dependencies, occasionOf(request), id)));
+  public async readTenant(@Path() id: string): Promise<TenantDto> {
+    return tenantToDto(await this.run(readTenant, id));
   }
 
   /** @summary Change your tenant */
   @Put('update')
   @Extension('x-operation', { entity: 'tenant', access: 'write' })
-  public async changeTenant(
-    @Request() request: HttpRequest,
-    @Body() body: ChangeTenantBody,
-  ): Promise<TenantDto> {
-    return tenantToDto(accepted(await changeTenant(this.dependencies, occasionOf(request), body)));
+  public async changeTenant(@Body() body: ChangeTenantBody): Promise<TenantDto> {
+    return tenantToDto(await this.run(changeTenant, body));
   }
 }

@@ -13,15 +13,9 @@ import {
 import { isOfEnvironment } from '../../records/conditions.js';
 import { INSTANT_FORM, MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
-import { accept, invalid, isRefusal, notFound, Refusal, Refused } from '../../records/refusal.js';
-import {
-  readUnit,
-  writeUnit,
-  type ReadDependencies,
-  type ReadUnit,
-  type Unit,
-  type WriteDependencies,
-} from '../../records/unit.js';
+import { invalid, isRefusal, notFound, Refusal, accept, Refused } from '../../records/refusal.js';
+import { readOperation, writeOperation } from '../../records/operation.js';
+import { writeUnit, type ReadUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 
 /** As the job that advances a clock is queued; it is declared with the other jobs. */
 export const ADVANCE_CLOCK = {
@@ -127,31 +121,21 @@ export function createTestClock(
 }
 
 /** GET /test_clocks/{id}. */
-export function readTestClock(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<ToldClock | Refusal> {
-  return readUnit(dependencies, occasion, async (unit) => {
+export const readTestClock = readOperation(
+  async (unit, id: string): Promise<ToldClock | Refusal> => {
     const row = await findClock(unit, id);
-    return accept(row === null ? notFound('test clock', id) : tell(unit, row));
-  });
-}
+    return row === null ? notFound('test clock', id) : tell(unit, row);
+  },
+);
 
 /** DELETE /test_clocks/{id}: *now* is that of the machine again. */
-export function removeTestClock(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<null | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
-    const row = await findClock(unit, id);
-    if (row === null) throw new Refused(notFound('test clock', id));
-    await unit.tx.query(sql.type(noRows)`
+export const removeTestClock = writeOperation(async (unit, id: string): Promise<null | Refusal> => {
+  const row = await findClock(unit, id);
+  if (row === null) return notFound('test clock', id);
+  await unit.tx.query(sql.type(noRows)`
       DELETE FROM test_clocks WHERE id = ${id} AND ${isOfEnvironment}`);
-    return null;
-  });
-}
+  return null;
+});
 
 function advanceProblem({ now }: TestClockRow, to: InstantMs): string | null {
   if (to <= now) return `must be later than what the clock shows, ${formatInstant(now)}`;

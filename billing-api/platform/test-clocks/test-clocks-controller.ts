@@ -1,25 +1,21 @@
 import {
   Body,
-  Controller,
   Delete,
   Extension,
   Get,
   Path,
   Post,
-  Request,
   Route,
   SuccessResponse,
   Tags,
 } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
+import { ApiController } from '../../edge/api-controller.js';
 import {
   testClockToDto,
   type AdvanceTestClockBody,
   type CreateTestClockBody,
   type TestClockDto,
 } from '../../declarations/platform/test-clock.js';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
 import type { MessageDto } from '../../records/record-dto.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import {
@@ -34,11 +30,7 @@ const toDto = ({ row, happened }: ToldClock): TestClockDto => testClockToDto(row
 
 @Route('v1/test_clocks')
 @Tags('Test clocks')
-export class TestClocksController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class TestClocksController extends ApiController<WriteDependencies> {
   /**
    * A development environment has at most one. While it exists, everything in the environment
    * happens by it, and nothing falls due before it is advanced.
@@ -47,13 +39,8 @@ export class TestClocksController extends Controller {
   @Post()
   @SuccessResponse(201, 'Created')
   @Extension('x-operation', { entity: 'test_clock', access: 'write' })
-  public async createTestClock(
-    @Request() request: HttpRequest,
-    @Body() body: CreateTestClockBody,
-  ): Promise<TestClockDto> {
-    const created = await createTestClock(this.dependencies, occasionOf(request), body);
-    this.setStatus(201);
-    return toDto(accepted(created));
+  public async createTestClock(@Body() body: CreateTestClockBody): Promise<TestClockDto> {
+    return toDto(await this.run(createTestClock, body));
   }
 
   /**
@@ -62,11 +49,8 @@ export class TestClocksController extends Controller {
    */
   @Get('{id}')
   @Extension('x-operation', { entity: 'test_clock', access: 'read' })
-  public async readTestClock(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<TestClockDto> {
-    return toDto(accepted(await readTestClock(this.dependencies, occasionOf(request), id)));
+  public async readTestClock(@Path() id: string): Promise<TestClockDto> {
+    return toDto(await this.run(readTestClock, id));
   }
 
   /**
@@ -75,11 +59,8 @@ export class TestClocksController extends Controller {
    */
   @Delete('{id}')
   @Extension('x-operation', { entity: 'test_clock', access: 'write' })
-  public async removeTestClock(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<MessageDto> {
-    accepted(await removeTestClock(this.dependencies, occasionOf(request), id));
+  public async removeTestClock(@Path() id: string): Promise<MessageDto> {
+    await this.run(removeTestClock, id);
     return { message: `test clock ${id} is removed` };
   }
 
@@ -92,12 +73,9 @@ export class TestClocksController extends Controller {
   @SuccessResponse(202, 'Accepted')
   @Extension('x-operation', { entity: 'test_clock', access: 'write', rate: 'heavy' })
   public async advanceTestClock(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: AdvanceTestClockBody,
   ): Promise<TestClockDto> {
-    const begun = await advanceTestClock(this.dependencies, occasionOf(request), { id, body });
-    this.setStatus(202);
-    return toDto(accepted(begun));
+    return toDto(await this.run(advanceTestClock, { id, body }));
   }
 }

@@ -5,6 +5,7 @@ import { readRecord } from '../../records/find-record.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
 import type { Refusal } from '../../records/refusal.js';
 import { searchRecords, type Page } from '../../records/search-records.js';
+import { readOperation } from '../../records/operation.js';
 import {
   readUnit,
   writeUnit,
@@ -29,15 +30,9 @@ export async function withTenant(unit: ReadUnit, row: UserRow): Promise<UserWith
 }
 
 /** GET /users/{id} and /users/me, whatever the status. */
-export function readUser(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<UserWithTenant | Refusal> {
-  return readUnit(dependencies, occasion, async (unit) =>
-    withTenant(unit, await readRecord(unit, USERS, id)),
-  );
-}
+export const readUser = readOperation(async (unit, id: string): Promise<UserWithTenant | Refusal> =>
+  withTenant(unit, await readRecord(unit, USERS, id)),
+);
 
 /** POST /users/search. */
 export function searchUsers(

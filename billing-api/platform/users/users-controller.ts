@@ -1,26 +1,18 @@
 import {
   Body,
-  Controller,
   Delete,
   Extension,
   Get,
   Path,
   Post,
   Put,
-  Request,
   Route,
   SuccessResponse,
   Tags,
 } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../../edge/http-failure.js';
-import {
-  occasionOf,
-  occasionWithRolesOf,
-  chosenEnvironmentOf,
-} from '../../edge/request-context.js';
+import { ApiController } from '../../edge/api-controller.js';
+import { chosenEnvironmentOf } from '../../edge/request-context.js';
 import type { MessageDto } from '../../records/record-dto.js';
-import type { Refusal } from '../../records/refusal.js';
 import { pageToDto } from '../../records/search-records.js';
 import { createUser } from './create-user.js';
 import { changeUser, readUser, searchUsers, type UserWithTenant } from './user-operations.js';
@@ -37,41 +29,26 @@ import {
 } from '../../declarations/platform/user.resource.js';
 import type { Passwords } from './passwords.js';
 
-function answerOf(request: HttpRequest, user: UserWithTenant | Refusal): UserDto {
-  const { row, tenant } = accepted(user);
-  return userToDto(row, { tenant, environmentId: chosenEnvironmentOf(request) });
-}
-
 @Route('v1/users')
 @Tags('Users')
-export class UsersController extends Controller {
-  constructor(
-    private readonly dependencies: RightsDependencies & { readonly passwords: Passwords },
-  ) {
-    super();
-  }
-
+export class UsersController extends ApiController<
+  RightsDependencies & { readonly passwords: Passwords }
+> {
   /**
    * The user whose key or token makes the call, with roles and tenant.
    * @summary Read yourself
    */
   @Get('me')
   @Extension('x-operation', { entity: 'self', access: 'read' })
-  public async readMe(@Request() request: HttpRequest): Promise<UserDto> {
-    const occasion = occasionOf(request);
-    return answerOf(request, await readUser(this.dependencies, occasion, occasion.actor.userId));
+  public async readMe(): Promise<UserDto> {
+    return this.answerOf(await this.run(readUser, this.occasion.actor.userId));
   }
 
   /** @summary Change yourself */
   @Put('me')
   @Extension('x-operation', { entity: 'self', access: 'write' })
-  public async changeMe(
-    @Request() request: HttpRequest,
-    @Body() body: ChangeUserBody,
-  ): Promise<UserDto> {
-    const occasion = occasionOf(request);
-    const target = { id: occasion.actor.userId, body };
-    return answerOf(request, await changeUser(this.dependencies, occasion, target));
+  public async changeMe(@Body() body: ChangeUserBody): Promise<UserDto> {
+    return this.answerOf(await this.run(changeUser, { id: this.occasion.actor.userId, body }));
   }
 
   /**
@@ -82,44 +59,30 @@ export class UsersController extends Controller {
   @Post()
   @Extension('x-operation', { entity: 'user', access: 'write', repeatable: false, taken: true })
   @SuccessResponse(201, 'Created')
-  public async createUser(
-    @Request() request: HttpRequest,
-    @Body() body: CreateUserBody,
-  ): Promise<CreatedUserDto> {
-    const occasion = occasionWithRolesOf(request);
-    const { user, password } = accepted(await createUser(this.dependencies, occasion, body));
-    this.setStatus(201);
-    return { ...answerOf(request, user), password };
+  public async createUser(@Body() body: CreateUserBody): Promise<CreatedUserDto> {
+    const { user, password } = await this.run(createUser, body);
+    return { ...this.answerOf(user), password };
   }
 
   /** @summary Search users and service accounts */
   @Post('search')
   @Extension('x-operation', { entity: 'user', access: 'read' })
-  public async searchUsers(
-    @Request() request: HttpRequest,
-    @Body() body: SearchUsersBody,
-  ): Promise<UserListDto> {
-    const page = accepted(await searchUsers(this.dependencies, occasionOf(request), body));
-    return pageToDto(page, (user) => answerOf(request, user));
+  public async searchUsers(@Body() body: SearchUsersBody): Promise<UserListDto> {
+    return pageToDto(await this.run(searchUsers, body), (user) => this.answerOf(user));
   }
 
   /** @summary Read a user */
   @Get('{id}')
   @Extension('x-operation', { entity: 'user', access: 'read' })
-  public async readUser(@Request() request: HttpRequest, @Path() id: string): Promise<UserDto> {
-    return answerOf(request, await readUser(this.dependencies, occasionOf(request), id));
+  public async readUser(@Path() id: string): Promise<UserDto> {
+    return this.answerOf(await this.run(readUser, id));
   }
 
   /** @summary Change a user */
   @Put('{id}')
   @Extension('x-operation', { entity: 'user', access: 'write' })
-  public async changeUser(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Body() body: ChangeUserBody,
-  ): Promise<UserDto> {
-    const target = { id, body };
-    return answerOf(request, await changeUser(this.dependencies, occasionOf(request), target));
+  public async changeUser(@Path() id: string, @Body() body: ChangeUserBody): Promise<UserDto> {
+    return this.answerOf(await this.run(changeUser, { id, body }));
   }
 
   /**
@@ -130,12 +93,10 @@ export class UsersController extends Controller {
   @Put('{id}/roles')
   @Extension('x-operation', { entity: 'user_role', access: 'write' })
   public async changeUserRoles(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: ChangeUserRolesBody,
   ): Promise<UserDto> {
-    const occasion = occasionWithRolesOf(request);
-    return answerOf(request, await changeUserRoles(this.dependencies, occasion, { id, body }));
+    return this.answerOf(await this.run(changeUserRoles, { id, body }));
   }
 
   /**
@@ -144,11 +105,12 @@ export class UsersController extends Controller {
    */
   @Delete('{id}')
   @Extension('x-operation', { entity: 'user', access: 'write' })
-  public async deleteUser(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<MessageDto> {
-    accepted(await deleteUser(this.dependencies, occasionWithRolesOf(request), id));
+  public async deleteUser(@Path() id: string): Promise<MessageDto> {
+    await this.run(deleteUser, id);
     return { message: `user ${id} is deleted` };
+  }
+
+  private answerOf({ row, tenant }: UserWithTenant): UserDto {
+    return userToDto(row, { tenant, environmentId: chosenEnvironmentOf(this.request) });
   }
 }

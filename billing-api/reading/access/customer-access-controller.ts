@@ -1,8 +1,6 @@
-import { Controller, Extension, Get, Path, Queries, Request, Route, Tags } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
+import { Extension, Get, Path, Queries, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import type { CustomerName } from '../../customers/named-customer.js';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
 import type { SubscriptionListDto } from '../../subscriptions/subscription-expansions.js';
@@ -16,11 +14,7 @@ import {
 /** What a customer has by its subscriptions; it stands below `/customers` in the interface. */
 @Route('v1/customers')
 @Tags('Customers')
-export class CustomerAccessController extends Controller {
-  constructor(private readonly dependencies: WriteDependencies) {
-    super();
-  }
-
+export class CustomerAccessController extends ApiController<WriteDependencies> {
   /**
    * What all subscriptions in force allow together, feature by feature.
    * @summary Read what a customer may use, by your own id of it
@@ -28,11 +22,10 @@ export class CustomerAccessController extends Controller {
   @Get('external/{external_id}/entitlements')
   @Extension('x-operation', { entity: 'customer', access: 'read' })
   public readEntitlementsByExternalId(
-    @Request() request: HttpRequest,
     @Path() external_id: string,
     @Queries() query: EntitlementsQuery,
   ): Promise<CustomerEntitlementsDto> {
-    return this.entitlements(request, { externalId: external_id }, query);
+    return this.entitlements({ externalId: external_id }, query);
   }
 
   /**
@@ -41,15 +34,14 @@ export class CustomerAccessController extends Controller {
    */
   @Get('external/{external_id}/subscriptions')
   @Extension('x-operation', { entity: 'customer', access: 'read' })
-  public async listCustomerSubscriptions(
-    @Request() request: HttpRequest,
+  public listCustomerSubscriptions(
     @Path() external_id: string,
     @Queries() query: ListQuery,
   ): Promise<SubscriptionListDto> {
-    const list = { ...listRequestFrom(query), externalId: external_id };
-    return accepted(
-      await listSubscriptionsOfCustomer(this.dependencies, occasionOf(request), list),
-    );
+    return this.run(listSubscriptionsOfCustomer, {
+      ...listRequestFrom(query),
+      externalId: external_id,
+    });
   }
 
   /**
@@ -59,20 +51,16 @@ export class CustomerAccessController extends Controller {
   @Get('{id}/entitlements')
   @Extension('x-operation', { entity: 'customer', access: 'read' })
   public readCustomerEntitlements(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Queries() query: EntitlementsQuery,
   ): Promise<CustomerEntitlementsDto> {
-    return this.entitlements(request, { id }, query);
+    return this.entitlements({ id }, query);
   }
 
   private async entitlements(
-    request: HttpRequest,
     name: CustomerName,
     query: EntitlementsQuery,
   ): Promise<CustomerEntitlementsDto> {
-    const occasion = occasionOf(request);
-    const access = await readCustomerEntitlements(this.dependencies, occasion, { name, query });
-    return customerEntitlementsToDto(accepted(access));
+    return customerEntitlementsToDto(await this.run(readCustomerEntitlements, { name, query }));
   }
 }

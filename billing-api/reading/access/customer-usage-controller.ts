@@ -1,7 +1,5 @@
-import { Controller, Extension, Get, Query, Request, Route, Tags } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
+import { Extension, Get, Query, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import { readCustomerUsage } from './customer-usage.js';
 import { customerUsageToDto, type CustomerUsageDto } from './customer-usage-dto.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
@@ -9,11 +7,7 @@ import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 /** What a customer has used of its limits; it stands below `/customers` in the interface. */
 @Route('v1/customers/usage')
 @Tags('Customers')
-export class CustomerUsageController extends Controller {
-  constructor(private readonly dependencies: UsageReadDependencies) {
-    super();
-  }
-
+export class CustomerUsageController extends ApiController<UsageReadDependencies> {
   /**
    * Of every metered feature: what was used since its last reset, and the limit. The numbers are
    * those of usage answers and previews of the same range.
@@ -27,12 +21,11 @@ export class CustomerUsageController extends Controller {
     notFound: true,
   })
   public async readCustomerUsage(
-    @Request() request: HttpRequest,
     @Query() customer_id?: string,
     @Query() external_customer_id?: string,
   ): Promise<CustomerUsageDto> {
-    const name = { customer_id, external_customer_id };
-    const usage = await readCustomerUsage(this.dependencies, occasionOf(request), name);
-    return customerUsageToDto(accepted(usage));
+    return customerUsageToDto(
+      await this.run(readCustomerUsage, { customer_id, external_customer_id }),
+    );
   }
 }

@@ -1,7 +1,5 @@
-import { Body, Controller, Extension, Post, Request, Route, Tags } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
+import { Body, Extension, Post, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import { readSubscriptionUsage } from './read-subscription-usage.js';
 import {
   subscriptionUsageToDto,
@@ -13,11 +11,7 @@ import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 /** The subscription route whose answer is computed as invoices are. */
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
-export class SubscriptionUsageController extends Controller {
-  constructor(private readonly dependencies: UsageReadDependencies) {
-    super();
-  }
-
+export class SubscriptionUsageController extends ApiController<UsageReadDependencies> {
   /**
    * What the usage of a subscription costs, computed as the usage lines of an invoice are.
    * @summary Price the usage of a subscription
@@ -30,12 +24,8 @@ export class SubscriptionUsageController extends Controller {
     notFound: true,
   })
   public async readSubscriptionUsage(
-    @Request() request: HttpRequest,
     @Body() body: SubscriptionUsageBody,
   ): Promise<SubscriptionUsageDto> {
-    const occasion = occasionOf(request);
-    return subscriptionUsageToDto(
-      accepted(await readSubscriptionUsage(this.dependencies, occasion, body)),
-    );
+    return subscriptionUsageToDto(await this.run(readSubscriptionUsage, body));
   }
 }

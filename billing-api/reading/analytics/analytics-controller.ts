@@ -1,19 +1,13 @@
-import { Body, Controller, Extension, Post, Request, Route, Tags } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
+import { Body, Extension, Post, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import { readAnalytics } from './read-analytics.js';
 import { analyticsToDto } from './analytics-answer.js';
 import type { AnalyticsBody, AnalyticsDto } from './analytics-dto.js';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 
 @Route('v1/events/analytics')
 @Tags('Usage')
-export class AnalyticsController extends Controller {
-  constructor(private readonly dependencies: UsageReadDependencies) {
-    super();
-  }
-
+export class AnalyticsController extends ApiController<UsageReadDependencies> {
   /**
    * What a customer used, by the usage line items that overlap the range: usage as invoices see it,
    * and what it costs: as invoices charge it where the range consists of whole billing periods,
@@ -22,12 +16,7 @@ export class AnalyticsController extends Controller {
    */
   @Post()
   @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy', notFound: true })
-  public async readAnalytics(
-    @Request() request: HttpRequest,
-    @Body() body: AnalyticsBody,
-  ): Promise<AnalyticsDto> {
-    return analyticsToDto(
-      accepted(await readAnalytics(this.dependencies, occasionOf(request), body)),
-    );
+  public async readAnalytics(@Body() body: AnalyticsBody): Promise<AnalyticsDto> {
+    return analyticsToDto(await this.run(readAnalytics, body));
   }
 }

@@ -1,32 +1,16 @@
-import {
-  Controller,
-  Extension,
-  Get,
-  Path,
-  Produces,
-  Query,
-  Request,
-  Route,
-  Tags,
-} from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
+import { Extension, Get, Path, Produces, Query, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { readLineEvents, type LineEventReadDependencies } from './read-line-events.js';
 import type { DateTime } from '../../records/record-dto.js';
 import { lineEventsToCsv, lineEventsToDto, type LineEventsDto } from './line-events-dto.js';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
 
 const LIMIT_DEFAULT = 100;
 const CSV_LIMIT_DEFAULT = 1_000;
 
 @Route('v1/subscriptions/lineitems')
 @Tags('Subscriptions')
-export class LineItemsController extends Controller {
-  constructor(private readonly dependencies: LineEventReadDependencies) {
-    super();
-  }
-
+export class LineItemsController extends ApiController<LineEventReadDependencies> {
   // tsoa requires that each query parameter is an argument.
   /* eslint-disable max-params */
   /**
@@ -42,7 +26,6 @@ export class LineItemsController extends Controller {
   @Get('{id}/events')
   @Extension('x-operation', { entity: 'subscription', access: 'read', rate: 'heavy' })
   public async listLineEvents(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Query() period_start?: DateTime,
     @Query() period_end?: DateTime,
@@ -50,9 +33,7 @@ export class LineItemsController extends Controller {
     @Query() cursor?: string,
   ): Promise<LineEventsDto> {
     const query = { id, period_start, period_end, limit: limit ?? LIMIT_DEFAULT, cursor };
-    return lineEventsToDto(
-      accepted(await readLineEvents(this.dependencies, occasionOf(request), query)),
-    );
+    return lineEventsToDto(await this.run(readLineEvents, query));
   }
 
   /**
@@ -69,7 +50,6 @@ export class LineItemsController extends Controller {
   @Extension('x-operation', { entity: 'subscription', access: 'read', rate: 'heavy' })
   @Produces('text/csv')
   public async downloadLineEvents(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Query() period_start?: DateTime,
     @Query() period_end?: DateTime,
@@ -77,10 +57,10 @@ export class LineItemsController extends Controller {
     @Query() cursor?: string,
   ): Promise<string> {
     const query = { id, period_start, period_end, limit: limit ?? CSV_LIMIT_DEFAULT, cursor };
-    const page = accepted(await readLineEvents(this.dependencies, occasionOf(request), query));
+    const page = await this.run(readLineEvents, query);
     const text = lineEventsToCsv(page);
     // Sent here: the generated routes would make JSON of it.
-    const response = assertPresent(request.res, 'the response of a request');
+    const response = assertPresent(this.request.res, 'the response of a request');
     if (page.nextCursor !== null)
       response.set('X-Next-Cursor', encodeURIComponent(page.nextCursor));
     response.status(200).type('text/csv').send(text);

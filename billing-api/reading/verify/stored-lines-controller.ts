@@ -1,10 +1,9 @@
-import { Controller, Extension, Get, Path, Query, Request, Route, Tags } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
+import { Extension, Get, Path, Query, Route, Tags } from '@tsoa/runtime';
+import { ApiController } from '../../edge/api-controller.js';
 import { accepted } from '../../edge/http-failure.js';
 import { tagReadVersion } from '../../edge/versions.js';
 import { invoiceToDtoInTurns } from '../../documents/answer/invoice-answer.js';
 import type { InvoiceDto } from '../../documents/answer/invoice-dto.js';
-import { occasionOf } from '../../edge/request-context.js';
 import { explanationToDto } from '../../documents/answer/explanation-answer.js';
 import type { ExplanationDto } from '../../documents/answer/explanation-dto.js';
 import { readInvoice } from '../../invoicing/invoices/read-invoice.js';
@@ -22,13 +21,7 @@ const FIRST_PAGE = { limit: PAGE_DEFAULT, offset: 0 };
 
 @Route('v1/invoices')
 @Tags('Invoices')
-export class StoredLinesController extends Controller {
-  constructor(private readonly dependencies: LineEventReadDependencies) {
-    super();
-  }
-
-  // tsoa requires that each query parameter is an argument.
-  /* eslint-disable max-params */
+export class StoredLinesController extends ApiController<LineEventReadDependencies> {
   /**
    * A stored invoice with its lines, coupons and taxes. Groups split the cost of usage lines, from
    * the events behind them, and never change. With `explain` every line explains its amount, as in
@@ -47,21 +40,15 @@ export class StoredLinesController extends Controller {
     heavyWith: ['group_by', 'explain'],
   })
   public async readInvoice(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Query() group_by?: string[],
     @Query() explain?: boolean,
   ): Promise<InvoiceDto> {
     // Absent means none: nothing is split.
-    const asked = { id, groupBy: group_by ?? [] };
-    const document = accepted(
-      await readInvoiceWithGroups(this.dependencies, occasionOf(request), asked),
-    );
-    tagReadVersion(this, request, document.header.version);
+    const document = await this.run(readInvoiceWithGroups, { id, groupBy: group_by ?? [] });
+    tagReadVersion(this, this.request, document.header.version);
     return invoiceToDtoInTurns(document, explain === true ? FIRST_PAGE : null);
   }
-
-  /* eslint-enable max-params */
 
   /**
    * Computes a stored invoice again, from what it was computed from and from the stored events, and
@@ -70,13 +57,8 @@ export class StoredLinesController extends Controller {
    */
   @Get('{id}/verify')
   @Extension('x-operation', { entity: 'invoice', access: 'read', rate: 'heavy' })
-  public async verifyInvoice(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<VerificationDto> {
-    return verificationToDto(
-      accepted(await verifyInvoice(this.dependencies, occasionOf(request), id)),
-    );
+  public async verifyInvoice(@Path() id: string): Promise<VerificationDto> {
+    return verificationToDto(await this.run(verifyInvoice, id));
   }
 
   /**
@@ -86,11 +68,8 @@ export class StoredLinesController extends Controller {
    */
   @Get('{id}/bundle')
   @Extension('x-operation', { entity: 'invoice', access: 'read', rate: 'heavy' })
-  public async bundleInvoice(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<InvoiceBundleDto> {
-    return bundleOf(accepted(await readVerified(this.dependencies, occasionOf(request), id)));
+  public async bundleInvoice(@Path() id: string): Promise<InvoiceBundleDto> {
+    return bundleOf(await this.run(readVerified, id));
   }
 
   // tsoa requires that each query parameter is an argument.
@@ -108,13 +87,12 @@ export class StoredLinesController extends Controller {
   @Get('{id}/line_items/{line_id}/explain')
   @Extension('x-operation', { entity: 'invoice', access: 'read', rate: 'heavy' })
   public async explainInvoiceLine(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Path('line_id') lineId: string,
     @Query() windows_limit?: number,
     @Query() windows_offset?: number,
   ): Promise<ExplanationDto> {
-    const document = await readInvoice(this.dependencies, occasionOf(request), id);
+    const document = await this.run(readInvoice, id);
     const { line, document: found } = accepted(lineOfInvoice(document, lineId));
     // Absent means zero: the first page.
     const page = { limit: windows_limit ?? PAGE_DEFAULT, offset: windows_offset ?? 0 };
@@ -133,15 +111,13 @@ export class StoredLinesController extends Controller {
   @Get('{id}/line_items/{line_id}/events')
   @Extension('x-operation', { entity: 'invoice', access: 'read', rate: 'heavy' })
   public async listInvoiceLineEvents(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Path('line_id') lineId: string,
     @Query() limit?: number,
     @Query() cursor?: string,
   ): Promise<LineEventsDto> {
-    const asked = { id, lineId, limit: limit ?? PAGE_DEFAULT, cursor };
     return lineEventsToDto(
-      accepted(await readStoredEvents(this.dependencies, occasionOf(request), asked)),
+      await this.run(readStoredEvents, { id, lineId, limit: limit ?? PAGE_DEFAULT, cursor }),
     );
   }
 

@@ -28,12 +28,13 @@ import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, notFound, Refusal, Refused } from '../../records/refusal.js';
 import { searchRecords, type Page } from '../../records/search-records.js';
 import type { SearchBodyRequest } from '../../records/search-request.js';
+import { readOperation } from '../../records/operation.js';
 import {
   mustRead,
-  type ReadDependencies,
   readUnit,
-  type Unit,
   writeUnit,
+  type ReadDependencies,
+  type Unit,
 } from '../../records/unit.js';
 import type { DeliveryNeeds } from '../delivery/deliver.js';
 import { liveSecrets, makeSecret } from '../delivery/endpoint-secrets.js';
@@ -90,24 +91,14 @@ export async function createEndpoint(
 }
 
 /** GET /webhooks/endpoints. */
-export function listEndpoints(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  request: SearchBodyRequest,
-): Promise<Page<WebhookEndpointRow> | Refusal> {
-  return readUnit(dependencies, occasion, (unit) =>
-    searchRecords(unit, WEBHOOK_ENDPOINTS, { request, conditions: [] }),
-  );
-}
+export const listEndpoints = readOperation((unit, request: SearchBodyRequest) =>
+  searchRecords(unit, WEBHOOK_ENDPOINTS, { request, conditions: [] }),
+);
 
 /** GET /webhooks/endpoints/{id}. */
-export function readEndpoint(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<WebhookEndpointRow | Refusal> {
-  return readUnit(dependencies, occasion, (unit) => readRecord(unit, WEBHOOK_ENDPOINTS, id));
-}
+export const readEndpoint = readOperation((unit, id: string) =>
+  readRecord(unit, WEBHOOK_ENDPOINTS, id),
+);
 
 /** PUT /webhooks/endpoints/{id}. */
 export async function changeEndpoint(
@@ -244,13 +235,9 @@ export function listDeliveries(
 }
 
 /** GET /webhooks/deliveries/{id}. */
-export function readDelivery(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<WebhookDeliveryRow | Refusal> {
-  return readUnit(dependencies, occasion, (unit) => readRecord(unit, WEBHOOK_DELIVERIES, id));
-}
+export const readDelivery = readOperation((unit, id: string) =>
+  readRecord(unit, WEBHOOK_DELIVERIES, id),
+);
 
 /** Has a delivery sent once more, from now on as if it were new; a locked one. */
 async function sendAgain(

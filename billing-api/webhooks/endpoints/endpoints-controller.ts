@@ -1,6 +1,5 @@
 import {
   Body,
-  Controller,
   Delete,
   Extension,
   Get,
@@ -8,12 +7,10 @@ import {
   Post,
   Put,
   Queries,
-  Request,
   Route,
   SuccessResponse,
   Tags,
 } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
 import {
   webhookDeliveryToDto,
   type WebhookDeliveryDto,
@@ -28,9 +25,8 @@ import {
   type WebhookEndpointDto,
   type WebhookEndpointListDto,
 } from '../../declarations/webhooks/webhook-endpoint.resource.js';
-import { accepted } from '../../edge/http-failure.js';
-import { occasionOf } from '../../edge/request-context.js';
-import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
+import { ApiController } from '../../edge/api-controller.js';
+import { tagVersion } from '../../edge/versions.js';
 import type { MessageDto } from '../../records/record-dto.js';
 import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
 import { pageToDto } from '../../records/search-records.js';
@@ -72,11 +68,7 @@ export interface RetriedWebhookDto {
 
 @Route('v1/webhooks')
 @Tags('Webhooks')
-export class WebhookEndpointsController extends Controller {
-  constructor(private readonly dependencies: EndpointDependencies) {
-    super();
-  }
-
+export class WebhookEndpointsController extends ApiController<EndpointDependencies> {
   /**
    * From now on it gets what happens. Its secret, which signs everything that is sent to it, is
    * answered only here.
@@ -86,12 +78,9 @@ export class WebhookEndpointsController extends Controller {
   @SuccessResponse(201, 'Created')
   @Extension('x-operation', { entity: 'webhook', access: 'write', versioned: true })
   public async createWebhookEndpoint(
-    @Request() request: HttpRequest,
     @Body() body: CreateWebhookEndpointBody,
   ): Promise<CreatedWebhookEndpointDto> {
-    const created = await createEndpoint(this.dependencies, occasionOf(request), body);
-    const { row, secret } = accepted(created);
-    this.setStatus(201);
+    const { row, secret } = await this.run(createEndpoint, body);
     tagVersion(this, row.version);
     return { ...webhookEndpointToDto(row), secret };
   }
@@ -99,50 +88,34 @@ export class WebhookEndpointsController extends Controller {
   /** @summary List webhook endpoints */
   @Get('endpoints')
   @Extension('x-operation', { entity: 'webhook', access: 'read' })
-  public async listWebhookEndpoints(
-    @Request() request: HttpRequest,
-    @Queries() query: ListQuery,
-  ): Promise<WebhookEndpointListDto> {
-    const list = listRequestFrom(query);
-    const page = accepted(await listEndpoints(this.dependencies, occasionOf(request), list));
-    return pageToDto(page, webhookEndpointToDto);
+  public async listWebhookEndpoints(@Queries() query: ListQuery): Promise<WebhookEndpointListDto> {
+    return pageToDto(await this.run(listEndpoints, listRequestFrom(query)), webhookEndpointToDto);
   }
 
   /** @summary Read a webhook endpoint */
   @Get('endpoints/{id}')
   @Extension('x-operation', { entity: 'webhook', access: 'read', versioned: true })
-  public async readWebhookEndpoint(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<WebhookEndpointDto> {
-    const row = accepted(await readEndpoint(this.dependencies, occasionOf(request), id));
-    tagReadVersion(this, request, row.version);
-    return webhookEndpointToDto(row);
+  public async readWebhookEndpoint(@Path() id: string): Promise<WebhookEndpointDto> {
+    return webhookEndpointToDto(this.matched(await this.run(readEndpoint, id)));
   }
 
   /** @summary Change a webhook endpoint */
   @Put('endpoints/{id}')
   @Extension('x-operation', { entity: 'webhook', access: 'write', versioned: true })
   public async changeWebhookEndpoint(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: ChangeWebhookEndpointBody,
   ): Promise<WebhookEndpointDto> {
-    const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const changed = await changeEndpoint(this.dependencies, occasionOf(request), change);
-    const row = accepted(changed);
-    tagVersion(this, row.version);
-    return webhookEndpointToDto(row);
+    return webhookEndpointToDto(
+      this.tagged(await this.run(changeEndpoint, this.changeOf(id, body))),
+    );
   }
 
   /** @summary Remove a webhook endpoint */
   @Delete('endpoints/{id}')
   @Extension('x-operation', { entity: 'webhook', access: 'write' })
-  public async removeWebhookEndpoint(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<MessageDto> {
-    accepted(await removeEndpoint(this.dependencies, occasionOf(request), id));
+  public async removeWebhookEndpoint(@Path() id: string): Promise<MessageDto> {
+    await this.run(removeEndpoint, id);
     return { message: `webhook endpoint ${id} is removed` };
   }
 
@@ -153,40 +126,31 @@ export class WebhookEndpointsController extends Controller {
   @Post('endpoints/{id}/rotate_secret')
   @SuccessResponse(200, 'OK')
   @Extension('x-operation', { entity: 'webhook', access: 'write' })
-  public async rotateWebhookSecret(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<RotatedSecretDto> {
-    const secret = await rotateSecret(this.dependencies, occasionOf(request), id);
-    return { secret: accepted(secret) };
+  public async rotateWebhookSecret(@Path() id: string): Promise<RotatedSecretDto> {
+    return { secret: await this.run(rotateSecret, id) };
   }
 
   /** @summary List webhook deliveries */
   @Get('deliveries')
   @Extension('x-operation', { entity: 'webhook', access: 'read' })
   public async listWebhookDeliveries(
-    @Request() request: HttpRequest,
     @Queries() query: WebhookDeliveriesQuery,
   ): Promise<WebhookDeliveryListDto> {
     const { endpoint_id, event_id, status, ...list } = query;
-    const page = await listDeliveries(this.dependencies, occasionOf(request), {
+    const page = await this.run(listDeliveries, {
       request: listRequestFrom(list),
       endpointId: endpoint_id,
       eventId: event_id,
       status,
     });
-    return pageToDto(accepted(page), webhookDeliveryToDto);
+    return pageToDto(page, webhookDeliveryToDto);
   }
 
   /** @summary Read a webhook delivery */
   @Get('deliveries/{id}')
   @Extension('x-operation', { entity: 'webhook', access: 'read' })
-  public async readWebhookDelivery(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<WebhookDeliveryDto> {
-    const row = accepted(await readDelivery(this.dependencies, occasionOf(request), id));
-    return webhookDeliveryToDto(row);
+  public async readWebhookDelivery(@Path() id: string): Promise<WebhookDeliveryDto> {
+    return webhookDeliveryToDto(await this.run(readDelivery, id));
   }
 
   /**
@@ -196,13 +160,8 @@ export class WebhookEndpointsController extends Controller {
   @Post('deliveries/{id}/resend')
   @SuccessResponse(202, 'Accepted')
   @Extension('x-operation', { entity: 'webhook', access: 'write' })
-  public async resendWebhookDelivery(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-  ): Promise<WebhookDeliveryDto> {
-    const row = accepted(await resendDelivery(this.dependencies, occasionOf(request), id));
-    this.setStatus(202);
-    return webhookDeliveryToDto(row);
+  public async resendWebhookDelivery(@Path() id: string): Promise<WebhookDeliveryDto> {
+    return webhookDeliveryToDto(await this.run(resendDelivery, id));
   }
 
   /**
@@ -213,13 +172,9 @@ export class WebhookEndpointsController extends Controller {
   @SuccessResponse(202, 'Accepted')
   @Extension('x-operation', { entity: 'webhook', access: 'write', notFound: true })
   public async retryWebhook(
-    @Request() request: HttpRequest,
     @Body() { system_event_id }: RetryWebhookBody,
   ): Promise<RetriedWebhookDto> {
-    const count = accepted(
-      await retryEvent(this.dependencies, occasionOf(request), system_event_id),
-    );
-    this.setStatus(202);
+    const count = await this.run(retryEvent, system_event_id);
     const message = count === 0 ? 'no enabled endpoint was to get it' : `sent again to ${count}`;
     return { success: count > 0, message, system_event_id };
   }

@@ -1,8 +1,9 @@
 import { sql } from 'slonik';
 import type { Occasion } from '../../records/occasion.js';
 import { allOf, isEqual, isOfEnvironment } from '../../records/conditions.js';
-import { accept, notFound, type Refusal } from '../../records/refusal.js';
-import { mustRead, type ReadDependencies, readUnit } from '../../records/unit.js';
+import { notFound, type Refusal } from '../../records/refusal.js';
+import { readOperation } from '../../records/operation.js';
+import { mustRead, type ReadDependencies } from '../../records/unit.js';
 import { systemEventRow, type SystemEventRow, type SystemEventsQuery } from './system-event.js';
 
 const columns = sql.fragment`id, sequence, event_name, entity_type, entity_id, payload,
@@ -36,14 +37,10 @@ export function listSystemEvents(
 }
 
 /** GET /webhooks/events/{id}. */
-export function readSystemEvent(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<SystemEventRow | Refusal> {
-  return readUnit(dependencies, occasion, async ({ tx }) => {
+export const readSystemEvent = readOperation(
+  async ({ tx }, id: string): Promise<SystemEventRow | Refusal> => {
     const row = await tx.maybeOne(sql.type(systemEventRow)`
       SELECT ${columns} FROM system_events WHERE id = ${id} AND ${isOfEnvironment}`);
-    return accept(row ?? notFound('system event', id));
-  });
-}
+    return row ?? notFound('system event', id);
+  },
+);

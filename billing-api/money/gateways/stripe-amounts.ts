@@ -1,4 +1,4 @@
-import { Decimal, decimalOfCount, ZERO } from '../../../contract/number/decimal.js';
+import { Decimal, decimalOfCount } from '../../../contract/number/decimal.js';
 
 /**
  * Digits after the point of what Stripe calls the smallest unit, where they are not 2. Some
@@ -30,23 +30,6 @@ const STEP_DIGITS_MAX = 2;
 export function chargeableOf(amount: Decimal, currency: string): Decimal {
   const digits = Math.min(digitsOf(currency), STEP_DIGITS_MAX);
   return amount.toDecimalPlaces(digits, Decimal.ROUND_DOWN);
-}
-
-/**
- * What is written off of a payment that would settle an invoice, since the gateway could not take
- * it: the rest below its steps. 0 where less is left than that, or more than the payment.
- */
-export function writtenOffOf(
-  {
-    asked,
-    received,
-    left,
-  }: { readonly asked: Decimal; readonly received: Decimal; readonly left: Decimal },
-  currency: string,
-): Decimal {
-  const isRounded = received.equals(chargeableOf(asked, currency));
-  const isSettled = left.greaterThan(received) && left.lessThanOrEqualTo(asked);
-  return isRounded && isSettled ? left.minus(received) : ZERO;
 }
 
 /** The amount of money that Stripe says. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { decimalOf, plain } from '../../../contract/number/decimal.js';
-import { chargeableOf, moneyOfUnits, unitsOfMoney, writtenOffOf } from './gateway-amount.js';
+import { chargeableOf, moneyOfUnits, unitsOfMoney } from './stripe-amounts.js';
 
-describe('amounts at the gateway', () => {
+describe('amounts at Stripe', () => {
   test.each([
     ['122.00', 'usd', 12200],
     ['0.01', 'EUR', 1],
@@ -34,21 +34,5 @@ describe('amounts at the gateway', () => {
     ['1220', 'jpy', '1220'],
   ])('of %s %s are taken as %s', (amount, currency, taken) => {
     expect(plain(chargeableOf(decimalOf(amount), currency))).toBe(taken);
-  });
-
-  test.each([
-    ['the rest of what is left', '12.345', '12.34', '12.345', '0.005'],
-    ['nothing where it was taken whole', '12.34', '12.34', '12.34', '0'],
-    ['nothing of a part, whose rest stays open', '5.005', '5', '12.345', '0'],
-    ['nothing where less was taken than can be', '12.345', '10', '12.345', '0'],
-    ['nothing where less is left by then', '12.345', '12.34', '12', '0'],
-    ['what is left by then', '12.345', '12.34', '12.342', '0.002'],
-  ])('write off %s', (...[, asked, received, left, writtenOff]) => {
-    const amounts = {
-      asked: decimalOf(asked),
-      received: decimalOf(received),
-      left: decimalOf(left),
-    };
-    expect(plain(writtenOffOf(amounts, 'kwd'))).toBe(writtenOff);
   });
 });
