@@ -4,7 +4,7 @@ import { changeRecord, removeRecord, type ChangeTarget } from '../records/change
 import { createRecord } from '../records/create-record.js';
 import { readRecord } from '../records/find-record.js';
 import { givenOf, MemberReader } from '../records/member-rules.js';
-import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
+import { invalid, type Refusal } from '../records/refusal.js';
 import { searchRecords } from '../records/search-records.js';
 import type { SearchBodyRequest } from '../records/search-request.js';
 import { readOperation, writeOperation } from '../records/operation.js';

@@ -13,14 +13,20 @@ import {
 export function readOperation<Input extends readonly unknown[], Result>(
   work: (unit: ReadUnit, ...input: Input) => Promise<Result>,
 ) {
-  return (dependencies: ReadDependencies, occasion: Reading, ...input: Input): Promise<Result | Refusal> =>
-    readUnit(dependencies, occasion, (unit) => work(unit, ...input));
+  return (
+    dependencies: ReadDependencies,
+    occasion: Reading,
+    ...input: Input
+  ): Promise<Result | Refusal> => readUnit(dependencies, occasion, (unit) => work(unit, ...input));
 }
 
 /** An operation that is one writing unit and no more (`writeUnit`). */
 export function writeOperation<Input extends readonly unknown[], Result>(
   work: (unit: Unit, ...input: Input) => Promise<Result>,
 ) {
-  return (dependencies: WriteDependencies, occasion: Occasion, ...input: Input): Promise<Result | Refusal> =>
-    writeUnit(dependencies, occasion, (unit) => work(unit, ...input));
+  return (
+    dependencies: WriteDependencies,
+    occasion: Occasion,
+    ...input: Input
+  ): Promise<Result | Refusal> => writeUnit(dependencies, occasion, (unit) => work(unit, ...input));
 }

@@ -7,7 +7,7 @@ import type { Columns } from './columns.js';
 import { allOf, isOfScope, type Conditions } from './conditions.js';
 import { expandRecords, type Expanded, type Expansions } from './expand-record.js';
 import type { ListDto, PaginationDto } from './record-dto.js';
-import { isRefusal, type Refusal, accept } from './refusal.js';
+import { accept } from './refusal.js';
 import type { ColumnName, Resource, RowOf } from './resource.js';
 import {
   readSearch,

@@ -7,7 +7,7 @@ import { groupBy } from '../../runtime/group-by.js';
 import type { InvoiceRow } from '../declarations/invoices/invoice.resource.js';
 import type { LedgerPeriod } from '../domain/periods/period-ledger.js';
 import type { SubscriptionTerms } from '../domain/invoice/subscription-terms.js';
-import { notFound, type Refusal, Refused, accept } from '../records/refusal.js';
+import { notFound, Refused, accept } from '../records/refusal.js';
 import { findRecords } from '../records/find-record.js';
 import { readOperation } from '../records/operation.js';
 import type { ReadUnit, StatementUnit } from '../records/unit.js';

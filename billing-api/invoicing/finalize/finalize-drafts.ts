@@ -6,7 +6,6 @@ import { isSkipped } from '../../domain/invoice/pricing/zero-test.js';
 import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import type { InvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { moveRecords } from '../../records/change-records.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { postingsOfInvoice } from '../../domain/ledger/postings.js';
 import { postGroups, type NewGroup } from '../../money/ledger/post-groups.js';

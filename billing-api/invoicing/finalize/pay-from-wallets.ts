@@ -8,7 +8,6 @@ import type { WalletShare } from '../../domain/ledger/postings.js';
 import { takeCredits, type WalletCredit } from '../../domain/wallet/consumption.js';
 import { creditsToTake, moneyOfCredits } from '../../domain/wallet/credits.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { storeDebit, usableCredits } from '../../money/wallets/move-credits.js';
 import { plain } from '../../../contract/number/decimal.js';

@@ -10,7 +10,7 @@ import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { beginWorkflow } from '../../platform/workflows/begin-workflow.js';
 import { isOfEnvironment, rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import { lockRecord } from '../../records/find-record.js';
-import { isRefusal, notFound, Refusal, Refused } from '../../records/refusal.js';
+import { notFound, Refusal, Refused } from '../../records/refusal.js';
 import { writeOperation } from '../../records/operation.js';
 import type { Unit } from '../../records/unit.js';
 

@@ -8,7 +8,7 @@ import { isOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { moveRecord } from '../../records/move-record.js';
 import type { MetadataDto } from '../../records/record-dto.js';
-import { isRefusal, Refusal, accept } from '../../records/refusal.js';
+import { Refusal, accept } from '../../records/refusal.js';
 import { writeOperation } from '../../records/operation.js';
 import type { Unit } from '../../records/unit.js';
 import { invoiceToDto } from '../../documents/answer/invoice-answer.js';

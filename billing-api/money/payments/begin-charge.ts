@@ -82,7 +82,7 @@ export async function beginCharge(unit: Unit, held: HeldPayment): Promise<HeldPa
  * is open, nothing is on its way: the invoice stays as it is (docs/domain.md 17.8).
  */
 export async function beginPage(unit: Unit, held: HeldPayment): Promise<HeldPayment> {
-  const gateway = await takerOf(unit, held);
+  await takerOf(unit, held);
   const { payment, invoice } = held;
   const excess = invoice === null ? null : pageProblem(payment, invoice);
   if (excess !== null) throw new Refused(new Refusal('invalid_operation', excess));

@@ -14,7 +14,7 @@ import { WORKFLOWS, type WorkflowRow } from '../../declarations/platform/workflo
 import { beginWorkflow } from '../../platform/workflows/begin-workflow.js';
 import { isEqual, isOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { findPublished, lockRecord } from '../../records/find-record.js';
-import { isRefusal, notFound, Refusal, Refused } from '../../records/refusal.js';
+import { notFound, Refusal, Refused } from '../../records/refusal.js';
 import { writeOperation } from '../../records/operation.js';
 import type { ReadUnit, Unit } from '../../records/unit.js';
 import { findGatewayConnection } from '../../money/gateways/open-gateway.js';

@@ -6,7 +6,7 @@ import { rowIsOfEnvironment } from '../../records/conditions.js';
 import { readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { DateTime, PageRequest, ListDto } from '../../records/record-dto.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadDependencies, type ReadUnit } from '../../records/unit.js';
 import { auditRow, type AuditRow } from './audit-entry.js';
 import { timelineLink, timelineText } from './timeline-text.js';

@@ -13,7 +13,7 @@ import {
 import { isOfEnvironment } from '../../records/conditions.js';
 import { INSTANT_FORM, MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
-import { invalid, isRefusal, notFound, Refusal, accept, Refused } from '../../records/refusal.js';
+import { invalid, isRefusal, notFound, Refusal, Refused } from '../../records/refusal.js';
 import { readOperation, writeOperation } from '../../records/operation.js';
 import { writeUnit, type ReadUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 
