@@ -53,8 +53,9 @@ export const FINALIZATION: BillingTurn = {
   store: async (unit, computed) => {
     const ready = await withoutWaits(unit, computed);
     const drafts = await replaceComputations(unit, ready, INVOICE.groups.draft);
-    if (drafts.length === 0) return 0;
-    const done = await finalizeDrafts(unit, await findInvoiceConfig(unit), drafts);
+    const [first] = ready;
+    if (first === undefined || drafts.length === 0) return 0;
+    const done = await finalizeDrafts(unit, first.query.config, drafts);
     return done.finalized.length + done.skipped.length;
   },
 };

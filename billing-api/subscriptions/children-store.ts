@@ -19,11 +19,14 @@ export function ruledBy(
   return parent ?? row.id;
 }
 
+/** How a child stands to its parent (docs/domain.md 29). */
+export type ChildType = 'inherited' | 'grouped_invoicing';
+
 /** The children of subscriptions that are not cancelled, locked, in the order of their ids. */
 export function lockChildren(
   { tx }: StatementUnit,
   parentIds: readonly string[],
-  type: 'inherited' | 'grouped_invoicing',
+  type: ChildType,
 ): Promise<readonly SubscriptionRow[]> {
   return tx.any(sql.type(SUBSCRIPTIONS.row)`
     SELECT * FROM subscriptions

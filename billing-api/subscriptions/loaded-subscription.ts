@@ -104,6 +104,7 @@ export async function loadBilledSubscriptions(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, BilledSubscription>> {
   const found = await findRecords({ tx }, SUBSCRIPTIONS, ids);
+  if (found.size === 0) return new Map();
   const rows = [...found.values()];
   const records = await findBilledRecords(tx, rows);
   const periods = await findPeriods(tx, rows.map(ruledBy));

@@ -20,17 +20,20 @@ export function findPending(
     WHERE subscription_id = ${subscriptionId} AND schedule_status = 'pending' AND ${isOfEnvironment}`);
 }
 
-/** Why a change of a subscription must wait: another one is to come. Null when none is. */
-export async function pendingRefusal(
-  unit: StatementUnit,
-  subscriptionId: string,
+/** Refuses a change of a subscription while another one is to come. */
+export function refuseBefore(
+  pending: ScheduleRow | null,
   /** The schedule that asks for the change itself. */
-  ownId: string | null,
-): Promise<void> {
-  const pending = await findPending(unit, subscriptionId);
+  ownId: string | null = null,
+): void {
   if (pending === null || pending.id === ownId) return;
   const waiting = `the change ${pending.id} is to come; cancel it first`;
   throw new Refused(new Refusal('invalid_operation', waiting));
+}
+
+/** As `refuseBefore`, of the change that is to come of a subscription. */
+export async function refusePending(unit: StatementUnit, subscriptionId: string): Promise<void> {
+  refuseBefore(await findPending(unit, subscriptionId));
 }
 
 /** Notes that a schedule was done. */
@@ -99,10 +102,9 @@ export function markCancelled(unit: Unit, id: string): Promise<ScheduleRow> {
 /** What becomes of the schedule of a subscription that has ended: it was that, or has no use. */
 export async function closeSchedule(
   unit: Unit,
-  subscriptionId: string,
+  pending: ScheduleRow | null,
   endedAs: ScheduleRow['schedule_type'] | null,
 ): Promise<void> {
-  const pending = await findPending(unit, subscriptionId);
   if (pending === null) return;
   if (pending.schedule_type === endedAs) return markExecuted(unit, pending.id);
   await markCancelled(unit, pending.id);

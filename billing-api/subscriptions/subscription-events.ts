@@ -38,7 +38,8 @@ const ANNOUNCED = [
   'metadata',
 ] as const;
 
-function toldWith(row: SubscriptionRow, customer: AnsweredCustomerRow | null) {
+/** What the events of a subscription tell of it with its customer. */
+export function toldWith(row: SubscriptionRow, customer: AnsweredCustomerRow | null) {
   const answer = recordToDto(SUBSCRIPTIONS, row);
   return {
     ...payloadOf(ANNOUNCED, answer),

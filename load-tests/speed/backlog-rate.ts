@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { createClickHouse, type ClickHouse } from '../../clickhouse/client.js';
+import type { ClickHouse } from '../../clickhouse/client.js';
 import { ApiClient } from '../../cli/look/api-client.js';
 import { readEventTotals } from '../../cli/demo/event-totals.js';
 import { integerColumn } from '../../sql/columns.js';
 import { MemorySampler } from './memory-sampler.js';
-import { Bench } from './programs.js';
+import { onBench, type Bench } from './programs.js';
 import {
   atLeast,
   atMost,
@@ -189,10 +189,8 @@ function findingsOf(
 }
 
 /** P3, the memory of the aggregator (P9) and the disk (P10): a backlog, the aggregator alone. */
-export const measureBacklog: Measurement = async ({ events, log }, progress) => {
-  const bench = await Bench.open();
-  const clickhouse = createClickHouse(bench.engines.clickhouseUrl);
-  try {
+export const measureBacklog: Measurement = ({ events, log }, progress) =>
+  onBench(async (bench, clickhouse) => {
     const run = { clickhouse, log, events, progress };
     await createMeters(bench, log);
     await fillLog(bench, run);
@@ -216,8 +214,4 @@ export const measureBacklog: Measurement = async ({ events, log }, progress) => 
         `Aggregator, ClickHouse and PostgreSQL share the cores. Count check: ${grouped(counted)} counted + ${grouped(duplicates)} repeats = ${grouped(events)} sent.`,
       ],
     };
-  } finally {
-    await clickhouse.close();
-    await bench.close();
-  }
-};
+  });

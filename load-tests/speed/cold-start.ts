@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startProduct } from './programs.js';
+import { inProduct } from './programs.js';
 import type { Measurement } from './section.js';
 
 const STARTS = 3;
@@ -9,21 +6,16 @@ const COLD_START_MS_MAX = 6_000;
 
 /** The time from the start of the process to the first accepted event, in a new folder. */
 async function coldStartMs(): Promise<number> {
-  const directory = await mkdtemp(join(tmpdir(), 'minutebook-speed-'));
   const startedAt = performance.now();
-  const product = await startProduct(directory);
-  try {
-    const response = await fetch(`${product.url}/v1/events`, {
+  return inProduct({}, async ({ url, target }) => {
+    const response = await fetch(`${url}/v1/events`, {
       method: 'POST',
-      headers: { 'x-api-key': product.target.apiKey, 'content-type': 'application/json' },
+      headers: { 'x-api-key': target.apiKey, 'content-type': 'application/json' },
       body: JSON.stringify({ event_name: 'first', external_customer_id: 'acme' }),
     });
     if (response.status !== 202) throw new Error(`the first event was answered ${response.status}`);
     return performance.now() - startedAt;
-  } finally {
-    await product.stop();
-    await rm(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 /** P12: everything embedded, after install. */

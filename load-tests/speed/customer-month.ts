@@ -1,7 +1,7 @@
 import { build, type Histogram } from 'hdr-histogram-js';
 import { z } from 'zod';
 import { ApiClient } from '../../cli/look/api-client.js';
-import { createClickHouse, type ClickHouse } from '../../clickhouse/client.js';
+import type { ClickHouse } from '../../clickhouse/client.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
 import {
@@ -15,7 +15,7 @@ import {
   usedBy,
   type Place,
 } from './minute-rows.js';
-import { Bench } from './programs.js';
+import { onBench, type Bench } from './programs.js';
 import { atMost, grouped, type Finding, type Measurement, type Plot } from './section.js';
 
 const CALLS = 300;
@@ -169,44 +169,39 @@ function findingsOf({ times, atOnce, bytes, rows }: Measured): readonly Finding[
 }
 
 /** P5 and the disk of dense minutes (P10): one customer's month among many, beside a raw SELECT. */
-export const measureCustomerMonth: Measurement = async ({ minuteRows }, progress) => {
-  const bench = await Bench.open();
-  const clickhouse = createClickHouse(bench.engines.clickhouseUrl, {
-    requestTimeoutMs: MERGE_TIMEOUT_MS,
-  });
-  try {
-    const billing = await bench.start('billing-api', {
-      MINUTEBOOK_READER_CLICKHOUSE_URL: bench.engines.readerClickhouseUrl,
-    });
-    const world = { bench, clickhouse, api: new ApiClient(`${billing.url}/v1`, bench.apiKey) };
-    const customers = Math.max(1, Math.round(minuteRows / MINUTES_OF_MONTH));
-    await createMonthCustomers(world.api, customers);
-    const place = await makeMeter(world);
-    await fillMonths(clickhouse, place, {
-      customers,
-      onFilled: (filled) => {
-        progress(0.05 + (0.6 * filled) / minuteRows, `${grouped(filled)} minute rows`);
-      },
-    });
-    progress(0.7, 'merging');
-    await clickhouse.command('OPTIMIZE TABLE usage_minute_v1');
-    progress(0.8, `${CALLS} calls each`);
-    const times = await askInTurns(world, place, customers);
-    progress(0.9, `${CALLS} calls, eight at once`);
-    const atOnce = await askAtOnce(world, place, customers);
-    const bytes = await bytesPerRow(world);
-    const [raw, service] = [msAt(times.raw, 50), msAt(times.service, 50)];
-    const rows = grouped(customers * MINUTES_OF_MONTH);
-    return {
-      title: `A customer’s month of ${grouped(MINUTES_OF_MONTH)} minutes`,
-      findings: findingsOf({ times, atOnce, bytes, rows }),
-      plots: [latencyPlot(times, atOnce)],
-      notes: [
-        `A month among ${rows} minute rows: raw SELECT ${raw.toFixed(1)} ms, service ${service.toFixed(1)} ms (medians of ${CALLS}), ${(service / raw).toFixed(2)} of it. Every answer equals the count by hand.`,
-      ],
-    };
-  } finally {
-    await clickhouse.close();
-    await bench.close();
-  }
-};
+export const measureCustomerMonth: Measurement = ({ minuteRows }, progress) =>
+  onBench(
+    async (bench, clickhouse) => {
+      const billing = await bench.start('billing-api', {
+        MINUTEBOOK_READER_CLICKHOUSE_URL: bench.engines.readerClickhouseUrl,
+      });
+      const world = { bench, clickhouse, api: new ApiClient(`${billing.url}/v1`, bench.apiKey) };
+      const customers = Math.max(1, Math.round(minuteRows / MINUTES_OF_MONTH));
+      await createMonthCustomers(world.api, customers);
+      const place = await makeMeter(world);
+      await fillMonths(clickhouse, place, {
+        customers,
+        onFilled: (filled) => {
+          progress(0.05 + (0.6 * filled) / minuteRows, `${grouped(filled)} minute rows`);
+        },
+      });
+      progress(0.7, 'merging');
+      await clickhouse.command('OPTIMIZE TABLE usage_minute_v1');
+      progress(0.8, `${CALLS} calls each`);
+      const times = await askInTurns(world, place, customers);
+      progress(0.9, `${CALLS} calls, eight at once`);
+      const atOnce = await askAtOnce(world, place, customers);
+      const bytes = await bytesPerRow(world);
+      const [raw, service] = [msAt(times.raw, 50), msAt(times.service, 50)];
+      const rows = grouped(customers * MINUTES_OF_MONTH);
+      return {
+        title: `A customer’s month of ${grouped(MINUTES_OF_MONTH)} minutes`,
+        findings: findingsOf({ times, atOnce, bytes, rows }),
+        plots: [latencyPlot(times, atOnce)],
+        notes: [
+          `A month among ${rows} minute rows: raw SELECT ${raw.toFixed(1)} ms, service ${service.toFixed(1)} ms (medians of ${CALLS}), ${(service / raw).toFixed(2)} of it. Every answer equals the count by hand.`,
+        ],
+      };
+    },
+    { requestTimeoutMs: MERGE_TIMEOUT_MS },
+  );

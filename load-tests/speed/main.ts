@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { SingleBar } from 'cli-progress';
 import { tableLines } from '../../cli/look/tables.js';
 import { measureBacklog } from './backlog-rate.js';
+import { measureBillingRun } from './billing-run.js';
 import { measureColdStart } from './cold-start.js';
 import { measureCustomerMonth } from './customer-month.js';
 import { measureIngestRate } from './ingest-rate.js';
@@ -22,7 +23,7 @@ import { measureVisibility } from './visibility.js';
 /**
  * The performance targets that have a script here, each measured beside a yardstick of the same
  * run: `npm run speed -- [--only ingest,ingest-kafka] [--name NAME] [--rounds N]
- * [--seconds N] [--events N] [--minute-rows N] [--full]`. Without `--full`, P3
+ * [--seconds N] [--events N] [--subscriptions N] [--minute-rows N] [--full]`. Without `--full`, P3
  * and P5 run on a part of the sizes that are asked; the table and the report say on how many. What
  * depends on the log is measured with both logs.
  * Writes load-tests/results/speed.html and prints the table last. A run whose counts are wrong ends
@@ -38,6 +39,7 @@ const MEASUREMENTS: ReadonlyMap<string, Measurement> = new Map([
   ['month', measureCustomerMonth],
   ['pricing', measurePurePricing],
   ['preview', measurePreview],
+  ['billing', measureBillingRun],
   ['start', measureColdStart],
 ]);
 
@@ -66,6 +68,7 @@ const { values } = parseArgs({
     events: { type: 'string' },
     'minute-rows': { type: 'string' },
     full: { type: 'boolean', default: false },
+    subscriptions: { type: 'string', default: '2000' },
     seconds: { type: 'string', default: '8' },
     rounds: { type: 'string', default: '3' },
     name: { type: 'string', default: 'speed' },
@@ -80,6 +83,7 @@ const size = values.full ? SIZES.full : SIZES.part;
 const options = {
   events: Number(values.events ?? size.events),
   minuteRows: Number(values['minute-rows'] ?? size.minuteRows),
+  subscriptions: Number(values.subscriptions),
   seconds: Number(values.seconds),
   rounds: Number(values.rounds),
   log: {},

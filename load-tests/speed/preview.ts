@@ -1,6 +1,5 @@
 import { build, type Histogram } from 'hdr-histogram-js';
 import { ApiClient } from '../../cli/look/api-client.js';
-import { createClickHouse } from '../../clickhouse/client.js';
 import { assertPresent } from '../../runtime/failure.js';
 import {
   chargeByHand,
@@ -22,7 +21,7 @@ import {
   usedBy,
   usedIn,
 } from './minute-rows.js';
-import { Bench } from './programs.js';
+import { onBench } from './programs.js';
 import { pricingMedianMs } from './pure-pricing.js';
 import { atMost, grouped, type Measurement, type Progress, type Section } from './section.js';
 
@@ -155,10 +154,8 @@ function sectionOf(times: Histogram, pricingMs: number): Section {
 }
 
 /** P6: the preview of an invoice with ten usage lines over a month of minutes. */
-export const measurePreview: Measurement = async (_options, progress) => {
-  const bench = await Bench.open();
-  const clickhouse = createClickHouse(bench.engines.clickhouseUrl);
-  try {
+export const measurePreview: Measurement = (_options, progress) =>
+  onBench(async (bench, clickhouse) => {
     const billing = await bench.start('billing-api');
     const api = new ApiClient(`${billing.url}/v1`, bench.apiKey);
     await createMonthCustomers(api, CUSTOMERS);
@@ -173,8 +170,4 @@ export const measurePreview: Measurement = async (_options, progress) => {
     }
     const pricingMs = pricingMedianMs();
     return sectionOf(await timePreviews({ api, subscriptionId, progress }), pricingMs);
-  } finally {
-    await clickhouse.close();
-    await bench.close();
-  }
-};
+  });

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { createClickHouse, type ClickHouse } from '../../clickhouse/client.js';
 import { startEngines, type Engines } from '../../cli/stack/engines.js';
 import { readStackConfig } from '../../cli/stack/stack-config.js';
 import { Lifecycle } from '../../runtime/lifecycle.js';
@@ -73,10 +74,25 @@ export class Bench {
   }
 }
 
+/** Work on a bench and its ClickHouse, both of which are closed afterwards. */
+export async function onBench<T>(
+  work: (bench: Bench, clickhouse: ClickHouse) => Promise<T>,
+  options: Parameters<typeof createClickHouse>[1] = {},
+): Promise<T> {
+  const bench = await Bench.open();
+  const clickhouse = createClickHouse(bench.engines.clickhouseUrl, options);
+  try {
+    return await work(bench, clickhouse);
+  } finally {
+    await clickhouse.close();
+    await bench.close();
+  }
+}
+
 export type Product = StartedProgram & { readonly target: Target };
 
 /** The whole product in a folder, as `npm start` runs it; its log goes to our standard error. */
-export async function startProduct(
+async function startProduct(
   directory: string,
   settings: Readonly<Record<string, string>> = {},
   onLog?: (log: Readable) => void,
@@ -98,4 +114,23 @@ export async function startProduct(
   const program = programOf(child, `http://127.0.0.1:${port}`);
   await waitUntilReady(program.url);
   return { ...program, target: { port, host: '127.0.0.1', apiKey } };
+}
+
+/** Work with the whole product in a folder of its own, which is removed afterwards. */
+export async function inProduct<T>(
+  settings: Readonly<Record<string, string>>,
+  work: (product: Product, directory: string) => Promise<T>,
+  onLog?: (log: Readable) => void,
+): Promise<T> {
+  const directory = await mkdtemp(join(tmpdir(), 'minutebook-speed-'));
+  try {
+    const product = await startProduct(directory, settings, onLog);
+    try {
+      return await work(product, directory);
+    } finally {
+      await product.stop();
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 }

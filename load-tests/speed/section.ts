@@ -38,6 +38,8 @@ export type SpeedOptions = {
   readonly events: number;
   /** Minutes of usage in the table among which one customer's month is read. */
   readonly minuteRows: number;
+  /** Subscriptions that are due at once. */
+  readonly subscriptions: number;
   /** Length of each timed stretch. */
   readonly seconds: number;
   /** Turns of product and yardstick. */

@@ -4,8 +4,7 @@ import { createCustomers } from '../../cli/demo/customers.js';
 import type { Load, Target } from './load/drive.js';
 import { postBytes, type HttpConnection } from './load/http-connection.js';
 import { CANARY_CUSTOMER, loadCustomer } from './load/load-identity.js';
-import { startProduct, type Product } from './programs.js';
-import type { SpeedOptions } from './section.js';
+import type { Product } from './programs.js';
 
 /** The pause between two looks at what is visible. */
 const LOOK_MS_MIN = 20;
@@ -15,8 +14,6 @@ const ALL_TIME = { start_time: '1970-01-01T00:00:00Z', end_time: '2200-01-01T00:
 
 const USAGE_PATH = 'events/usage/meter';
 type UsageValue = { readonly value: string };
-
-type Settings = { readonly log: SpeedOptions['log']; readonly customers: number };
 
 /** How many events everybody's total showed, and when. */
 type Look = { readonly atMs: number; readonly visible: number };
@@ -47,8 +44,7 @@ export class Session {
     return this.of.meterId;
   }
 
-  static async open(directory: string, { log, customers }: Settings): Promise<Session> {
-    const product = await startProduct(directory, log);
+  static async open(product: Product, customers: number): Promise<Session> {
     const api = new ApiClient(`${product.url}/v1`, product.target.apiKey);
     const { id } = await api.post<{ readonly id: string }>('/meters', {
       name: 'Load',

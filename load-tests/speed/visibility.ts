@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { PacedLoad } from './load/drive.js';
 import { RateNotOffered } from './load/open-loop.js';
 import { LOAD_CUSTOMERS } from './load/load-identity.js';
+import { inProduct } from './programs.js';
 import { atMost, grouped, type Finding, type Measurement, type Plot } from './section.js';
 import { Session } from './session.js';
 import { watchVisibility, type Visibility } from './visibility-lag.js';
@@ -53,11 +51,10 @@ function plotOf({ eventsPerSecond, visibility }: Watched): readonly Plot[] {
 }
 
 /** P4: the whole product on one port, as `npm start` runs it. */
-export const measureVisibility: Measurement = async ({ seconds, log }, progress) => {
-  const directory = await mkdtemp(join(tmpdir(), 'minutebook-speed-'));
-  progress(0.02, 'customers');
-  const session = await Session.open(directory, { log, customers: LOAD_CUSTOMERS });
-  try {
+export const measureVisibility: Measurement = ({ seconds, log }, progress) =>
+  inProduct(log, async (product) => {
+    progress(0.02, 'customers');
+    const session = await Session.open(product, LOAD_CUSTOMERS);
     const watched: Watched[] = [];
     for (const [index, rate] of RATES.entries()) {
       progress(0.2 + 0.4 * index, `${grouped(rate.eventsPerSecond)} events a second`);
@@ -71,8 +68,4 @@ export const measureVisibility: Measurement = async ({ seconds, log }, progress)
         `Time from the answer 202 to the first answer of usage that shows the event; arrival times are fixed beforehand. Count check: ${grouped(session.accepted)} accepted, as many visible.`,
       ],
     };
-  } finally {
-    await session.product.stop();
-    await rm(directory, { recursive: true, force: true });
-  }
-};
+  });

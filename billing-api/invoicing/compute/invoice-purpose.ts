@@ -1,12 +1,11 @@
-import { DUE_DAYS_DEFAULT, netDaysOf } from '../../domain/invoice/pricing/due-date.js';
+import { netDaysOf } from '../../domain/invoice/pricing/due-date.js';
 import type { Interval } from '../../../contract/instant.js';
 import type { EarlierSegment, InvoiceInputs } from '../../domain/invoice/invoice.js';
 import { usageSince } from '../../domain/invoice/invoice-scope.js';
 import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
 import type { BillingReason } from '../../declarations/invoices/invoice.resource.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
-import { findInvoiceConfig, type InvoiceConfig } from '../../platform/settings/invoice-config.js';
-import type { ReadUnit } from '../../records/unit.js';
+import type { InvoiceConfig } from '../../platform/settings/invoice-config.js';
 
 /**
  * What an invoice is computed for: everything among its inputs that depends on the occasion, and
@@ -66,17 +65,11 @@ export function previewPurpose(dueDays: number): InvoicePurpose {
  * Days until the invoices of each subscription are due (docs/domain.md 16): by its payment terms,
  * else by the setting `invoice_config`.
  */
-export async function findDueDays(
-  unit: ReadUnit,
+export function dueDaysOf(
   subscriptions: readonly Pick<SubscriptionRow, 'id' | 'payment_terms'>[],
-  config?: InvoiceConfig,
-): Promise<ReadonlyMap<string, number>> {
-  const agreed = subscriptions.map(
-    ({ id, payment_terms: terms }) => [id, netDaysOf(terms)] as const,
+  { due_date_days: byDefault }: InvoiceConfig,
+): ReadonlyMap<string, number> {
+  return new Map(
+    subscriptions.map(({ id, payment_terms: terms }) => [id, netDaysOf(terms) ?? byDefault]),
   );
-  const isSettingNeeded = agreed.some(([, days]) => days === null);
-  const byDefault = isSettingNeeded
-    ? (config ?? (await findInvoiceConfig(unit))).due_date_days
-    : DUE_DAYS_DEFAULT;
-  return new Map(agreed.map(([id, days]) => [id, days ?? byDefault]));
 }

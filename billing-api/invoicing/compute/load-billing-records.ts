@@ -87,8 +87,12 @@ function entityName({ type, id }: { readonly type: string; readonly id: string }
 }
 
 /** The taxes of each invoice, as if only they had been read. */
-async function findTaxes(unit: ReadUnit, queries: readonly InvoiceQuery[]) {
-  const taxes = await findTaxesOf(unit, queries.flatMap(taxedEntitiesOf));
+async function findTaxes(
+  unit: ReadUnit,
+  queries: readonly InvoiceQuery[],
+  known?: BillingRecords['taxes'],
+) {
+  const taxes = known ?? (await findTaxesOf(unit, queries.flatMap(taxedEntitiesOf)));
   const ownedBy = recordsByOwner(taxes, ({ association: { entity_type: type, entity_id: id } }) =>
     entityName({ type, id }),
   );
@@ -102,6 +106,8 @@ export type KnownRecords = {
   /** Whose usage belongs to each of them. */
   readonly owners?: ReadonlyMap<string, readonly UsageOwner[]>;
   readonly entitled: EntitledRecords;
+  /** Of the subscription, of who pays and of the tenant. */
+  readonly taxes?: BillingRecords['taxes'];
 };
 
 /** The records of invoices with what their grouped children need, whose taxes do not count. */
@@ -153,7 +159,7 @@ async function loadBillingRecords(
     ledger: loaded.terms,
   }));
   const entitlements = await findEntitlementSources(unit, entitled, known?.entitled);
-  const taxes = await findTaxes(unit, queries);
+  const taxes = await findTaxes(unit, queries, known?.taxes);
   const featureIds = await findFeatureIds(unit, queries);
   return zip(queries, zip(entitlements, taxes)).map(([query, [own, ofOne]]) => {
     const { subscription, related } = query.loaded;

@@ -13,9 +13,9 @@ import {
   type GroupedPeriod,
 } from '../../subscriptions/periods/periods-store.js';
 import { DUE_DAYS_DEFAULT } from '../../domain/invoice/pricing/due-date.js';
-import type { InvoiceConfig } from '../../platform/settings/invoice-config.js';
+import { findInvoiceConfig, type InvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { NO_GROUPING } from '../../usage/usage-grouping.js';
-import { findDueDays, type InvoicePurpose } from '../compute/invoice-purpose.js';
+import { dueDaysOf, type InvoicePurpose } from '../compute/invoice-purpose.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
 import { asChanged, cutCommitments, withoutTrueUp } from './cut-commitments.js';
 import { referencePointOf, storedIdsOf, type InvoiceTask } from './invoice-task.js';
@@ -29,6 +29,8 @@ export type StoredQuery = InvoiceQuery & {
   /** The invoices of the subscription as they were read; others may change them meanwhile. */
   readonly revision: Revision;
   readonly children: readonly StoredChild[];
+  /** How the invoice is numbered and falls due. */
+  readonly config: InvoiceConfig;
 };
 
 /** A grouped child whose lines are stored with it. */
@@ -41,6 +43,7 @@ type Known = {
   readonly revision: Revision;
   readonly now: InstantMs;
   readonly children: readonly StoredChild[];
+  readonly config: InvoiceConfig;
 };
 
 /** Whether the period after this one begins with a pause (docs/domain.md 26). */
@@ -72,11 +75,12 @@ function purposeOf(task: InvoiceTask, { prior, dueDays, loaded }: Known): Invoic
 }
 
 function queryFrom(task: InvoiceTask, known: Known): StoredQuery {
-  const { loaded, revision, now, children } = known;
+  const { loaded, revision, now, children, config } = known;
   return {
     task,
     revision,
     children,
+    config,
     loaded,
     period: task.period,
     invoiceId: task.invoiceId,
@@ -159,7 +163,7 @@ export async function findFirstQuery(
   const since = lookBackFrom(loaded, task.period);
   const asked = { subscriptionIds: [id], exceptIds: [], since };
   const prior = originId === null ? NO_PRIOR_INVOICES : (await findPriorInvoices(unit, asked))(id);
-  const dueDays = await findDueDays(unit, [loaded.subscription], config);
+  const dueDays = dueDaysOf([loaded.subscription], config);
   return queryFrom(task, {
     loaded,
     prior,
@@ -167,7 +171,20 @@ export async function findFirstQuery(
     revision: NO_INVOICES,
     now: unit.now,
     children: [],
+    config,
   });
+}
+
+/** The subscriptions with these ids; those that tasks bring along are not read again. */
+async function loadUnread(
+  unit: ReadUnit,
+  tasks: readonly InvoiceTask[],
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, BilledSubscription>> {
+  const given = tasks.flatMap(({ loaded }) => (loaded === undefined ? [] : [loaded]));
+  const known = new Map(given.map((loaded) => [loaded.subscription.id, loaded]));
+  const unread = ids.filter((id) => !known.has(id));
+  return new Map([...known, ...(await loadBilledSubscriptions(unit, unread))]);
 }
 
 /**
@@ -181,7 +198,7 @@ export async function findInvoiceQueries(
   const grouped = await findGroupedPeriods(unit, closingOf(tasks));
   const ofChildren = grouped.map(({ subscriptionId }) => subscriptionId);
   const ids = [...tasks.map(({ subscriptionId }) => subscriptionId), ...ofChildren];
-  const subscriptions = await loadBilledSubscriptions(unit, ids);
+  const subscriptions = await loadUnread(unit, tasks, ids);
   const found = tasks.map((task) => {
     const loaded = subscriptions.get(task.subscriptionId);
     if (loaded === undefined) return notFound('subscription', task.subscriptionId);
@@ -194,7 +211,8 @@ export async function findInvoiceQueries(
   });
   const known = found.flatMap((one) => (isRefusal(one) ? [] : [one]));
   const rows = known.map(({ loaded }) => loaded.subscription);
-  const dueDays = await findDueDays(unit, rows);
+  const config = await findInvoiceConfig(unit);
+  const dueDays = dueDaysOf(rows, config);
   const revisions = await findRevisions(unit, ids);
   const priorOf = await findPriorInvoices(unit, {
     subscriptionIds: [...rows.map(({ id }) => id), ...ofChildren],
@@ -228,6 +246,7 @@ export async function findInvoiceQueries(
       revision: revisions(id),
       now: unit.now,
       children: childrenOf(task),
+      config,
     });
   });
 }

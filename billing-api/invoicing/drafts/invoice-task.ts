@@ -1,10 +1,13 @@
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { BillingReason } from '../../declarations/invoices/invoice.resource.js';
 import type { InvoiceInputs, ReferencePoint } from '../../domain/invoice/invoice.js';
+import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 
 /** An invoice of a subscription that is to be computed and stored. */
 export type InvoiceTask = {
   readonly subscriptionId: string;
+  /** The subscription, where the snapshot has read it already. */
+  readonly loaded?: BilledSubscription;
   /** What the invoice is for: a row of the period ledger. */
   readonly period: Interval;
   readonly reason: BillingReason;

@@ -1,10 +1,12 @@
 import { ZERO } from '../../../contract/number/decimal.js';
 import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
+import type { WalletRow } from '../../declarations/money/wallet.resource.js';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { isSkipped } from '../../domain/invoice/pricing/zero-test.js';
 import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import type { InvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { moveRecords } from '../../records/change-records.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { postingsOfInvoice } from '../../domain/ledger/postings.js';
 import { postGroups, type NewGroup } from '../../money/ledger/post-groups.js';
@@ -19,9 +21,9 @@ import {
 import { activatePaid } from '../../money/payments/activate-paid.js';
 import { collectByGateway } from '../../money/payments/collect-by-gateway.js';
 import { collectFromWallets } from '../../money/payments/collect-from-wallets.js';
-import { lockPayingWallets } from '../../money/wallets/wallets-store.js';
+import { lockWalletsOf } from '../../money/wallets/wallets-store.js';
 import { giveExcess, lockExcessWallets } from './give-excess.js';
-import { payFromWallets, type PaidDraft } from './pay-from-wallets.js';
+import { isPayable, payFromWallets, type PaidDraft } from './pay-from-wallets.js';
 import { takeInvoiceNumbers } from './take-numbers.js';
 
 /** Whether an invoice as it was computed charges nothing (docs/domain.md 13.1.3). */
@@ -103,13 +105,11 @@ export async function finalizeDrafts(
   drafts: readonly FinalDraft[],
 ): Promise<Finalized> {
   const empty = drafts.filter(chargesNothing);
-  const charged = await payFromWallets(
-    unit,
-    drafts.filter((draft) => !empty.includes(draft)),
-  );
-  const skippedRows = await skipDrafts(unit, empty);
+  const charging = drafts.filter((draft) => !empty.includes(draft));
   // All wallets before the first head of the ledger: who debits one of them takes them so.
-  const withWallet = await lockCollecting(unit, charged);
+  const { prepaid, withWallet } = await lockWallets(unit, charging);
+  const charged = await payFromWallets(unit, charging, prepaid);
+  const skippedRows = await skipDrafts(unit, empty);
   await lockExcessWallets(unit, charged);
   await postGroups(unit, charged.map(groupOf));
   await giveExcess(unit, charged);
@@ -148,16 +148,21 @@ const isCollected = (row: InvoiceRow): boolean =>
   isAutomatic(row) && row.payment_status === 'PENDING';
 
 /**
- * Locks the POST_PAID wallets that may pay when these are final, before their numbers are taken;
- * answers whose they are.
+ * Locks the wallets that may pay: PRE_PAID ones now, and POST_PAID ones when these are final.
+ * Answers the former, and whose the latter are.
  */
-async function lockCollecting(
-  unit: Unit,
-  drafts: readonly FinalDraft[],
-): Promise<ReadonlySet<string>> {
-  const owners = drafts.flatMap(({ row }) => (isAutomatic(row) ? [row.customer_id] : []));
-  const wallets = owners.length === 0 ? [] : await lockPayingWallets(unit, owners, 'POST_PAID');
-  return new Set(wallets.map(({ customer_id: id }) => id));
+async function lockWallets(unit: Unit, drafts: readonly FinalDraft[]) {
+  const ownerOf = ({ row }: FinalDraft): string => row.customer_id;
+  const wallets = await lockWalletsOf(unit, {
+    PRE_PAID: drafts.filter(isPayable).map(ownerOf),
+    POST_PAID: drafts.filter(({ row }) => isAutomatic(row)).map(ownerOf),
+  });
+  const isPrepaid = ({ wallet_type: type }: WalletRow): boolean => type === 'PRE_PAID';
+  const later = wallets.filter((wallet) => !isPrepaid(wallet));
+  return {
+    prepaid: wallets.filter(isPrepaid),
+    withWallet: new Set(later.map(({ customer_id: id }) => id)),
+  };
 }
 
 /** Finalized invoices after wallets have paid what they can; a gateway charges the rest. */

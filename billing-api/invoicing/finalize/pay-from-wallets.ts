@@ -8,9 +8,9 @@ import type { WalletShare } from '../../domain/ledger/postings.js';
 import { takeCredits, type WalletCredit } from '../../domain/wallet/consumption.js';
 import { creditsToTake, moneyOfCredits } from '../../domain/wallet/credits.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { storeDebit, usableCredits } from '../../money/wallets/move-credits.js';
-import { lockPayingWallets } from '../../money/wallets/wallets-store.js';
 import { plain } from '../../../contract/number/decimal.js';
 import {
   findComputations,
@@ -90,14 +90,12 @@ async function writeApplied({ tx }: Unit, drafts: readonly FinalDraft[]): Promis
 }
 
 /** Whether credits may pay it: not a credit itself, and not what sells them. */
-function isPayable({ row, isFunding = false }: FinalDraft): boolean {
+export function isPayable({ row, isFunding = false }: FinalDraft): boolean {
   return row.invoice_type !== 'CREDIT' && !isFunding;
 }
 
-/** The purses of the customers of drafts, oldest wallet first. */
-async function openPurses(unit: Unit, drafts: readonly FinalDraft[]): Promise<readonly Purse[]> {
-  const ids = drafts.map(({ row }) => row.customer_id);
-  const wallets = ids.length === 0 ? [] : await lockPayingWallets(unit, ids, 'PRE_PAID');
+/** What is in wallets, oldest first. */
+async function openPurses(unit: Unit, wallets: readonly WalletRow[]): Promise<readonly Purse[]> {
   const purses: Purse[] = [];
   for (const wallet of wallets) {
     purses.push({ wallet, credits: await usableCredits(unit, wallet) });
@@ -106,15 +104,16 @@ async function openPurses(unit: Unit, drafts: readonly FinalDraft[]): Promise<re
 }
 
 /**
- * PRE_PAID wallets pay drafts that are about to be finalized (docs/domain.md 20.7). What they pay
- * becomes part of what the invoice is computed from, so that it can be computed again; lines and
- * sums follow. Drafts of customers without wallets stay as they are.
+ * Locked PRE_PAID wallets pay drafts that are about to be finalized (docs/domain.md 20.7). What
+ * they pay becomes part of what the invoice is computed from, so that it can be computed again;
+ * lines and sums follow. Drafts of customers without wallets stay as they are.
  */
 export async function payFromWallets(
   unit: Unit,
   drafts: readonly FinalDraft[],
+  wallets: readonly WalletRow[],
 ): Promise<readonly PaidDraft[]> {
-  const purses = await openPurses(unit, drafts.filter(isPayable));
+  const purses = await openPurses(unit, wallets);
   const pursesOf = ({ row }: FinalDraft): readonly Purse[] =>
     purses.filter(
       ({ wallet }) => wallet.customer_id === row.customer_id && wallet.currency === row.currency,

@@ -139,9 +139,11 @@ export function finalizeInvoice(
       what: 'the invoice',
       compute: () => computeDraft(dependencies, occasion, call),
       lockAndCompare: holdDraft,
-      store: async (unit, _computed, { draft, winner }) => {
+      store: async (unit, found, { draft, winner }) => {
         if (draft === null) return winner;
-        const done = await finalizeDrafts(unit, await findInvoiceConfig(unit), [draft]);
+        const known = 'header' in found ? undefined : found.invoice?.query.config;
+        const config = known ?? (await findInvoiceConfig(unit));
+        const done = await finalizeDrafts(unit, config, [draft]);
         return onlyOf(done);
       },
     },

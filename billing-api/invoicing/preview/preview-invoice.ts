@@ -6,7 +6,8 @@ import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import type { Occasion } from '../../records/occasion.js';
 import { computeInvoice } from '../compute/compute-invoice.js';
 import { documentOfComputed } from '../compute/document-of-computed.js';
-import { findDueDays, previewPurpose } from '../compute/invoice-purpose.js';
+import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
+import { dueDaysOf, previewPurpose } from '../compute/invoice-purpose.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
 import type { InvoiceDocument } from '../../documents/invoice-document.js';
 import { discountedMinimumOf } from './discounted-minimum.js';
@@ -100,7 +101,7 @@ export async function findPreviewQueries(
   const ids = requests.map((request) => request.subscription_id);
   const found = await loadBilledSubscriptions(unit, ids);
   const shown = [...found.values()].map(({ subscription }) => subscription).filter(isPreviewable);
-  const dueDays = await findDueDays(unit, shown);
+  const dueDays = dueDaysOf(shown, await findInvoiceConfig(unit));
   const queries = requests.map((request) => {
     const { subscription_id: id } = request;
     const loaded = found.get(id);

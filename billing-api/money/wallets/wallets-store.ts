@@ -114,22 +114,37 @@ export async function findOrStore(unit: Unit, { find, wallet }: FoundOrNew): Pro
   return (await find()) ?? storeWallet(unit, wallet);
 }
 
+/** Customers whose wallets may pay, by the type of wallet. */
+export type Payers = Readonly<Record<WalletRow['wallet_type'], readonly string[]>>;
+
 /**
- * The active wallets of a type of these customers with credits in them, oldest first, locked in the
- * order of their ids: two that pay at once never wait for each other.
+ * The active wallets of these customers with credits in them, oldest first, locked in one order,
+ * the PRE_PAID ones first: two that pay at once never wait for each other.
  */
-export async function lockPayingWallets(
+export async function lockWalletsOf(
   { tx }: StatementUnit,
+  { PRE_PAID: prepaid, POST_PAID: postpaid }: Payers,
+): Promise<readonly WalletRow[]> {
+  const all = [...new Set([...prepaid, ...postpaid])];
+  if (all.length === 0) return [];
+  const rows = await tx.any(sql.type(WALLETS.row)`
+    SELECT * FROM wallets
+    WHERE customer_id = ANY (${sql.array(all, 'text')})
+      AND customer_id = ANY (CASE wallet_type WHEN 'PRE_PAID' THEN ${sql.array([...prepaid], 'text')}
+        ELSE ${sql.array([...postpaid], 'text')} END)
+      AND wallet_status = 'active' AND credit_balance > 0 AND ${isOfEnvironment}
+    ORDER BY wallet_type DESC, id FOR NO KEY UPDATE`);
+  return [...rows].sort((left, right) => left.created_at - right.created_at);
+}
+
+/** As `lockWalletsOf`, of one type. */
+export function lockPayingWallets(
+  unit: StatementUnit,
   customerIds: readonly string[],
   type: WalletRow['wallet_type'],
 ): Promise<readonly WalletRow[]> {
-  const rows = await tx.any(sql.type(WALLETS.row)`
-    SELECT * FROM wallets
-    WHERE customer_id = ANY (${sql.array([...new Set(customerIds)], 'text')})
-      AND wallet_type = ${type} AND wallet_status = 'active' AND credit_balance > 0
-      AND ${isOfEnvironment}
-    ORDER BY id FOR NO KEY UPDATE`);
-  return [...rows].sort((left, right) => left.created_at - right.created_at);
+  const none = { PRE_PAID: [], POST_PAID: [] };
+  return lockWalletsOf(unit, { ...none, [type]: customerIds });
 }
 
 /**

@@ -6,56 +6,34 @@ import {
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
 import { SCHEDULES } from '../../declarations/subscriptions/schedule.resource.js';
-import { pendingRefusal, previousOf } from '../../subscriptions/schedules-store.js';
-import { isIn, problemOfMove } from '../../domain/lifecycle/lifecycle.js';
-import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
-import { unsplitPeriodAt } from '../../domain/periods/ledger-periods.js';
-import { cancellationDate, type CancellationRequest } from '../../domain/periods/cancellation.js';
-import { targetRefusal, updateRecord, type ChangeTarget } from '../../records/change-record.js';
+import { previousOf, refuseBefore } from '../../subscriptions/schedules-store.js';
+import { updateRecord, type ChangeTarget } from '../../records/change-record.js';
 import { createRecord } from '../../records/create-record.js';
 import { computeThenStore } from '../../records/compute-then-store.js';
-import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { MetadataDto } from '../../records/record-dto.js';
-import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
-import { readUnit, type ReadUnit, type Unit } from '../../records/unit.js';
-import {
-  loadBilledSubscription,
-  pausedUntil,
-  type BilledSubscription,
-} from '../../subscriptions/loaded-subscription.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { pausedUntil } from '../../subscriptions/loaded-subscription.js';
 import { withChildren } from '../../subscriptions/follow-parent.js';
-import { endedPeriodRefusal } from '../../subscriptions/ended-period.js';
-import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
 import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import type { InvoiceDocument } from '../../documents/invoice-document.js';
+import type { StoredInvoice } from '../../invoicing/drafts/draft-invoices.js';
 import { creditLines, creditsOf } from '../settle/credit-lines.js';
 import { findUnused, type UnusedItem } from '../settle/find-unused.js';
-import type { BillingDependencies, ComputedTask } from '../../invoicing/drafts/compute-tasks.js';
+import type { BillingDependencies } from '../../invoicing/drafts/compute-tasks.js';
+import { isCharged, storeInvoices } from '../../invoicing/finalize/store-invoices.js';
 import { lockPayingWallets } from '../../money/wallets/wallets-store.js';
 import { documentOf } from '../../documents/store/document-parts.js';
 import type { CancellationType, CancelSubscriptionBody } from './cancel-dto.js';
 import { endPeriod, endSubscription } from './end-subscription.js';
 import { refuseGrouped } from '../groups/refuse-grouped.js';
 import { voidDraftsFrom } from '../../invoicing/invoices/void-invoice.js';
-import { computeFinal, isBilledUntil, storeFinal } from './final-invoice.js';
-import { keepCharges } from './keep-charges.js';
+import { computeEnding, type ComputedEnding } from './final-invoice.js';
+import { readCancellation, type Cancellation } from './read-cancellation.js';
 import { lockEnding, type LockedEnding } from './lock-ending.js';
 
-/** A request to cancel that can be carried out. */
-type Cancellation = {
-  readonly type: CancellationType;
-  readonly atMs: InstantMs;
-  readonly reason: string | null;
-  readonly loaded: BilledSubscription;
-  /** Of an immediate cancellation, which is billed up to its instant. */
-  readonly hasFinalInvoice: boolean;
-  /** Whether what is unused of charges in advance is given back. */
-  readonly isCredited: boolean;
-};
-
-/** A cancellation with its final invoice as it was computed; null where there is none. */
-type Computed = { readonly cancellation: Cancellation; readonly final: ComputedTask | null };
+type Computed = ComputedEnding<Cancellation>;
 
 /** What a request to cancel has done. */
 export type Cancelled = {
@@ -69,95 +47,6 @@ export type Cancelled = {
   readonly credited: Decimal;
   readonly processedAt: InstantMs;
 };
-
-/** What is cancelled only immediately. */
-const AT_ONCE = ['draft', 'incomplete', 'paused'];
-
-/** What stands in the way of a cancellation of this type; null when nothing does. */
-function stateRefusal(row: SubscriptionRow, type: CancellationType): Refusal | null {
-  const inherited = refuseInherited(row, 'is not cancelled by itself');
-  if (inherited !== null) return inherited;
-  const problem = problemOfMove(SUBSCRIPTION, 'cancel', row.subscription_status);
-  if (problem !== null) return new Refusal('invalid_operation', problem);
-  if (AT_ONCE.includes(row.subscription_status) && type === 'immediate') return null;
-  if (!isIn(SUBSCRIPTION, 'running', row.subscription_status)) {
-    const only = `a subscription that is ${row.subscription_status} is cancelled only immediately`;
-    return new Refusal('invalid_operation', only);
-  }
-  if (type === 'immediate' || row.cancel_at === null) return null;
-  const pending = `the subscription ends at ${formatInstant(row.cancel_at)} already`;
-  return new Refusal('invalid_operation', pending);
-}
-
-/** The instant that a request names; null when it names none. */
-function readCancelAt(body: CancelSubscriptionBody): InstantMs | null | Refusal {
-  const reader = new MemberReader();
-  const cancelAtMs = reader.instant('cancel_at', body.cancel_at);
-  return reader.refusal() ?? cancelAtMs;
-}
-
-/** Why a subscription cannot end before its running period; null when it can. */
-function backdatedProblem({ subscription: row, terms }: BilledSubscription, atMs: InstantMs) {
-  if (atMs >= row.current_period_start || row.subscription_status === 'draft') return null;
-  const unsplit = unsplitPeriodAt(terms, row.current_period_start);
-  if (unsplit === null || atMs <= unsplit.startMs) return null;
-  const closed = formatInstant(row.current_period_start);
-  return `must not be before the last threshold invoice of the running period, ${closed}, which has billed the usage until then`;
-}
-
-/** Whether the period at an instant has begun, and the job has not recorded it yet. */
-function isLate(row: SubscriptionRow, { type }: CancellationRequest, atMs: InstantMs): boolean {
-  const isRunning = isIn(SUBSCRIPTION, 'running', row.subscription_status);
-  return type === 'immediate' && isRunning && atMs > row.current_period_end;
-}
-
-/** The instant of a cancellation. A draft was never charged, whenever it was to begin. */
-function dateOf(
-  loaded: BilledSubscription,
-  request: CancellationRequest,
-  now: InstantMs,
-): InstantMs | Refusal {
-  const { subscription: row } = loaded;
-  if (row.subscription_status === 'draft') return Math.max(now, row.start_date);
-  const dates = { startMs: row.start_date, currentEndMs: row.current_period_end };
-  const { atMs, problem } = cancellationDate(dates, request, now);
-  if (problem !== null) return invalid({ [problem.member]: problem.text });
-  const backdated = backdatedProblem(loaded, atMs);
-  if (backdated !== null) return invalid({ cancel_at: backdated });
-  return isLate(row, request, atMs) ? endedPeriodRefusal(row) : atMs;
-}
-
-async function readCancellation(
-  unit: ReadUnit,
-  target: ChangeTarget,
-  body: CancelSubscriptionBody,
-): Promise<Cancellation | Refusal> {
-  const { cancellation_type: type = 'immediate', reason = null } = body;
-  const cancelAtMs = readCancelAt(body);
-  if (isRefusal(cancelAtMs)) return cancelAtMs;
-  const loaded = await loadBilledSubscription(unit, target.id);
-  if (isRefusal(loaded)) return loaded;
-  const { subscription: row } = loaded;
-  const refusal = stateRefusal(row, type) ?? targetRefusal(SUBSCRIPTIONS, row, target);
-  if (refusal !== null) return refusal;
-  if (type !== 'immediate') await pendingRefusal(unit, row.id, null);
-  const atMs = dateOf(loaded, { type, cancelAtMs }, unit.now);
-  return isRefusal(atMs) ? atMs : cancellationOf({ type, atMs, reason, loaded }, body);
-}
-
-function cancellationOf(
-  base: Pick<Cancellation, 'type' | 'atMs' | 'reason' | 'loaded'>,
-  { invoice_policy: policy, proration_behavior: proration }: CancelSubscriptionBody,
-): Cancellation {
-  // The invoice of its parent bills the last period of a grouped child (docs/domain.md 29.2).
-  const isGrouped = base.loaded.subscription.subscription_type === 'grouped_invoicing';
-  const isBilled = !isGrouped && base.type === 'immediate' && isBilledUntil(base);
-  return {
-    ...base,
-    hasFinalInvoice: isBilled && policy !== 'skip',
-    isCredited: proration === 'create_prorations',
-  };
-}
 
 /** A later end gives back what is unused then. */
 const givesBack = ({ type, isCredited }: Cancellation): boolean =>
@@ -211,28 +100,36 @@ async function defer(
 }
 
 /** A cancellation that takes effect now. */
-async function end(unit: Unit, cancellation: Cancellation): Promise<SubscriptionRow | Refusal> {
+async function end(
+  unit: Unit,
+  cancellation: Cancellation,
+  locked: LockedEnding,
+): Promise<SubscriptionRow | Refusal> {
   const { atMs, loaded, isCredited } = cancellation;
-  const metadataOf = (metadata: MetadataDto) => endingOf(cancellation, metadata);
-  if (!isCredited) await keepCharges(unit, loaded, atMs);
-  const after = await endSubscription(unit, loaded, { atMs, metadataOf });
+  const after = await endSubscription(unit, {
+    loaded,
+    atMs,
+    locked,
+    staysCharged: !isCredited,
+    endedAs: null,
+    isReplaced: false,
+    metadataOf: (metadata) => endingOf(cancellation, metadata),
+  });
   if (!isRefusal(after)) await announceUpdated(unit, after);
   return after;
 }
 
-/** Takes back the periods after an earlier instant, in which a subscription then has not lived. */
-async function unlive(unit: Unit, row: SubscriptionRow, atMs: InstantMs): Promise<Refusal | null> {
+/** Voids drafts of periods after an end that lies before the running period. */
+async function voidDraftsAfter(
+  unit: Unit,
+  row: SubscriptionRow,
+  atMs: InstantMs,
+): Promise<Refusal | null> {
   if (atMs >= row.current_period_start) return null;
   const refusal = await refuseGrouped(unit, row);
   if (refusal !== null) return refusal;
   await voidDraftsFrom(unit, row.id, atMs);
   return null;
-}
-
-function endOrDefer(unit: Unit, row: SubscriptionRow, cancellation: Cancellation) {
-  return cancellation.type === 'immediate'
-    ? end(unit, cancellation)
-    : defer(unit, row, cancellation);
 }
 
 /**
@@ -253,32 +150,42 @@ async function credit(
   return isRefusal(transaction) ? transaction : sum;
 }
 
+/** The final invoice, finalized; null where there is none, or it charges nothing. */
+async function bill(
+  unit: Unit,
+  final: Computed['final'],
+  { held }: LockedEnding,
+): Promise<StoredInvoice | null | Refusal> {
+  if (final === null || held === null) return null;
+  const invoices = await storeInvoices(unit, [{ computed: final, held, finalizeAt: null }]);
+  if (isRefusal(invoices)) return invoices;
+  return invoices.find(isCharged) ?? null;
+}
+
 async function store(
   unit: Unit,
-  { cancellation, final }: Computed,
-  { row, held }: LockedEnding,
+  { ending: cancellation, final }: Computed,
+  locked: LockedEnding,
 ): Promise<Cancelled | Refusal> {
   const { type, atMs, reason, loaded, isCredited } = cancellation;
-  const refusal = await unlive(unit, row, atMs);
+  const { row, pending } = locked;
+  const isNow = type === 'immediate';
+  const refusal =
+    (isNow ? null : refuseBefore(pending)) ?? (await voidDraftsAfter(unit, row, atMs));
   if (refusal !== null) return refusal;
   const unused = isCredited ? await findUnused(unit, pausedUntil(loaded, atMs), atMs) : [];
   // Before the final invoice, which takes it off (docs/domain.md 24.6).
   const credited = await credit(unit, row, { unused, isGiven: givesBack(cancellation) });
   if (isRefusal(credited)) return credited;
-  const stored = final === null || held === null ? null : await storeFinal(unit, final, held);
-  if (isRefusal(stored)) return stored;
-  const subscription = await endOrDefer(unit, row, cancellation);
+  const billed = await bill(unit, final, locked);
+  if (isRefusal(billed)) return billed;
+  const subscription = await (isNow
+    ? end(unit, cancellation, locked)
+    : defer(unit, row, cancellation));
   if (isRefusal(subscription)) return subscription;
-  return {
-    subscription,
-    type,
-    atMs,
-    reason,
-    unused,
-    credited,
-    processedAt: unit.now,
-    invoice: stored === null ? null : documentOf(stored.row, stored.parts),
-  };
+  const invoice = billed === null ? null : documentOf(billed.row, billed.parts);
+  const done = { subscription, type, atMs, reason, unused, credited, invoice };
+  return { ...done, processedAt: unit.now };
 }
 
 /**
@@ -293,17 +200,10 @@ export function cancelSubscription(
 ): Promise<Cancelled | Refusal> {
   return computeThenStore<Computed, LockedEnding, Cancelled>(dependencies, occasion, {
     what: 'the cancellation',
-    compute: async () => {
-      const cancellation = await readUnit(dependencies, occasion, (unit) =>
-        readCancellation(unit, target, body),
-      );
-      if (isRefusal(cancellation)) return cancellation;
-      if (!cancellation.hasFinalInvoice) return { cancellation, final: null };
-      const final = await computeFinal(dependencies, occasion, cancellation);
-      return isRefusal(final) ? final : { cancellation, final };
-    },
-    lockAndCompare: (unit, { cancellation, final }) =>
-      lockEnding(unit, cancellation, { final, isCredited: givesBack(cancellation) }),
+    compute: () =>
+      computeEnding(dependencies, occasion, (unit) => readCancellation(unit, target, body)),
+    lockAndCompare: (unit, { ending, final }) =>
+      lockEnding(unit, ending, { final, isCredited: givesBack(ending) }),
     store,
   });
 }

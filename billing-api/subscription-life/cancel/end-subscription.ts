@@ -1,4 +1,5 @@
 import { sql } from 'slonik';
+import { mustGet } from '../../../runtime/failure.js';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { noRows } from '../../../sql/columns.js';
 import {
@@ -18,18 +19,41 @@ import type { ScheduleRow } from '../../declarations/subscriptions/schedule.reso
 import { closeSchedule } from '../../subscriptions/schedules-store.js';
 import { voidUnpaidFirst } from '../../invoicing/invoices/void-invoice.js';
 import { closePause } from '../pauses/end-pause.js';
-import { endLines } from '../../subscriptions/lines/end-lines.js';
+import { keepCharges } from './keep-charges.js';
+import type { LockedEnding } from './lock-ending.js';
+import { endOfLines } from '../../subscriptions/lines/end-lines.js';
 import { endPhases } from '../../subscriptions/phases-store.js';
 import { removePeriods, replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
 import { releaseGroups } from '../../subscriptions/release-groups.js';
 import { withChildren } from '../../subscriptions/follow-parent.js';
-import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
+import { toldWith } from '../../subscriptions/subscription-events.js';
+
+/** Where a locked subscription ends, and what becomes of what it was charged beyond that. */
+export type SubscriptionEnd = {
+  readonly loaded: BilledSubscription;
+  readonly atMs: InstantMs;
+  /** As `lockEnding` has locked it. */
+  readonly locked: Pick<LockedEnding, 'row' | 'pending'>;
+  /**
+   * Whether its charges in advance stay in full (docs/domain.md 24.5); else what is unused of them
+   * is credited by the caller, or nothing is.
+   */
+  readonly staysCharged: boolean;
+  /** The schedule that ends it; one of another type has no use any more. */
+  readonly endedAs: ScheduleRow['schedule_type'] | null;
+  /**
+   * Whether another one takes its place: its record is archived, and its grouped children stay
+   * together. It has no phases then (docs/domain.md 25.1).
+   */
+  readonly isReplaced: boolean;
+  readonly metadataOf: (metadata: MetadataDto) => MetadataDto;
+};
 
 /** Ends what belongs to a subscription where it ends: its lines and its addons. */
 async function endParts(unit: Unit, id: string, atMs: InstantMs): Promise<void> {
   const at = formatInstant(atMs);
-  await endLines(unit, { column: 'subscription_id', id }, atMs);
   await unit.tx.query(sql.type(noRows)`
+    WITH lines AS (${endOfLines({ column: 'subscription_id', id }, atMs)})
     UPDATE addon_associations SET addon_status = 'cancelled', version = version + 1,
       end_date = greatest(start_date, ${at}::timestamptz),
       updated_at = ${formatInstant(unit.now)}::timestamptz
@@ -43,13 +67,12 @@ async function endParts(unit: Unit, id: string, atMs: InstantMs): Promise<void> 
 async function endUnbegun(
   unit: Unit,
   { subscription: { id, subscription_status: status } }: BilledSubscription,
-): Promise<Refusal | null> {
-  if (status !== 'draft' && status !== 'incomplete') return null;
+): Promise<void> {
+  if (status !== 'draft' && status !== 'incomplete') return;
   await unit.tx.query(sql.type(noRows)`
     UPDATE credit_grants SET has_ended = true, next_application_at = NULL
     WHERE subscription_id = ${id} AND NOT has_ended AND ${isOfEnvironment}`);
   if (status === 'incomplete') await voidUnpaidFirst(unit, id);
-  return null;
 }
 
 /**
@@ -72,21 +95,38 @@ export async function endPeriod(
   return period;
 }
 
-/** Ends a held subscription at an instant, with everything that belongs to it. */
+/** Closes what belongs to a subscription and ends with it, or was to come. */
+async function closeParts(
+  unit: Unit,
+  { loaded, atMs, locked: { row, pending }, endedAs, isReplaced }: SubscriptionEnd,
+): Promise<Refusal | null> {
+  const { id, active_pause_id: pauseId } = row;
+  await endUnbegun(unit, loaded);
+  const refusal = pauseId === null ? null : await closePause(unit, id, atMs);
+  if (refusal !== null) return refusal;
+  await closeSchedule(unit, pending, endedAs);
+  if (!isReplaced) await endPhases(unit, id, atMs);
+  return null;
+}
+
+/**
+ * Ends a locked subscription at an instant, with everything that belongs to it: the one way in
+ * which a cancellation, a change of plan and the end of one that was never active end it.
+ */
 export async function endSubscription(
   unit: Unit,
-  loaded: BilledSubscription,
-  { atMs, metadataOf, endedAs, keepsGroup = false }: SubscriptionEnd,
+  end: SubscriptionEnd,
 ): Promise<SubscriptionRow | Refusal> {
-  const { id } = loaded.subscription;
+  const { loaded, atMs, locked, isReplaced, metadataOf } = end;
+  const { id, customer_id: customerId } = loaded.subscription;
+  if (end.staysCharged) await keepCharges(unit, loaded, atMs);
   const last = await endPeriod(unit, loaded, atMs);
   await endParts(unit, id, atMs);
-  const refusal = (await endUnbegun(unit, loaded)) ?? (await closePause(unit, id, atMs));
+  const refusal = await closeParts(unit, end);
   if (refusal !== null) return refusal;
-  await closeSchedule(unit, id, endedAs ?? null);
-  await endPhases(unit, id, atMs);
   const ended = await moveRecord(unit, SUBSCRIPTIONS, {
     target: { id },
+    locked: locked.row,
     lifecycle: SUBSCRIPTION,
     move: 'cancel',
     to: 'cancelled',
@@ -102,21 +142,13 @@ export async function endSubscription(
         : { current_period_start: last.startMs, current_period_end: last.endMs }),
       // A subscription that ends in its trial has its trial until then.
       ...(trialEnd !== null && trialEnd > atMs ? { trial_end: atMs } : {}),
+      ...(isReplaced ? { status: 'archived' as const } : {}),
       metadata: metadataOf(metadata),
     }),
-    told: (changed) => toldOfSubscription(unit, changed),
+    told: (changed) =>
+      toldWith(changed, mustGet(loaded.related.customers, customerId, 'the customer')),
   });
   if (isRefusal(ended)) return ended;
-  if (!keepsGroup) await releaseGroups(unit, [ended]);
-  return withChildren(unit, ended);
+  const released = isReplaced ? null : await releaseGroups(unit, [ended]);
+  return released ?? withChildren(unit, ended);
 }
-
-/** Where a subscription ends, and what it says of that. */
-export type SubscriptionEnd = {
-  readonly atMs: InstantMs;
-  readonly metadataOf: (metadata: MetadataDto) => MetadataDto;
-  /** The schedule that ends it; one of another type has no use any more. */
-  readonly endedAs?: ScheduleRow['schedule_type'];
-  /** Whether its grouped children stay together, because another subscription takes its place. */
-  readonly keepsGroup?: boolean;
-};

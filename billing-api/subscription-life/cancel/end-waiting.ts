@@ -7,6 +7,7 @@ import {
 import { accept } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import { findPending } from '../../subscriptions/schedules-store.js';
 import { lockDue, type DueQuery } from '../../due/due-items.js';
 import { dueStep, oneByOne } from '../../due/due-step.js';
 import { endSubscription } from './end-subscription.js';
@@ -24,13 +25,16 @@ async function end(unit: Unit, row: SubscriptionRow): Promise<void> {
   const loaded = accept(await loadBilledSubscription(unit, row.id));
   const ends = [row.end_date, row.cancel_at].filter((at) => at !== null);
   const atMs = Math.min(assertPresent(ends[0], 'the end of a subscription'), ...ends);
-  accept(
-    await endSubscription(unit, loaded, {
-      atMs,
-      endedAs: 'cancellation',
-      metadataOf: (metadata) => metadata,
-    }),
-  );
+  const ended = endSubscription(unit, {
+    loaded,
+    atMs,
+    locked: { row, pending: await findPending(unit, row.id) },
+    staysCharged: false,
+    endedAs: 'cancellation',
+    isReplaced: false,
+    metadataOf: (metadata) => metadata,
+  });
+  accept(await ended);
 }
 
 /**

@@ -4,22 +4,30 @@ import type { Occasion } from '../../records/occasion.js';
 import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
-import type { Unit } from '../../records/unit.js';
+import type { ReadUnit } from '../../records/unit.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
-import { storeAndFinalize } from '../../invoicing/finalize/store-and-finalize.js';
 import {
   computeTasks,
   type BillingDependencies,
   type ComputedTask,
 } from '../../invoicing/drafts/compute-tasks.js';
-import type { StoredInvoice } from '../../invoicing/drafts/draft-invoices.js';
 import type { InvoiceTask } from '../../invoicing/drafts/invoice-task.js';
-import type { HeldSubscription } from '../../invoicing/drafts/revisions.js';
 
 /** A subscription that ends inside its running period. */
-export type Ending = Pick<InvoiceTask, 'unused' | 'isContinued'> & {
+export type Ending = {
   readonly loaded: BilledSubscription;
   readonly atMs: InstantMs;
+};
+
+/** An ending with what its final invoice takes; null for one that has none. */
+export type ReadEnding = Ending & {
+  readonly final: Pick<InvoiceTask, 'unused' | 'isContinued'> | null;
+};
+
+/** An ending as it was read, with its final invoice; null where it has none. */
+export type ComputedEnding<Read extends ReadEnding> = {
+  readonly ending: Read;
+  readonly final: ComputedTask | null;
 };
 
 /** Whether something of the running period is billed when it is cut short (docs/domain.md 24.5). */
@@ -28,34 +36,38 @@ export function isBilledUntil({ loaded, atMs }: Ending): boolean {
   return isIn(SUBSCRIPTION, 'billed', row.subscription_status) && atMs > row.current_period_start;
 }
 
-/**
- * Computes the final invoice of a subscription: what is not billed yet of its running period, up to
- * the instant at which it ends. Null when that charges nothing.
- */
-export async function computeFinal(
-  dependencies: BillingDependencies,
-  occasion: Occasion,
-  { loaded, atMs, isContinued = false, unused = [] }: Ending,
-): Promise<ComputedTask | null | Refusal> {
+/** The final invoice: what is not billed yet of the running period, up to the end. */
+function taskOf({ loaded, atMs, final }: ReadEnding): InvoiceTask | null {
+  if (final === null || !isBilledUntil({ loaded, atMs })) return null;
   const { id: subscriptionId, current_period_start: startMs } = loaded.subscription;
-  const period = { startMs, endMs: atMs };
-  const task = { subscriptionId, period, reason: 'SUBSCRIPTION_CYCLE', invoiceId: null } as const;
-  const { computed, refused } = await computeTasks(dependencies, occasion, () =>
-    Promise.resolve([{ ...task, isContinued, unused, endsAtMs: atMs }]),
-  );
-  const [refusal] = refused;
-  if (refusal !== undefined) return refusal.refusal;
-  const final = assertPresent(computed[0], 'the final invoice');
-  return final.invoice.lines.length === 0 ? null : final;
+  return {
+    ...final,
+    subscriptionId,
+    loaded,
+    period: { startMs, endMs: atMs },
+    reason: 'SUBSCRIPTION_CYCLE',
+    invoiceId: null,
+    endsAtMs: atMs,
+  };
 }
 
-/** Stores and finalizes the final invoice; null when it charges nothing. */
-export async function storeFinal(
-  unit: Unit,
-  final: ComputedTask,
-  held: HeldSubscription,
-): Promise<StoredInvoice | null | Refusal> {
-  const done = await storeAndFinalize(unit, final, held);
-  if (isRefusal(done)) return done;
-  return done.finalized[0] ?? null;
+/** Reads how a subscription ends, and computes its final invoice from the same snapshot. */
+export async function computeEnding<Read extends ReadEnding>(
+  dependencies: BillingDependencies,
+  occasion: Occasion,
+  read: (unit: ReadUnit) => Promise<Read | Refusal>,
+): Promise<ComputedEnding<Read> | Refusal> {
+  const found: { ending: Read | Refusal | null } = { ending: null };
+  const { computed, refused } = await computeTasks(dependencies, occasion, async (unit) => {
+    const ending = await read(unit);
+    found.ending = ending;
+    const task = isRefusal(ending) ? null : taskOf(ending);
+    return task === null ? [] : [task];
+  });
+  const ending = assertPresent(found.ending, 'what was read');
+  if (isRefusal(ending)) return ending;
+  const [refusal] = refused;
+  if (refusal !== undefined) return refusal.refusal;
+  const [final = null] = computed;
+  return { ending, final: final === null || final.invoice.lines.length === 0 ? null : final };
 }

@@ -2,25 +2,30 @@ import {
   SUBSCRIPTIONS,
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
+import type { ScheduleRow } from '../../declarations/subscriptions/schedule.resource.js';
 import { lockRecord } from '../../records/find-record.js';
 import type { Unit } from '../../records/unit.js';
 import { pausedUntil } from '../../subscriptions/loaded-subscription.js';
+import { findPending } from '../../subscriptions/schedules-store.js';
 import { lockUnused } from '../settle/lock-charges.js';
 import type { ComputedTask } from '../../invoicing/drafts/compute-tasks.js';
 import { holdUnchanged, type HeldSubscription } from '../../invoicing/drafts/revisions.js';
 import type { Ending } from './final-invoice.js';
 
-/** A subscription that ends, locked as it was read; with its final invoice where it has one. */
+/** A subscription that ends, locked as it was read. */
 export type LockedEnding = {
   readonly row: SubscriptionRow;
+  /** With the state of its invoices, where it has a final one. */
   readonly held: HeldSubscription | null;
+  /** The change of it that is to come; null for none. */
+  readonly pending: ScheduleRow | null;
 };
 
 async function lockUnchanged(
   unit: Unit,
   { subscription }: Ending['loaded'],
   final: ComputedTask | null,
-): Promise<LockedEnding | null> {
+): Promise<Pick<LockedEnding, 'row' | 'held'> | null> {
   if (final === null) {
     const row = await lockRecord(unit, SUBSCRIPTIONS, subscription.id);
     return row?.version === subscription.version ? { row, held: null } : null;
@@ -35,10 +40,11 @@ async function lockUnchanged(
  */
 export async function lockEnding(
   unit: Unit,
-  { loaded, atMs }: Pick<Ending, 'loaded' | 'atMs'>,
+  { loaded, atMs }: Ending,
   { final, isCredited }: { readonly final: ComputedTask | null; readonly isCredited: boolean },
 ): Promise<LockedEnding | null> {
   const locked = await lockUnchanged(unit, loaded, final);
-  if (locked !== null && isCredited) await lockUnused(unit, pausedUntil(loaded, atMs), atMs);
-  return locked;
+  if (locked === null) return null;
+  if (isCredited) await lockUnused(unit, pausedUntil(loaded, atMs), atMs);
+  return { ...locked, pending: await findPending(unit, locked.row.id) };
 }

@@ -19,7 +19,7 @@ import type {
   ChangeProrationDto,
   ChangeResultDto,
 } from './change-dto.js';
-import type { ChangedPlan } from './change-subscription.js';
+import type { ChangedPlan } from './carry-out-change.js';
 import { loweredQuantities } from './kept-quantities.js';
 import { tokenOf } from './preview-token.js';
 
@@ -28,8 +28,15 @@ function settlingInvoice({ change, opening, final }: ChangedPlan): StoredInvoice
   return change.isChargedAtOnce ? opening : final;
 }
 
-function prorationToDto({ change, credit, charge, after }: ChangedPlan): ChangeProrationDto {
-  const { loaded, atMs, plans, unused } = change;
+function prorationToDto({
+  change,
+  plans,
+  unused,
+  credit,
+  charge,
+  after,
+}: ChangedPlan): ChangeProrationDto {
+  const { loaded, atMs } = change;
   const { subscription: old } = loaded;
   const { customer_timezone: timezone, current_period_start: start, currency } = old;
   const money = (amount: Decimal): string => formatMoney(new Money(amount, currency));
@@ -101,12 +108,12 @@ function warningsOf(changed: ChangedPlan): string[] {
 
 /** What a change of plan would do. */
 export function previewToDto(changed: ChangedPlan): ChangePreviewDto {
-  const { change, after, type } = changed;
+  const { change, plans, after, type } = changed;
   const invoice = settlingInvoice(changed);
   return {
     subscription_id: change.loaded.subscription.id,
-    current_plan: planToDto(change.plans.current),
-    target_plan: planToDto(change.plans.target),
+    current_plan: planToDto(plans.current),
+    target_plan: planToDto(plans.target),
     change_type: type,
     effective_date: formatInstant(change.atMs),
     warnings: warningsOf(changed),

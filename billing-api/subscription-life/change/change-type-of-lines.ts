@@ -4,8 +4,7 @@ import type { LineItemRow } from '../../declarations/subscriptions/line-item.res
 import type { PriceRow } from '../../declarations/catalog/price.resource.js';
 import { changeTypeOf, type ChangeType } from '../../domain/settlement/change-type.js';
 import { ratePrice } from '../../domain/rating/rate-price.js';
-import type { ReadUnit } from '../../records/unit.js';
-import { findPrices } from '../../catalog/prices/prices-store.js';
+import type { BilledLines } from '../../subscriptions/line-records.js';
 import { lineItemFromRow } from '../../subscriptions/lines/line-item-from-row.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 
@@ -21,19 +20,15 @@ function chargeOf(row: LineItemRow, prices: ReadonlyMap<string, PriceRow>) {
 }
 
 /** Compares the fixed lines of a subscription that end with those that begin. */
-export async function changeTypeOfLines(
-  { tx }: ReadUnit,
+export function changeTypeOfLines(
   { related }: BilledSubscription,
-  begun: { readonly atMs: InstantMs; readonly lineItems: readonly LineItemRow[] },
-): Promise<ChangeType> {
-  const prices = await findPrices(
-    tx,
-    begun.lineItems.map(({ price_id: id }) => id),
-  );
+  begun: Pick<BilledLines, 'lineItems' | 'prices'>,
+  atMs: InstantMs,
+): ChangeType {
   const isLive = ({ start_date: startMs, end_date: endMs }: LineItemRow): boolean =>
-    startMs <= begun.atMs && (endMs ?? Infinity) > begun.atMs;
+    startMs <= atMs && (endMs ?? Infinity) > atMs;
   const ended = related.lineItems.filter(isLive).map((row) => chargeOf(row, related.prices));
-  const started = begun.lineItems.map((row) => chargeOf(row, prices));
+  const started = begun.lineItems.map((row) => chargeOf(row, begun.prices));
   return changeTypeOf(
     ended.filter((charge) => charge !== null),
     started.filter((charge) => charge !== null),

@@ -1,10 +1,12 @@
-import { assertPresent } from '../../../runtime/failure.js';
+import type { InstantMs } from '../../../contract/instant.js';
+import { assertPresent, mustGet } from '../../../runtime/failure.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 import { anchorAfter } from '../../domain/periods/ledger-rows.js';
 import { invalid, type Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { findGroupedIds } from '../../subscriptions/children-store.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import type { Owners } from '../open/opening-terms.js';
 import type { ChangeSubscriptionBody } from './change-dto.js';
 
 /** A group in which a subscription is a child (then the parent is another one) or the parent. */
@@ -39,16 +41,24 @@ export function groupRefusal(
   return invalid({ billing_period: problem });
 }
 
-/** Who pays for the subscription that takes the place of another one, and what anchors it. */
-export function termsInGroup(
+/** What anchors the subscription that takes the place of another one; null for its start. */
+export function anchorInGroup(
   group: Group | null,
-  { subscription: row, terms }: BilledSubscription,
+  { terms }: BilledSubscription,
   body: ChangeSubscriptionBody,
-) {
+): InstantMs | null {
   const keepsAnchor = group !== null && body.billing_cycle === 'anniversary';
-  return {
-    // A child is paid by whoever pays for the group, once it has joined that.
-    payerId: group?.isChild === true ? null : row.invoicing_customer_id,
-    billingAnchorMs: keepsAnchor ? anchorAfter(terms).atMs : null,
-  };
+  return keepsAnchor ? anchorAfter(terms).atMs : null;
+}
+
+/** Who has and who pays for the subscription that takes the place of another one. */
+export function ownersAfter(
+  group: Group | null,
+  { subscription: row, related }: BilledSubscription,
+): Pick<Owners, 'customer' | 'payer'> {
+  const customerOf = (id: string) => mustGet(related.customers, id, 'a customer');
+  // A child is paid by whoever pays for the group, once it has joined that.
+  const payerId = group?.isChild === true ? null : row.invoicing_customer_id;
+  const payer = payerId === null ? null : customerOf(payerId);
+  return { customer: customerOf(row.customer_id), payer };
 }

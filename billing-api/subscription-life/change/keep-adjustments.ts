@@ -1,12 +1,16 @@
-import { mustGet } from '../../../runtime/failure.js';
+import { mustGet, zip } from '../../../runtime/failure.js';
 import {
   COUPON_ASSOCIATIONS,
   type AttachedCoupon,
 } from '../../declarations/coupons/coupon-association.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
-import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
+import {
+  payerOf,
+  type SubscriptionRow,
+} from '../../declarations/subscriptions/subscription.resource.js';
 import {
   TAX_ASSOCIATIONS,
+  type AssociatedTax,
   type NewTaxAssociation,
 } from '../../declarations/taxes/tax-association.resource.js';
 import { hasApplicationsLeft } from '../../domain/adjustments/coupon-cadences.js';
@@ -16,7 +20,21 @@ import { ownColumnsOf } from '../../records/resource.js';
 import type { Unit } from '../../records/unit.js';
 import { findTaxesOf } from '../../taxes/taxes-store.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
-import { findPriorInvoices } from '../../invoicing/drafts/prior-invoices.js';
+import type { ComputedTask } from '../../invoicing/drafts/compute-tasks.js';
+import { findPriorInvoices, type PriorInvoices } from '../../invoicing/drafts/prior-invoices.js';
+
+/** A subscription in whose place another one comes. */
+type OldSubscription = {
+  readonly loaded: BilledSubscription;
+  /** Its final invoice, computed from all others of it; null where it has none, or a parent has. */
+  readonly final: ComputedTask | null;
+};
+
+/** What lowers and what is added to the invoices of the new subscription. */
+type KeptAdjustments = {
+  readonly coupons: readonly AttachedCoupon[];
+  readonly taxes: readonly AssociatedTax[];
+};
 
 /** The subscription that takes the place of another, with its lines. */
 type NewSubscription = {
@@ -24,20 +42,30 @@ type NewSubscription = {
   readonly lineItems: readonly LineItemRow[];
 };
 
-/** Taxes of the old subscription are taken on the invoices of the new one too. */
+/**
+ * Taxes of the old subscription are taken on the invoices of the new one too. Answers those of its
+ * invoices: its own, and those of who pays and of the tenant.
+ */
 async function keepTaxes(
   unit: Unit,
   before: SubscriptionRow,
   after: SubscriptionRow,
-): Promise<Refusal | null> {
-  const taxes = await findTaxesOf(unit, [{ type: 'subscription', id: before.id }]);
-  const items: readonly NewTaxAssociation[] = taxes.map(({ association }) => ({
+): Promise<readonly AssociatedTax[] | Refusal> {
+  const found = await findTaxesOf(unit, [
+    { type: 'subscription', id: before.id },
+    { type: 'customer', id: payerOf(after) },
+    { type: 'tenant', id: after.tenant_id },
+  ]);
+  const own = found.filter(({ association }) => association.entity_type === 'subscription');
+  const items: readonly NewTaxAssociation[] = own.map(({ association }) => ({
     ...ownColumnsOf(TAX_ASSOCIATIONS, association),
     entity_id: after.id,
     metadata: association.metadata,
   }));
   const stored = await createRecords(unit, TAX_ASSOCIATIONS, { items, isBulk: false });
-  return isRefusal(stored) ? stored : null;
+  if (isRefusal(stored)) return stored;
+  const copies = zip(own, stored).map(([tax, association]) => ({ ...tax, association }));
+  return [...found.filter((tax) => !own.includes(tax)), ...copies];
 }
 
 /** Whether a coupon may still discount something after so many applications. */
@@ -62,22 +90,40 @@ function lineLike(
   return after.find(({ price_id: id }) => id === old?.price_id)?.id ?? null;
 }
 
+/** How often the invoices of the old subscription have each coupon, the final one too. */
+async function findApplied(
+  unit: Unit,
+  { subscription, related }: BilledSubscription,
+  final: ComputedTask | null,
+): Promise<PriorInvoices['couponApplicationCounts']> {
+  if (related.coupons.length === 0) return new Map();
+  if (final !== null) {
+    const counts = new Map(final.query.purpose.couponApplicationCounts);
+    for (const { associationId: id } of final.invoice.couponApplications) {
+      // Absent means zero: the final invoice is the first one that has it.
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+    return counts;
+  }
+  const prior = await findPriorInvoices(unit, {
+    subscriptionIds: [subscription.id],
+    exceptIds: [],
+    since: unit.now,
+  });
+  return prior(subscription.id).couponApplicationCounts;
+}
+
 /**
  * Coupons that are not used up move along: those of the invoice always, those of a line to the line
  * of the same price (docs/domain.md 25.3). They are not redeemed again.
  */
 async function keepCoupons(
   unit: Unit,
-  { subscription, related }: BilledSubscription,
+  { loaded, final }: OldSubscription,
   { row: after, lineItems }: NewSubscription,
 ): Promise<readonly AttachedCoupon[] | Refusal> {
-  if (related.coupons.length === 0) return [];
-  const prior = await findPriorInvoices(unit, {
-    subscriptionIds: [subscription.id],
-    exceptIds: [],
-    since: unit.now,
-  });
-  const { couponApplicationCounts: counts } = prior(subscription.id);
+  const { related } = loaded;
+  const counts = await findApplied(unit, loaded, final);
   const items = related.coupons.flatMap((attached) => {
     const { association } = attached;
     // Absent means zero: a coupon that no invoice has was not applied yet.
@@ -102,14 +148,14 @@ async function keepCoupons(
   }));
 }
 
-/** Gives the subscription that takes the place of another its taxes and coupons; answers these. */
+/** Gives the subscription that takes the place of another its taxes and coupons; answers them. */
 export async function keepAdjustments(
   unit: Unit,
-  loaded: BilledSubscription,
+  old: OldSubscription,
   after: NewSubscription,
-): Promise<readonly AttachedCoupon[] | Refusal> {
-  return (
-    (await keepTaxes(unit, loaded.subscription, after.row)) ??
-    (await keepCoupons(unit, loaded, after))
-  );
+): Promise<KeptAdjustments | Refusal> {
+  const taxes = await keepTaxes(unit, old.loaded.subscription, after.row);
+  if (isRefusal(taxes)) return taxes;
+  const coupons = await keepCoupons(unit, old, after);
+  return isRefusal(coupons) ? coupons : { taxes, coupons };
 }

@@ -4,7 +4,7 @@ import { plain } from '../../../contract/number/decimal.js';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { invalid, Refusal } from '../../records/refusal.js';
 import type { StoredInvoice } from '../../invoicing/drafts/draft-invoices.js';
-import type { ChangedPlan } from './change-subscription.js';
+import type { ChangedPlan } from './carry-out-change.js';
 
 /** What a preview of a change has shown, figure by figure. */
 export type ShownFigures = Readonly<Record<string, string>>;

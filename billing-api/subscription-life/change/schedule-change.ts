@@ -10,9 +10,10 @@ import { isRefusal, Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit } from '../../records/unit.js';
 import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import type { ChangeSubscriptionBody } from './change-dto.js';
-import { previewChange, type ChangedPlan } from './change-subscription.js';
+import type { ChangedPlan } from './carry-out-change.js';
+import { previewChange } from './change-subscription.js';
 import type { BillingDependencies } from '../../invoicing/drafts/compute-tasks.js';
-import { pendingRefusal } from '../../subscriptions/schedules-store.js';
+import { refusePending } from '../../subscriptions/schedules-store.js';
 
 /** A change of plan that is to come, with what it will do as far as that is known. */
 export type ScheduledChange = {
@@ -34,7 +35,7 @@ async function store(
   if (version !== changed.change.loaded.subscription.version) {
     return new Refusal('version_conflict', 'the subscription was changed meanwhile; try again');
   }
-  await pendingRefusal(unit, id, null);
+  await refusePending(unit, id);
   const schedule = await createRecord(unit, SCHEDULES, {
     subscription_id: id,
     schedule_type: 'plan_change',

@@ -18,7 +18,7 @@ import {
 } from '../../subscriptions/loaded-subscription.js';
 import { markBilledWith, replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
 import { releaseChild } from '../../subscriptions/release-groups.js';
-import { pendingRefusal } from '../../subscriptions/schedules-store.js';
+import { refusePending } from '../../subscriptions/schedules-store.js';
 import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import { lastRecorded } from '../../domain/periods/period-ledger.js';
 import { markParent, parentRefusal, unmarkParent } from './inherit.js';
@@ -63,7 +63,7 @@ async function childRefusal(
   });
   const refusal = parted ?? endedRefusal(unit, row);
   if (refusal !== null) return refusal;
-  await pendingRefusal(unit, row.id, null);
+  await refusePending(unit, row.id);
   return null;
 }
 

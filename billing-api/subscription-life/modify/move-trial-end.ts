@@ -19,7 +19,7 @@ import {
   loadBilledSubscription,
   type BilledSubscription,
 } from '../../subscriptions/loaded-subscription.js';
-import { pendingRefusal } from '../../subscriptions/schedules-store.js';
+import { refusePending } from '../../subscriptions/schedules-store.js';
 import { replaceLastPeriod } from '../../subscriptions/periods/periods-store.js';
 import { withChildren } from '../../subscriptions/follow-parent.js';
 import { refuseGrouped } from '../groups/refuse-grouped.js';
@@ -139,7 +139,7 @@ export async function moveTrialEnd(
   if (row?.status !== 'published') return notFound(SUBSCRIPTIONS.name, id);
   const refusal = await trialRefusal(unit, row);
   if (refusal !== null) return refusal;
-  await pendingRefusal(unit, id, null);
+  await refusePending(unit, id);
   const atMs = endOf(unit, row, params);
   if (isRefusal(atMs)) return atMs;
   const loaded = await loadBilledSubscription(unit, id);

@@ -21,28 +21,14 @@ export interface InheritanceBody {
 
 /** What a request says of other subscriptions and customers. */
 export type RequestedInheritance = {
-  /** Who pays, by its id or its external id; null where the customer pays itself. */
-  readonly payer: { readonly id: string | null; readonly externalId: string | null } | null;
+  /** Who pays, by its external id; null where the customer pays itself. */
+  readonly payer: string | null;
   readonly parentId: string | null;
   /** Customers who inherit, by their external ids. */
   readonly heirs: readonly string[];
   /** Subscriptions that are billed with it. */
   readonly grouped: readonly string[];
 };
-
-export const STANDALONE: RequestedInheritance = {
-  payer: null,
-  parentId: null,
-  heirs: [],
-  grouped: [],
-};
-
-/** A subscription whose invoices another customer pays, or one that pays its own. */
-export function paidBy(payerId: string | null): RequestedInheritance {
-  return payerId === null
-    ? STANDALONE
-    : { ...STANDALONE, payer: { id: payerId, externalId: null } };
-}
 
 /** What a request that names a parent may give; all else is that of the parent. */
 const OF_CHILD = new Set([
@@ -103,7 +89,7 @@ export function readInheritance(
 ): RequestedInheritance {
   checkMembers(reader, body);
   const {
-    invoicing_customer_external_id: externalId,
+    invoicing_customer_external_id: payer = null,
     parent_subscription_id: parentId = null,
     external_customer_ids_to_inherit_subscription: heirs = [],
     grouped_invoicing_child_ids: grouped = [],
@@ -112,7 +98,6 @@ export function readInheritance(
     const member = 'inheritance.external_customer_ids_to_inherit_subscription';
     reader.note(member, 'must name each customer once');
   }
-  const payer = externalId === undefined ? null : { id: null, externalId };
   if (new Set(grouped).size < grouped.length) {
     const member = 'inheritance.grouped_invoicing_child_ids';
     reader.note(member, 'must name each subscription once');

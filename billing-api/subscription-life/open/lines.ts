@@ -21,7 +21,7 @@ import {
 } from '../../subscriptions/lines/requested-price.js';
 import { newAddonLines, type HeldAddon } from './addons.js';
 import { newPhaseLines, type IdentifiedPhase } from './phases.js';
-import type { SubscriptionRequest } from './subscription-request.js';
+import type { OpeningTerms, OwnParts } from './opening-terms.js';
 
 /** The prices that match the subscription: those of its plan, and of each of its addons. */
 type MatchingPrices = {
@@ -29,15 +29,13 @@ type MatchingPrices = {
   readonly addons: readonly HeldAddon[];
 };
 
-/** What of a request decides which prices and meters its lines need. */
-type LineTerms = Pick<
-  SubscriptionRequest,
-  'currency' | 'billingPeriod' | 'billingPeriodCount' | 'addedLines' | 'commitments'
->;
+/** What decides which prices and meters the lines of a subscription need. */
+type LineTerms = Pick<OpeningTerms, 'currency' | 'billingPeriod' | 'billingPeriodCount'> &
+  Pick<OwnParts, 'addedLines' | 'commitments'>;
 
 /** A subscription that is to be, with the ids of its parts that are known before. */
 type WantedLines = {
-  readonly request: SubscriptionRequest;
+  readonly terms: OpeningTerms;
   readonly subscriptionId: string;
   readonly phases: readonly IdentifiedPhase[];
 };
@@ -54,7 +52,9 @@ export async function findNewLines(
   wanted: WantedLines,
   matching: MatchingPrices,
 ): Promise<NewLines | Refusal> {
-  const context = await findLineContext(unit, wanted, matching);
+  const { terms, subscriptionId } = wanted;
+  const request = { ...terms, ...terms.own };
+  const context = await findLineContext(unit, { request, subscriptionId }, matching);
   const newLineId = () => unit.newId(LINE_ITEMS.idPrefix);
   const lines = newSubscriptionLines({ ...wanted, newLineId }, matching, context);
   return isRefusal(lines) ? lines : { lines, meters: context.meters };
@@ -82,23 +82,23 @@ export async function findLineContext(
 
 /** The lines of the subscription in line order: of its plan, of its addons, then its own. */
 function newSubscriptionLines(
-  { request, phases, newLineId }: WantedLines & { readonly newLineId: () => string },
+  { terms, phases, newLineId }: WantedLines & { readonly newLineId: () => string },
   { planPrices, addons }: MatchingPrices,
   context: LineContext,
 ): readonly NewLine[] | Refusal {
   const ofPlan =
     phases.length === 0
-      ? newPlanLines(planPrices, request.overrides, context)
+      ? newPlanLines(planPrices, terms.overrides, context)
       : newPhaseLines(phases, { prices: planPrices, newLineId }, context);
   if (isRefusal(ofPlan)) return ofPlan;
   const [first, ...later] = isOfPhases(ofPlan) ? ofPlan : [ofPlan];
-  const added = newAddedLines(request.addedLines, context);
+  const added = newAddedLines(terms.own.addedLines, context);
   if (isRefusal(added)) return added;
   const begun = [...assertPresent(first, 'the first lines'), ...newAddonLines(addons), ...added];
-  const lines = commitPhases([begun, ...later], request, context);
+  const lines = commitPhases([begun, ...later], terms.own, context);
   if (isRefusal(lines)) return lines;
   const ordered = phases.length === 0 ? lines : inLineOrder(lines, newLineId);
-  return linesRefusal(request, lines, context.now) ?? ordered;
+  return linesRefusal(terms, lines, context.now) ?? ordered;
 }
 
 /** Lines with ids that sort in their order, since some name others by them. */
@@ -123,7 +123,7 @@ function isOfPhases(
 /** The lines of all phases with their commitments, which each phase has that has the price. */
 function commitPhases(
   phases: readonly (readonly NewLine[])[],
-  { commitments }: SubscriptionRequest,
+  { commitments }: OwnParts,
   context: LineContext,
 ): readonly NewLine[] | Refusal {
   const all: NewLine[] = [];
@@ -149,8 +149,8 @@ function hasMixedPeriods(prices: readonly PriceTerms[]): boolean {
 }
 
 /** A threshold is one of usage of the plan (docs/domain.md 30.1). */
-function thresholdRefusal(request: SubscriptionRequest, lines: readonly NewLine[]): Refusal | null {
-  if (request.kept.auto_invoice_threshold === null) return null;
+function thresholdRefusal(terms: OpeningTerms, lines: readonly NewLine[]): Refusal | null {
+  if (terms.kept.auto_invoice_threshold === null) return null;
   const ofPlan = lines.filter(({ addon }) => addon === null);
   if (ofPlan.some(({ price }) => termsOfPrice(price).type === 'USAGE')) return null;
   return invalid({ auto_invoice_threshold: 'needs a plan with a price of usage' });
@@ -160,15 +160,15 @@ function thresholdRefusal(request: SubscriptionRequest, lines: readonly NewLine[
  * Rules that need the prices: thresholds, and what prorations refuse (docs/domain.md 22).
  */
 function linesRefusal(
-  request: SubscriptionRequest,
+  terms: OpeningTerms,
   lines: readonly NewLine[],
   now: InstantMs,
 ): Refusal | null {
   const prices = lines.map(({ price }) => termsOfPrice(price));
-  const threshold = thresholdRefusal(request, lines);
+  const threshold = thresholdRefusal(terms, lines);
   if (threshold !== null) return threshold;
-  if (request.prorationBehavior === 'none') return null;
-  if (request.startMs !== null && request.startMs < now) {
+  if (terms.prorationBehavior === 'none') return null;
+  if (terms.startMs < now) {
     const problem = 'create_prorations cannot be combined with a start_date in the past';
     return invalid({ proration_behavior: problem });
   }

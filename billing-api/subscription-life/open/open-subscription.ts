@@ -4,8 +4,11 @@ import type { Unit } from '../../records/unit.js';
 import type { LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
 import { findRelatedRecords } from '../../subscriptions/related-records.js';
 import type { GatewayNeeds } from '../../money/gateway-payments/pending-payment.js';
+import { addToGroup } from '../groups/group.js';
 import { joinParent, type JoinRequest } from '../groups/join-parent.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
+import { holdOwners } from './hold-owners.js';
+import type { MadeSubscription } from './made-subscription.js';
 import { storeOpeningInvoice } from './opening-invoice.js';
 import { withFirstPayment } from './reserve-first.js';
 import { settleOpening } from './settle-opening.js';
@@ -33,11 +36,13 @@ export async function openSubscription(
     if (isRefusal(request)) return request;
     const { parentId } = request.inheritance;
     if (parentId !== null) return openChild(unit, joinRequestOf(request, parentId));
-    const made = await storeSubscription(unit, request);
+    const made = await storeRequest(unit, request);
     if (isRefusal(made)) return made;
     const { subscription, related } = made;
     const warnings = await findSharedMeters(unit, subscription.id);
-    if (request.isDraft) return { subscription, related, latestInvoice: null, warnings };
+    if (request.terms.begins === 'draft') {
+      return { subscription, related, latestInvoice: null, warnings };
+    }
     const { lineItems } = related;
     const opening = await storeOpeningInvoice(unit, { subscription, lineItems, made });
     if (isRefusal(opening)) return opening;
@@ -45,6 +50,19 @@ export async function openSubscription(
     if (isRefusal(settled)) return settled;
     return { subscription: settled, related, latestInvoice: opening?.row ?? null, warnings };
   });
+}
+
+/** Stores a subscription as it is asked for; its invoices may bill others too (29.2). */
+async function storeRequest(
+  unit: Unit,
+  request: SubscriptionRequest,
+): Promise<MadeSubscription | Refusal> {
+  const owners = await holdOwners(unit, request);
+  if (isRefusal(owners)) return owners;
+  const made = await storeSubscription(unit, request.terms, owners);
+  if (isRefusal(made)) return made;
+  const grouped = await addToGroup(unit, made.subscription, request.inheritance.grouped);
+  return isRefusal(grouped) ? grouped : { ...made, subscription: grouped.parent };
 }
 
 /** A subscription that inherits from a parent, whose invoices bill it (docs/domain.md 29.1). */
@@ -57,7 +75,8 @@ async function openChild(unit: Unit, request: JoinRequest): Promise<OpenedSubscr
 }
 
 function joinRequestOf(request: SubscriptionRequest, parentId: string): JoinRequest {
-  const { customerId, externalCustomerId, planId, currency, billingPeriod, kept } = request;
+  const { customerId, externalCustomerId, terms } = request;
+  const { planId, currency, billingPeriod, billingPeriodCount, kept } = terms;
   return {
     parentId,
     customerId,
@@ -65,7 +84,7 @@ function joinRequestOf(request: SubscriptionRequest, parentId: string): JoinRequ
     planId,
     currency,
     billingPeriod,
-    billingPeriodCount: request.billingPeriodCount,
+    billingPeriodCount,
     lookupKey: kept.lookup_key,
     metadata: kept.metadata ?? {},
   };

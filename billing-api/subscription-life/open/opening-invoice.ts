@@ -3,12 +3,13 @@ import type { BillingReason } from '../../declarations/invoices/invoice.resource
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 import type { UnusedCharge } from '../../domain/invoice/invoice.js';
-import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
+import { findInvoiceConfig, type InvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { computeWithoutUsage } from '../../invoicing/compute/compute-invoice.js';
-import { storeAndFinalize } from '../../invoicing/finalize/store-and-finalize.js';
-import type { StoredInvoice } from '../../invoicing/drafts/draft-invoices.js';
+import { storeInvoices } from '../../invoicing/finalize/store-invoices.js';
+import type { NewDraft, StoredInvoice } from '../../invoicing/drafts/draft-invoices.js';
+import type { InvoiceTask } from '../../invoicing/drafts/invoice-task.js';
 import {
   findFirstQuery,
   findInvoiceQueries,
@@ -30,7 +31,7 @@ type Opening = {
   readonly reason?: 'SUBSCRIPTION_CREATE' | 'SUBSCRIPTION_UPDATE';
   readonly unused?: readonly UnusedCharge[];
   /** Of a subscription that this unit has made, all of it; others are read. */
-  readonly made?: MadeSubscription;
+  readonly made?: MadeSubscription | undefined;
 };
 
 function reasonOf(
@@ -41,14 +42,16 @@ function reasonOf(
 }
 
 /**
- * Stores and finalizes the opening invoice of a new subscription in the unit that makes it: ADVANCE
- * and ONETIME lines of the first period (docs/domain.md 22.1). Null where there is no such line. A
- * trial opens with an invoice of zero (docs/domain.md 22.4).
+ * Computes the opening invoice of a new subscription: ADVANCE and ONETIME lines of the first period
+ * (docs/domain.md 22.1). Null where there is no such line. A trial opens with an invoice of zero
+ * (docs/domain.md 22.4).
+ * @param known How invoices are made out, where the unit has read it.
  */
-export async function storeOpeningInvoice(
+export async function computeOpening(
   unit: Unit,
   { subscription, lineItems, reason, unused = [], made }: Opening,
-): Promise<StoredInvoice | null | Refusal> {
+  known?: InvoiceConfig,
+): Promise<NewDraft | null | Refusal> {
   const isTrial = subscription.subscription_status === 'trialing';
   if (!isTrial && !lineItems.some(isChargedAtStart)) return null;
   const { id: subscriptionId, current_period_start: startMs, current_period_end } = subscription;
@@ -60,18 +63,32 @@ export async function storeOpeningInvoice(
     invoiceId: null,
     unused,
   };
-  const config = await findInvoiceConfig(unit);
-  const queries: readonly (StoredQuery | Refusal)[] =
-    made === undefined
-      ? await findInvoiceQueries(unit, [task])
-      : [await findFirstQuery(unit, task, { made: billedFromMade(made), config })];
-  const [computed] = await computeWithoutUsage(unit, queries, made?.known);
-  const invoice = assertPresent(computed, 'the opening invoice');
-  if (isRefusal(invoice)) return invoice;
-  if (!isTrial && invoice.invoice.lines.length === 0) return null;
-  const held = { subscription, revision: invoice.query.revision, config };
-  const final = await storeAndFinalize(unit, invoice, held);
-  if (isRefusal(final)) return final;
-  const [stored] = [...final.finalized, ...final.skipped];
-  return assertPresent(stored, 'the opening invoice');
+  const queries = await findQueries(unit, task, { made, known });
+  const [first] = await computeWithoutUsage(unit, queries, made?.known);
+  const computed = assertPresent(first, 'the opening invoice');
+  if (isRefusal(computed)) return computed;
+  if (!isTrial && computed.invoice.lines.length === 0) return null;
+  const { revision } = computed.query;
+  return { computed, held: { subscription, revision }, finalizeAt: null };
+}
+
+async function findQueries(
+  unit: Unit,
+  task: InvoiceTask,
+  { made, known }: Pick<Opening, 'made'> & { readonly known: InvoiceConfig | undefined },
+): Promise<readonly (StoredQuery | Refusal)[]> {
+  if (made === undefined) return findInvoiceQueries(unit, [task]);
+  const config = known ?? (await findInvoiceConfig(unit));
+  return [await findFirstQuery(unit, task, { made: billedFromMade(made), config })];
+}
+
+/** Stores and finalizes the opening invoice of a new subscription in the unit that makes it. */
+export async function storeOpeningInvoice(
+  unit: Unit,
+  opening: Opening,
+): Promise<StoredInvoice | null | Refusal> {
+  const invoice = await computeOpening(unit, opening);
+  if (isRefusal(invoice) || invoice === null) return invoice;
+  const stored = await storeInvoices(unit, [invoice]);
+  return isRefusal(stored) ? stored : assertPresent(stored[0], 'the opening invoice');
 }

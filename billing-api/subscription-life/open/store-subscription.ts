@@ -1,3 +1,4 @@
+import type { Decimal } from '../../../contract/number/decimal.js';
 import { mustGet } from '../../../runtime/failure.js';
 import { PHASES, type PhaseRow } from '../../declarations/subscriptions/phase.resource.js';
 import type { AttachedCoupon } from '../../declarations/coupons/coupon-association.resource.js';
@@ -20,23 +21,23 @@ import { insertPeriods } from '../../subscriptions/periods/periods-store.js';
 import type { RelatedRecords } from '../../subscriptions/related-records.js';
 import { announceNewSubscription } from '../../subscriptions/subscription-events.js';
 import type { KnownRecords } from '../../invoicing/compute/load-billing-records.js';
-import { addToGroup } from '../groups/group.js';
 import { storeChildren } from '../groups/inherit.js';
 import { endOnetimeAddons, endWithAddons, insertAddons, meetingRefusal } from './addons.js';
 import { storeCouponsAndTaxes, storeGrants } from './adjustments.js';
 import { storeEntitlements } from './entitlements.js';
-import { holdCustomerAndPlan, type CustomerAndPlan } from './hold-customer-and-plan.js';
+import { holdPlan, type HeldPlan } from './hold-plan.js';
 import { findNewLines, type NewLines } from './lines.js';
 import type { MadeSubscription } from './made-subscription.js';
 import { newLedger, newRow, timezoneOf } from './new-subscription-row.js';
 import { storePhases, type IdentifiedPhase } from './phases.js';
-import type { SubscriptionRequest } from './subscription-request.js';
+import type { OpeningTerms, Owners } from './opening-terms.js';
 import { findTrialEnd } from './trial.js';
 
 /** A subscription that is stored, with what its parts are made from. */
 type Opened = {
   readonly subscription: SubscriptionRow;
-  readonly held: CustomerAndPlan;
+  readonly owners: Owners;
+  readonly held: HeldPlan;
   readonly ledger: PeriodLedger;
   readonly lines: NewLines;
   readonly phases: readonly IdentifiedPhase[];
@@ -45,46 +46,46 @@ type Opened = {
 /** Stores the subscription with its first period and everything that belongs to it. */
 export async function storeSubscription(
   unit: Unit,
-  request: SubscriptionRequest,
+  terms: OpeningTerms,
+  owners: Owners,
 ): Promise<MadeSubscription | Refusal> {
-  const held = await holdCustomerAndPlan(unit, request);
+  const held = await holdPlan(unit, terms);
   if (isRefusal(held)) return held;
+  const { customer } = owners;
   const id = unit.newId(SUBSCRIPTIONS.idPrefix);
-  const phases = request.phases.map((phase) => ({ ...phase, id: unit.newId(PHASES.idPrefix) }));
-  const lines = await findNewLines(unit, { request, phases, subscriptionId: id }, held);
+  const phases = terms.own.phases.map((phase) => ({ ...phase, id: unit.newId(PHASES.idPrefix) }));
+  const lines = await findNewLines(unit, { terms, phases, subscriptionId: id }, held);
   if (isRefusal(lines)) return lines;
-  const startMs = request.startMs ?? unit.now;
-  const timezone = timezoneOf(request, held.customer);
-  const trialEndMs = findTrialEnd(request, lines.lines, { startMs, timezone });
+  const { startMs } = terms;
+  const timezone = timezoneOf(terms, customer);
+  const trialEndMs = findTrialEnd(terms, lines.lines, { startMs, timezone });
   if (isRefusal(trialEndMs)) return trialEndMs;
-  const ledger = newLedger(request, held.customer, { now: unit.now, trialEndMs });
-  const row = { ...newRow(request, held, ledger), id };
+  const ledger = newLedger(terms, { timezone, trialEndMs });
+  const row = { ...newRow(terms, { ...owners, plan: held.plan }, ledger), id };
   const subscription = await createRecord(unit, SUBSCRIPTIONS, row);
   if (isRefusal(subscription)) return subscription;
   await insertPeriods(unit, [{ subscriptionId: id, period: ledger.periods[0] }]);
-  announceNewSubscription(unit, subscription, held.customer);
+  announceNewSubscription(unit, subscription, customer);
   const addons = endOnetimeAddons(held.addons, ledger);
   const opened = {
     subscription,
+    owners,
     ledger,
     phases,
     held: { ...held, addons },
     lines: { ...lines, lines: endWithAddons(lines.lines, addons) },
   };
-  const parts = await storeParts(unit, request, opened);
+  const parts = await storeParts(unit, terms, opened);
   if (isRefusal(parts)) return parts;
-  const parent = await storeHeirs(unit, subscription, held);
-  if (isRefusal(parent)) return parent;
-  const grouped = await addToGroup(unit, parent, request.inheritance.grouped);
-  if (isRefusal(grouped)) return grouped;
-  return madeOf(unit, { ...opened, subscription: grouped.parent }, parts);
+  const parent = await storeHeirs(unit, subscription, owners);
+  return isRefusal(parent) ? parent : madeOf(unit, { ...opened, subscription: parent }, parts);
 }
 
 /** Stores the subscriptions of customers who inherit from a new one (docs/domain.md 29.1). */
 async function storeHeirs(
   unit: Unit,
   subscription: SubscriptionRow,
-  { heirs }: CustomerAndPlan,
+  { heirs }: Owners,
 ): Promise<SubscriptionRow | Refusal> {
   if (heirs.length === 0) return subscription;
   const children = heirs.map((customer) => ({ customer }));
@@ -110,16 +111,16 @@ type Parts = {
  */
 async function storeParts(
   unit: Unit,
-  request: SubscriptionRequest,
+  terms: OpeningTerms,
   opened: Opened,
 ): Promise<Parts | Refusal> {
-  const { subscription, held, lines } = opened;
+  const { subscription, owners, held, lines } = opened;
   const { id: subscriptionId, start_date: startMs } = subscription;
-  const { customer, plan, addons } = held;
-  const { adjustments } = request;
+  const { plan, addons } = held;
+  const { adjustments } = terms.own;
   const phases = await storePhases(unit, subscriptionId, opened.phases);
   if (isRefusal(phases)) return phases;
-  const entitled = await storeEntitled(unit, request, opened);
+  const entitled = await storeEntitled(unit, terms, opened);
   if (isRefusal(entitled)) return entitled;
   const sources = { planId: plan.id, addons, requested: adjustments.grants };
   // Credits begin where the subscription is billed from (docs/domain.md 21.1).
@@ -127,7 +128,7 @@ async function storeParts(
   const creditGrants = await storeGrants(unit, sources, granted);
   if (isRefusal(creditGrants)) return creditGrants;
   const isRunning = false;
-  const owner = { subscriptionId, customerId: customer.id, startMs, plan, isRunning };
+  const owner = { subscriptionId, customerId: owners.customer.id, startMs, plan, isRunning };
   const stored = await storeLines(unit, owner, lines);
   if (isRefusal(stored)) return stored;
   const { lineItems } = stored;
@@ -137,10 +138,13 @@ async function storeParts(
   return { ...entitled, phases, creditGrants, stored, coupons };
 }
 
+/** A subscription that comes in no other one's place has no allowances of another one. */
+const NONE_LEFT: ReadonlyMap<string, Decimal> = new Map();
+
 /** Stores which addons the subscription has, and its own entitlements. */
 async function storeEntitled(
   unit: Unit,
-  { entitlements, prorationBehavior, leftAllowances }: SubscriptionRequest,
+  { own: { entitlements }, prorationBehavior, continues }: OpeningTerms,
   { subscription: { id: subscriptionId }, held: { plan, addons }, ledger }: Opened,
 ): Promise<Pick<Parts, 'associations' | 'entitlements'> | Refusal> {
   const associations = await insertAddons(unit, subscriptionId, addons);
@@ -150,18 +154,20 @@ async function storeEntitled(
   const meeting = await meetingRefusal(unit, addons, ofCatalog);
   if (meeting !== null) return meeting;
   const ofPlan = ofCatalog.filter((row) => row.entity_id === plan.id);
-  const terms = { subscriptionId, ofPlan, ledger, prorationBehavior, leftAllowances };
-  const own = await storeEntitlements(unit, terms, entitlements);
+  const leftAllowances = continues?.allowances ?? NONE_LEFT;
+  const entitled = { subscriptionId, ofPlan, ledger, prorationBehavior, leftAllowances };
+  const own = await storeEntitlements(unit, entitled, entitlements);
   return isRefusal(own) ? own : { associations, entitlements: [...ofCatalog, ...own] };
 }
 
 /** Everything that belongs to a new subscription, as its answer and its invoices need it. */
 async function relatedOf(
   unit: Unit,
-  { held }: Opened,
+  { held, owners }: Opened,
   { phases, creditGrants, coupons, stored: { lineItems, prices: known } }: Parts,
 ): Promise<RelatedRecords> {
-  const { customer, payer, plan, addons } = held;
+  const { customer, payer } = owners;
+  const { plan, addons } = held;
   const customers = payer === null ? [customer] : [customer, payer];
   const ofLines = lineItems.map((item) => mustGet(known, item.price_id, 'the price of a line'));
   const prices = await withPricesOfBuckets(unit.tx, ofLines, known);
@@ -180,14 +186,14 @@ async function relatedOf(
 }
 
 /** What the opening invoice needs beside; whose usage counts is read where others inherit. */
-function knownOf({ subscription: { id }, held, lines }: Opened, parts: Parts): KnownRecords {
-  const { id: customerId, external_id: externalId } = held.customer;
+function knownOf({ subscription: { id }, owners, lines }: Opened, parts: Parts): KnownRecords {
+  const { id: customerId, external_id: externalId } = owners.customer;
   const entitlements = parts.entitlements.toSorted(
     (left, right) => left.created_at - right.created_at || (left.id < right.id ? -1 : 1),
   );
   const entitled = { associations: parts.associations, entitlements };
   const { meters } = lines;
-  if (held.heirs.length > 0) return { meters, entitled };
+  if (owners.heirs.length > 0) return { meters, entitled };
   return { meters, entitled, owners: new Map([[id, [{ customerId, externalId }]]]) };
 }
 

@@ -1,83 +1,29 @@
-import { plain, type Decimal } from '../../../contract/number/decimal.js';
+import { plain } from '../../../contract/number/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
-import type {
-  BillingCadence,
-  BillingCycle,
-  BillingPeriod,
-} from '../../domain/calendar/billing-grid.js';
-import type { NewSubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
+import type { BillingPeriod } from '../../domain/calendar/billing-grid.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Refusal } from '../../records/refusal.js';
-import { readAddedLines, type AddedLine } from '../../subscriptions/lines/added-lines.js';
+import { readAddedLines } from '../../subscriptions/lines/added-lines.js';
 import {
   readLineCommitments,
   readSubscriptionCommitment,
-  type RequestedCommitment,
 } from '../../subscriptions/lines/commitment-request.js';
-import { readOverrides, type LineOverride } from '../../subscriptions/lines/override-lines.js';
-import { readAdjustments, type RequestedAdjustments } from './adjustments.js';
-import { readPhases, type RequestedPhase } from './phases.js';
-import { readAddons, type RequestedAddon } from './addons.js';
+import { readOverrides } from '../../subscriptions/lines/override-lines.js';
+import { readAdjustments } from './adjustments.js';
+import { readPhases } from './phases.js';
+import { readAddons } from './addons.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
 import { readInheritance, type RequestedInheritance } from './inheritance-request.js';
 import { checkBehavior } from '../../subscriptions/payment-behavior.js';
-import { readEntitlementOverrides, type OverrideEntitlementBody } from './entitlements.js';
+import { readEntitlementOverrides } from './entitlements.js';
+import type { KeptColumns, OpeningTerms, OwnParts } from './opening-terms.js';
 
-/** Columns of the subscription that the request gives as they are stored. */
-type KeptColumns = Pick<
-  NewSubscriptionRow,
-  | 'lookup_key'
-  | 'collection_method'
-  | 'payment_behavior'
-  | 'payment_terms'
-  | 'gateway_payment_method_id'
-  | 'commitment_amount'
-  | 'overage_factor'
-  | 'commitment_duration'
-  | 'enable_true_up'
-  | 'auto_invoice_threshold'
-  | 'metadata'
->;
-
-/** A commitment that goes on: the subscription with which it began, and where its windows begin. */
-export type ContinuedCommitment = { readonly originId: string; readonly startMs: InstantMs };
-
-/** What a request asks for, with every default but those of customer and clock. */
+/** What a request asks for, with every default. */
 export type SubscriptionRequest = {
   readonly customerId: string | null;
   readonly externalCustomerId: string | null;
-  readonly planId: string;
-  readonly currency: string;
-  readonly billingPeriod: BillingPeriod;
-  readonly billingPeriodCount: number;
-  readonly billingCadence: BillingCadence;
-  readonly billingCycle: BillingCycle;
-  readonly billingAnchorMs: InstantMs | null;
-  readonly startMs: InstantMs | null;
-  readonly endMs: InstantMs | null;
-  readonly customerTimezone: string | null;
-  readonly prorationBehavior: NonNullable<CreateSubscriptionBody['proration_behavior']>;
-  /** In place of the trials of the plan's prices, 0 for none; null when absent. */
-  readonly trialDays: number | null;
-  /** It is activated later. */
-  readonly isDraft: boolean;
-  /** Whether it waits for the payment of its first invoice (docs/domain.md 17.3). */
-  readonly isIncomplete: boolean;
-  /** In place of what the plan's prices say. */
-  readonly overrides: readonly LineOverride[];
-  /** Beside the lines of the plan. */
-  readonly addedLines: readonly AddedLine[];
-  readonly addons: readonly RequestedAddon[];
-  readonly phases: readonly RequestedPhase[];
-  readonly commitments: readonly RequestedCommitment[];
-  readonly entitlements: readonly OverrideEntitlementBody[];
-  readonly adjustments: RequestedAdjustments;
   readonly inheritance: RequestedInheritance;
-  /** What an earlier subscription left of the allowances of features, for the first period. */
-  readonly leftAllowances: ReadonlyMap<string, Decimal>;
-  /** Where a commitment that goes on began (docs/domain.md 11.2); absent for one that begins. */
-  readonly commitmentFrom?: ContinuedCommitment | null;
-  readonly kept: KeptColumns;
+  readonly terms: OpeningTerms;
 };
 
 /** Reads a request; `now` stands for an absent start. */
@@ -88,34 +34,45 @@ export function readSubscriptionBody(
   const reader = new MemberReader();
   checkCustomer(reader, body);
   checkOverrides(reader, body);
-  const terms = {
+  const every = {
     currency: reader.currency('currency', body.currency),
     billingPeriod: readPeriod(reader, body),
     ...cadenceOf(body),
   };
   const dates = readDates(reader, body, now);
   const isDraft = body.subscription_status === 'draft';
-  const life = { startMs: dates.startMs ?? now, endMs: dates.endMs, isDraft };
+  const life = { startMs: dates.startMs, endMs: dates.endMs, isDraft };
+  const addons = readAddons(reader, body.addons, life);
+  const phases = readPhases(reader, body.phases, life);
+  const customerTimezone = reader.timezone('customer_timezone', body.customer_timezone);
+  const { overrides, ...parts } = readParts(reader, body);
+  const adjustments = readAdjustments(reader, body, life.startMs);
   const request: SubscriptionRequest = {
     customerId: body.customer_id ?? null,
     externalCustomerId: body.external_customer_id ?? null,
-    planId: body.plan_id,
-    ...terms,
-    ...dates,
-    addons: readAddons(reader, body.addons, life),
-    phases: readPhases(reader, body.phases, life),
-    customerTimezone: reader.timezone('customer_timezone', body.customer_timezone),
-    prorationBehavior: body.proration_behavior ?? 'none',
-    trialDays: body.trial_period_days ?? null,
-    isDraft,
-    isIncomplete: (body.payment_behavior ?? 'default_active') !== 'default_active',
-    ...readParts(reader, body),
-    adjustments: readAdjustments(reader, body, life.startMs),
     inheritance: readInheritance(reader, body),
-    leftAllowances: new Map(),
-    kept: readKept(reader, body, terms),
+    terms: {
+      planId: body.plan_id,
+      ...every,
+      ...dates,
+      customerTimezone,
+      prorationBehavior: body.proration_behavior ?? 'none',
+      trialDays: body.trial_period_days ?? null,
+      begins: beginsAs(body),
+      overrides,
+      addons,
+      own: { ...parts, phases, adjustments },
+      continues: null,
+      kept: readKept(reader, body, every),
+    },
   };
   return reader.refusal() ?? request;
+}
+
+/** A draft is activated later; one that waits for its first payment is incomplete until then. */
+function beginsAs(body: CreateSubscriptionBody): OpeningTerms['begins'] {
+  if (body.subscription_status === 'draft') return 'draft';
+  return (body.payment_behavior ?? 'default_active') === 'default_active' ? 'active' : 'incomplete';
 }
 
 function checkOverrides(reader: MemberReader, body: CreateSubscriptionBody): void {
@@ -124,7 +81,7 @@ function checkOverrides(reader: MemberReader, body: CreateSubscriptionBody): voi
   }
 }
 
-type Dates = Pick<SubscriptionRequest, 'billingAnchorMs' | 'startMs' | 'endMs'>;
+type Dates = Pick<OpeningTerms, 'billingAnchorMs' | 'startMs' | 'endMs'>;
 
 function readDates(reader: MemberReader, body: CreateSubscriptionBody, now: InstantMs): Dates {
   const { phases = [] } = body;
@@ -132,26 +89,21 @@ function readDates(reader: MemberReader, body: CreateSubscriptionBody, now: Inst
   const dates = {
     billingAnchorMs: reader.instant('billing_anchor', body.billing_anchor),
     // It begins with its first phase, and ends with its last one.
-    startMs: reader.instant('start_date', body.start_date ?? first?.start_date),
+    startMs: reader.instant('start_date', body.start_date ?? first?.start_date) ?? now,
     endMs: reader.instant('end_date', body.end_date ?? last?.end_date),
   };
-  return checkedDates(reader, body, { dates, now });
+  return checkedDates(reader, body, dates);
 }
 
-function checkedDates(
-  reader: MemberReader,
-  body: CreateSubscriptionBody,
-  { dates, now }: { readonly dates: Dates; readonly now: InstantMs },
-): Dates {
-  const start = dates.startMs ?? now;
-  if (dates.endMs !== null && dates.endMs <= start) {
+function checkedDates(reader: MemberReader, body: CreateSubscriptionBody, dates: Dates): Dates {
+  if (dates.endMs !== null && dates.endMs <= dates.startMs) {
     reader.note('end_date', 'must be later than the start');
   }
   if (dates.billingAnchorMs === null) return dates;
   if (body.billing_cycle === 'calendar') {
     reader.note('billing_anchor', 'cannot be combined with billing_cycle calendar');
   }
-  if (dates.billingAnchorMs < start) {
+  if (dates.billingAnchorMs < dates.startMs) {
     reader.note('billing_anchor', 'must not be earlier than the start');
   }
   return dates;
@@ -169,7 +121,7 @@ function checkCustomer(reader: MemberReader, body: CreateSubscriptionBody): void
   }
 }
 
-type Cadence = Pick<SubscriptionRequest, 'billingPeriodCount' | 'billingCadence' | 'billingCycle'>;
+type Cadence = Pick<OpeningTerms, 'billingPeriodCount' | 'billingCadence' | 'billingCycle'>;
 
 function cadenceOf(body: CreateSubscriptionBody): Cadence {
   return {
@@ -183,7 +135,7 @@ function cadenceOf(body: CreateSubscriptionBody): Cadence {
 function readParts(
   reader: MemberReader,
   body: CreateSubscriptionBody,
-): Pick<SubscriptionRequest, 'overrides' | 'addedLines' | 'commitments' | 'entitlements'> {
+): Pick<OpeningTerms, 'overrides'> & Pick<OwnParts, 'addedLines' | 'commitments' | 'entitlements'> {
   const { override_entitlements: entitlements = [] } = body;
   if (entitlements.length > 0 && body.proration_behavior === 'create_prorations') {
     reader.note('override_entitlements', 'cannot be combined with create_prorations');

@@ -3,7 +3,7 @@ import { daysAfter } from '../../domain/calendar/local-time.js';
 import { invalid, type Refusal } from '../../records/refusal.js';
 import { termsOfPrice } from '../../subscriptions/lines/line-price.js';
 import type { NewLine } from '../../subscriptions/lines/new-line.js';
-import type { SubscriptionRequest } from './subscription-request.js';
+import type { OpeningTerms } from './opening-terms.js';
 
 /** The trials that the recurring fixed prices of the plan name. */
 function daysOfPlan(lines: readonly NewLine[]): readonly number[] {
@@ -26,7 +26,7 @@ function isOwnWithTrial({ entityType, priceId, price }: NewLine): boolean {
  * (docs/domain.md 22.4).
  */
 export function findTrialEnd(
-  { trialDays }: Pick<SubscriptionRequest, 'trialDays'>,
+  { trialDays }: Pick<OpeningTerms, 'trialDays'>,
   lines: readonly NewLine[],
   { startMs, timezone }: { readonly startMs: InstantMs; readonly timezone: string },
 ): InstantMs | null | Refusal {

@@ -6,7 +6,6 @@ import {
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { appendRow, isOver } from '../../domain/periods/ledger-rows.js';
 import { lastRecorded, type LedgerPeriod } from '../../domain/periods/period-ledger.js';
-import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { moveRecords, updateRecords } from '../../records/change-records.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
@@ -22,7 +21,7 @@ import { begunAs, toldWhenBegun } from '../../subscriptions/begun-as.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
 import type { ComputedTask } from '../../invoicing/drafts/compute-tasks.js';
 import { asComputed, finalizeDrafts } from '../../invoicing/finalize/finalize-drafts.js';
-import { closeSchedule } from '../../subscriptions/schedules-store.js';
+import { closeSchedule, findPending } from '../../subscriptions/schedules-store.js';
 import { closePause } from '../pauses/end-pause.js';
 import { creditAtEnds } from '../settle/credit-at-end.js';
 import { storeDrafts, type StoredInvoice } from '../../invoicing/drafts/draft-invoices.js';
@@ -129,7 +128,8 @@ async function closeParts(unit: Unit, over: readonly Begun[]): Promise<Refusal |
   if (credited !== null) return credited;
   for (const { held, ended } of over) {
     const { id, cancel_at: cancelAt } = held.subscription;
-    if (cancelAt !== null) await closeSchedule(unit, id, 'cancellation');
+    const pending = cancelAt === null ? null : await findPending(unit, id);
+    await closeSchedule(unit, pending, 'cancellation');
     await endPhases(unit, id, ended.endMs);
   }
   return null;
@@ -199,8 +199,9 @@ export async function renewSubscriptions(
   const renewals = invoices
     .filter(({ query }) => held.has(query.task.subscriptionId))
     .map((computed) => renewalOf(computed, held));
-  if (renewals.length === 0) return [];
-  const config = await findInvoiceConfig(unit);
+  const [first] = renewals;
+  if (first === undefined) return [];
+  const { config } = first.computed.query;
   const { finalization_delay_seconds: delay } = config;
   const drafts = await storeDrafts(
     unit,

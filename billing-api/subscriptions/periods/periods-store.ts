@@ -1,4 +1,4 @@
-import { sql } from 'slonik';
+import { sql, type FragmentSqlToken } from 'slonik';
 import { z } from 'zod';
 import { formatInstant, type Interval } from '../../../contract/instant.js';
 import { groupBy } from '../../../runtime/group-by.js';
@@ -119,18 +119,17 @@ export async function awaitRenewal({ tx, now }: Unit, subscriptionId: string): P
       AND period.period_end = subscription.current_period_end`);
 }
 
-/** Records what has become of the running period of a subscription: its end, kind and pauses. */
-export async function replaceLastPeriod(unit: Unit, ended: SubscriptionPeriod): Promise<void> {
-  // A release that recorded no periods left it out.
-  await insertPeriods(unit, [ended]);
-  const { subscriptionId, period } = ended;
-  await unit.tx.query(sql.type(noRows)`
-    UPDATE subscription_periods
-    SET kind = ${period.kind}, period_end = ${formatInstant(period.endMs)}::timestamptz,
-      awaited_from = ${formatInstant(unit.now)}::timestamptz,
-      pauses = ${JSON.stringify(period.pauses.map(pauseToJson))}::jsonb
-    WHERE subscription_id = ${subscriptionId} AND period_index = ${period.index}
-      AND ${isOfEnvironment}`);
+/**
+ * Records what has become of the running period of a subscription: its end, kind and pauses. A
+ * release that recorded no periods left it out.
+ */
+export function replaceLastPeriod(unit: Unit, ended: SubscriptionPeriod): Promise<void> {
+  return writePeriods(
+    unit,
+    [ended],
+    sql.fragment`DO UPDATE SET kind = excluded.kind, period_end = excluded.period_end,
+      awaited_from = excluded.awaited_from, pauses = excluded.pauses`,
+  );
 }
 
 /** Removes the periods of a subscription after one of them, which it does not live any more. */
@@ -146,9 +145,14 @@ export async function removePeriods(
 }
 
 /** Records periods of subscriptions; those that are recorded already stay as they are. */
-export async function insertPeriods(
+export function insertPeriods(unit: Unit, periods: readonly SubscriptionPeriod[]): Promise<void> {
+  return writePeriods(unit, periods, sql.fragment`DO NOTHING`);
+}
+
+async function writePeriods(
   { tx, now }: Unit,
   periods: readonly SubscriptionPeriod[],
+  whereRecorded: FragmentSqlToken,
 ): Promise<void> {
   const rows = periods.map(({ subscriptionId, period, billedWith = null }) => ({
     billed_with: billedWith,
@@ -173,5 +177,5 @@ export async function insertPeriods(
       anchor, anchor_number, grid_number, grid_start, grid_end, pauses, billed_with,
       awaited_from
     FROM jsonb_populate_recordset(NULL::subscription_periods, ${JSON.stringify(rows)}::jsonb)
-    ON CONFLICT (tenant_id, environment_id, subscription_id, period_index) DO NOTHING`);
+    ON CONFLICT (tenant_id, environment_id, subscription_id, period_index) ${whereRecorded}`);
 }

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { projectRoot } from '../../../runtime/project.js';
@@ -9,7 +8,7 @@ import { LogLines } from '../mixed/log-lines.js';
 import { mixSection } from '../mixed/mix-report.js';
 import { runMix, type MixPlan } from '../mixed/run-mix.js';
 import { onLog } from '../on-log.js';
-import { startProduct } from '../programs.js';
+import { inProduct, type Product } from '../programs.js';
 import { reportSection } from '../report/report-section.js';
 import type { Section } from '../section.js';
 
@@ -41,22 +40,18 @@ const plan: MixPlan = {
 };
 
 async function measure(settings: Readonly<Record<string, string>>): Promise<Section> {
-  const directory = await mkdtemp(join(tmpdir(), 'minutebook-mixed-'));
   const results = join(projectRoot, 'load-tests', 'results');
   await mkdir(results, { recursive: true });
   const logFile = join(results, `mixed-load-${values.log}.log`);
   await rm(logFile, { force: true });
   const logs = new LogLines(logFile);
-  const product = await startProduct(directory, settings, (stream) => logs.read(stream));
-  try {
+  const work = async (product: Product, directory: string): Promise<Section> => {
     const clickhouse = await openEmbeddedStore(directory);
     const result = await runMix(product, clickhouse, plan).finally(() => clickhouse.close());
     const engineLines = await readEngineLogs(directory);
     return mixSection(result, { plan, logs, engineLines, log: values.log });
-  } finally {
-    await product.stop();
-    await rm(directory, { recursive: true, force: true });
-  }
+  };
+  return inProduct(settings, work, (stream) => logs.read(stream));
 }
 
 const section = await onLog(values.log, measure);
