@@ -1,6 +1,6 @@
 // Style rules that fail the build: sizes and shapes of docs/style.md 4, type-aware correctness.
 import tseslint from 'typescript-eslint';
-import { noDroppedRefusal } from './no-dropped-refusal.js';
+import { noDroppedRefusal, noRefusalInUnit } from './no-dropped-refusal.js';
 import { noLiteralState } from './no-literal-state.js';
 import { noSilentZero } from './no-silent-zero.js';
 
@@ -122,6 +122,7 @@ const house = {
   rules: {
     'no-dropped-refusal': noDroppedRefusal,
     'no-literal-state': noLiteralState,
+    'no-refusal-in-unit': noRefusalInUnit,
     'no-silent-zero': noSilentZero,
   },
 };
@@ -171,6 +172,18 @@ export default tseslint.config(
     ignores: ['**/*.test.ts'],
     plugins: { house },
     rules: { 'house/no-dropped-refusal': 'error' },
+  },
+  {
+    files: ['billing-api/**/*.ts'],
+    ignores: [
+      '**/*.test.ts',
+      'billing-api/records/compute-then-store.ts',
+      'billing-api/subscription-life/**',
+      'billing-api/money/{credit-notes,ledger}/**',
+      'billing-api/invoicing/invoices/undo-money.ts',
+    ],
+    plugins: { house },
+    rules: { 'house/no-refusal-in-unit': 'error' },
   },
   {
     files: ['billing-api/**/*.ts'],

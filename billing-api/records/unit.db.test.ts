@@ -12,7 +12,14 @@ import { createDatabase, type Database } from '../../sql/pool.js';
 import { createRecord } from './create-record.js';
 import type { Actor, Occasion, RequestActor } from './occasion.js';
 import { isRefusal, Refusal, Refused } from './refusal.js';
-import { mustRead, readUnit, type Unit, type WriteDependencies, writeUnit } from './unit.js';
+import {
+  mustRead,
+  mustWrite,
+  readUnit,
+  type Unit,
+  type WriteDependencies,
+  writeUnit,
+} from './unit.js';
 import { setTestClock } from '../testing/set-test-clock.js';
 import { testOccasion } from '../testing/test-occasion.js';
 
@@ -40,6 +47,7 @@ async function insertCustomer({ tx, environment, newId }: Unit, name: string): P
 }
 
 const namesOf = sql.type(z.object({ name: z.string() }))`SELECT name FROM customers ORDER BY name`;
+const countsRow = z.object({ customers: z.number(), plans: z.number(), entries: z.number() });
 const backendPid = sql.type(z.object({ pid: z.number() }))`SELECT pg_backend_pid() AS pid`;
 
 const SPRING = Date.parse('2027-03-01T00:00:00.123Z');
@@ -258,6 +266,34 @@ describe('a write unit', () => {
     expect(answer).toBe(refusal);
     expect(stored).toEqual([]);
     expect(after).toEqual(before);
+  });
+
+  test('keeps nothing of what was written before a refusal deep within it, and answers its body', async ({
+    database: { database },
+  }) => {
+    const [dependencies, occasion] = await occasionOn(database);
+    const pro = { name: 'Pro', description: null, lookup_key: 'pro', display_order: null };
+    const store = (unit: Unit) => createRecord(unit, PLANS, pro);
+    const storeTwice = async (unit: Unit) => [await store(unit), await store(unit)];
+    const answer = await writeUnit(dependencies, occasion, async (unit) => {
+      await insertCustomer(unit, 'before');
+      const plans = await storeTwice(unit);
+      await insertCustomer(unit, 'after');
+      return plans;
+    });
+    const taken = { lookup_key: 'is taken' };
+    const problem = 'a plan with this lookup_key exists already; choose another';
+    expect(answer).toEqual(new Refusal('already_exists', problem, taken));
+    const counted = await ownerOf(database).one(sql.type(countsRow)`
+      SELECT (SELECT count(*)::integer FROM customers) AS customers,
+        (SELECT count(*)::integer FROM plans) AS plans,
+        (SELECT count(*)::integer FROM audit_entries) AS entries`);
+    expect(counted).toEqual({ customers: 0, plans: 0, entries: 0 });
+    const nobody = mustWrite(dependencies, occasion, storeTwice);
+    await expect(nobody).rejects.toEqual(
+      new Refused(new Refusal('already_exists', problem, taken)),
+    );
+    expect(await mustWrite(dependencies, occasion, store)).toMatchObject({ name: 'Pro' });
   });
 
   test('keeps nothing when its work throws', async ({ database: { database } }) => {
