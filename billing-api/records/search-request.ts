@@ -1,24 +1,13 @@
 import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import { endProblem, INSTANT_PROBLEM, readInstant } from './member-rules.js';
+import type { FilterDto } from './record-dto.js';
 import { invalid, isRefusal, type Refusal } from './refusal.js';
 
 /** How the scalar members of a resource compare. */
 export type MemberType = 'string' | 'number' | 'boolean' | 'date';
 export type MemberTypes = Readonly<Record<string, MemberType>>;
 
-export type FilterOperator =
-  | 'eq'
-  | 'neq'
-  | 'contains'
-  | 'not_contains'
-  | 'gt'
-  | 'gte'
-  | 'lt'
-  | 'lte'
-  | 'in'
-  | 'not_in'
-  | 'before'
-  | 'after';
+export type FilterOperator = NonNullable<FilterDto['operator']>;
 export type DataType = MemberType | 'array';
 
 /** A filter as it comes in a request body; absent and null value members mean the same. */

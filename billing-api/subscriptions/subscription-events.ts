@@ -13,7 +13,7 @@ import {
 } from '../declarations/subscriptions/subscription.resource.js';
 
 /** The members of a subscription in the payload of its events (docs/http.md 11.3). */
-const ANNOUNCED = [
+const TOLD = [
   'id',
   'customer_id',
   'plan_id',
@@ -37,12 +37,13 @@ const ANNOUNCED = [
   'pause_status',
   'metadata',
 ] as const;
+export type ToldOfSubscription = (typeof TOLD)[number];
 
 /** What the events of a subscription tell of it with its customer. */
 export function toldWith(row: SubscriptionRow, customer: AnsweredCustomerRow | null) {
   const answer = recordToDto(SUBSCRIPTIONS, row);
   return {
-    ...payloadOf(ANNOUNCED, answer),
+    ...payloadOf(TOLD, answer),
     customer: customer === null ? null : customerToDto(customer),
   };
 }

@@ -46,13 +46,7 @@ export interface AlertDto {
   id: string;
   entity_type: 'wallet' | 'feature' | 'subscription' | 'subscription_line_item' | 'group';
   entity_id: string;
-  alert_type:
-    | 'credit_balance'
-    | 'ongoing_balance'
-    | 'feature_wallet_balance'
-    | 'subscription_spend'
-    | 'line_item_spend'
-    | 'group_spend';
+  alert_type: (typeof TYPES)[number];
   alert_status: 'ok' | 'info' | 'warning' | 'in_alarm';
   alert_info: AlertInfoDto;
   created_at: DateTime;

@@ -15,6 +15,21 @@ import {
   type MeterFilterDto,
 } from './meter.resource.js';
 
+/** The members of a feature in the payload of its events (docs/http.md 11.3). */
+const TOLD = [
+  'id',
+  'name',
+  'lookup_key',
+  'description',
+  'type',
+  'unit_singular',
+  'unit_plural',
+  'meter_id',
+  'group_id',
+  'metadata',
+] as const;
+export type ToldOfFeature = (typeof TOLD)[number];
+
 export const FEATURES = defineResource({
   name: 'feature',
   idPrefix: 'feat',
@@ -46,18 +61,7 @@ export const FEATURES = defineResource({
     group_id: { ...GROUPS, having: { column: 'entity_type', is: 'feature' } },
   },
   removal: 'archived',
-  announces: [
-    'id',
-    'name',
-    'lookup_key',
-    'description',
-    'type',
-    'unit_singular',
-    'unit_plural',
-    'meter_id',
-    'group_id',
-    'metadata',
-  ],
+  announces: TOLD,
 });
 export type FeatureRow = RecordOf<typeof FEATURES>;
 

@@ -51,15 +51,7 @@ export interface WorkflowDto {
   workflow_id: string;
   run_id: string;
   workflow_type: string;
-  status:
-    | 'Running'
-    | 'Completed'
-    | 'Failed'
-    | 'Canceled'
-    | 'Terminated'
-    | 'ContinuedAsNew'
-    | 'TimedOut'
-    | 'Unknown';
+  status: (typeof WORKFLOW_STATUSES)[number];
   /** What it works on, such as `invoice`. */
   entity: string;
   entity_id: string;

@@ -1,6 +1,6 @@
 import type { CustomerDto } from '../../declarations/customers/customer.resource.js';
 import type { EntitlementDto } from '../../declarations/entitlements/entitlement.resource.js';
-import type { FeatureDto } from '../../declarations/catalog/feature.resource.js';
+import type { FeatureDto, ToldOfFeature } from '../../declarations/catalog/feature.resource.js';
 import type { InvoiceHeaderDto } from '../../declarations/invoices/invoice-header-dto.js';
 import type { CreditNoteDto } from '../../declarations/money/credit-note.resource.js';
 import type { PaymentDto } from '../../declarations/money/payment.resource.js';
@@ -10,6 +10,7 @@ import type { WalletDto } from '../../declarations/money/wallet.resource.js';
 import type { PhaseDto } from '../../declarations/subscriptions/phase.resource.js';
 import type { SubscriptionDto } from '../../declarations/subscriptions/subscription.resource.js';
 import type { EventDto } from '../../events/event-dto.js';
+import type { ToldOfSubscription } from '../../subscriptions/subscription-events.js';
 import type { Currency, DecimalText } from '../../records/record-dto.js';
 import type { InvoiceDto } from '../../documents/answer/invoice-dto.js';
 
@@ -32,31 +33,7 @@ export interface InvoiceCommunicationPayload {
 }
 
 /** What events tell of a subscription. */
-export interface ToldSubscriptionDto extends Pick<
-  SubscriptionDto,
-  | 'id'
-  | 'customer_id'
-  | 'plan_id'
-  | 'lookup_key'
-  | 'subscription_status'
-  | 'subscription_type'
-  | 'parent_subscription_id'
-  | 'currency'
-  | 'start_date'
-  | 'end_date'
-  | 'current_period_start'
-  | 'current_period_end'
-  | 'cancelled_at'
-  | 'cancel_at'
-  | 'cancel_at_period_end'
-  | 'trial_start'
-  | 'trial_end'
-  | 'billing_cadence'
-  | 'billing_period'
-  | 'billing_period_count'
-  | 'pause_status'
-  | 'metadata'
-> {
+export interface ToldSubscriptionDto extends Pick<SubscriptionDto, ToldOfSubscription> {
   customer: CustomerDto | null;
 }
 
@@ -112,19 +89,7 @@ export interface SpendAlertPayload {
 }
 
 /** What events tell of a feature. */
-export interface ToldFeatureDto extends Pick<
-  FeatureDto,
-  | 'id'
-  | 'name'
-  | 'lookup_key'
-  | 'description'
-  | 'type'
-  | 'unit_singular'
-  | 'unit_plural'
-  | 'meter_id'
-  | 'group_id'
-  | 'metadata'
-> {}
+export interface ToldFeatureDto extends Pick<FeatureDto, ToldOfFeature> {}
 
 export interface FeaturePayload {
   event_type: 'feature.created' | 'feature.updated' | 'feature.deleted';
