@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiClient } from '../../cli/look/api-client.js';
 import { createCustomers } from '../../cli/demo/customers.js';
-import type { Load, Target } from './load/drive.js';
+import type { Target } from './load/drive.js';
 import { postBytes, type HttpConnection } from './load/http-connection.js';
-import { CANARY_CUSTOMER, loadCustomer } from './load/load-identity.js';
+import { CANARY_CUSTOMER, LOAD_CUSTOMERS, loadCustomer } from './load/load-identity.js';
 import type { Product } from './programs.js';
 
 /** The pause between two looks at what is visible. */
@@ -37,36 +37,29 @@ export class Session {
   private constructor(
     readonly product: Product,
     readonly api: ApiClient,
-    private readonly of: { readonly meterId: string; readonly customers: number },
+    readonly meterId: string,
   ) {}
 
-  get meterId(): string {
-    return this.of.meterId;
-  }
-
-  static async open(product: Product, customers: number): Promise<Session> {
+  static async open(product: Product): Promise<Session> {
     const api = new ApiClient(`${product.url}/v1`, product.target.apiKey);
     const { id } = await api.post<{ readonly id: string }>('/meters', {
       name: 'Load',
       event_name: 'api.request',
       aggregation: { type: 'COUNT' },
     });
-    const names = Array.from({ length: customers }, (_, index) => loadCustomer(index));
+    const names = Array.from({ length: LOAD_CUSTOMERS }, (_, index) => loadCustomer(index));
     await createCustomers(api, [...names, CANARY_CUSTOMER], () => undefined);
-    return new Session(product, api, { meterId: id, customers });
+    return new Session(product, api, id);
   }
 
   get target(): Target {
     return this.product.target;
   }
 
-  /** What a load of this session needs: its customers, and that it counts what was accepted. */
-  get counting(): Pick<Load, 'customers' | 'onAccepted'> {
-    return {
-      customers: this.of.customers,
-      onAccepted: (_, events) => (this.accepted += events),
-    };
-  }
+  /** For the load of this session: counts what was accepted. */
+  readonly onAccepted = (_: number, events: number): void => {
+    this.accepted += events;
+  };
 
   /** Everybody's usage of the meter. */
   async usage(range: object = ALL_TIME): Promise<number> {

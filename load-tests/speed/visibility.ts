@@ -1,6 +1,5 @@
 import type { PacedLoad } from './load/drive.js';
 import { RateNotOffered } from './load/open-loop.js';
-import { LOAD_CUSTOMERS } from './load/load-identity.js';
 import { inProduct } from './programs.js';
 import { atMost, grouped, type Finding, type Measurement, type Plot } from './section.js';
 import { Session } from './session.js';
@@ -24,7 +23,7 @@ async function watch(session: Session, rate: Rate, seconds: number): Promise<Wat
     connections,
     seconds,
     requestsPerSecond: eventsPerSecond / eventsPerRequest,
-    ...session.counting,
+    onAccepted: session.onAccepted,
   };
   const visibility = await watchVisibility(session, load).catch((error: unknown) => {
     if (error instanceof RateNotOffered) return error;
@@ -54,7 +53,7 @@ function plotOf({ eventsPerSecond, visibility }: Watched): readonly Plot[] {
 export const measureVisibility: Measurement = ({ seconds, log }, progress) =>
   inProduct(log, async (product) => {
     progress(0.02, 'customers');
-    const session = await Session.open(product, LOAD_CUSTOMERS);
+    const session = await Session.open(product);
     const watched: Watched[] = [];
     for (const [index, rate] of RATES.entries()) {
       progress(0.2 + 0.4 * index, `${grouped(rate.eventsPerSecond)} events a second`);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { calls, fixedItem, flat, invoiceOf, plainMeter, usageItem } from './plain-subscription.js';
-import type { CouponAssociation, OnetimeItem, TaxRate, Wallet } from './subscription.js';
-import { taxesThatApply } from './taxes.js';
+import type { CouponAssociation, TaxRate, Wallet } from './subscription.js';
 
 const usage = usageItem('usage', { createdAt: 1 });
 
@@ -39,25 +38,6 @@ function tax(percentage: string, change: Partial<TaxRate> = {}): TaxRate {
     ...change,
   } as TaxRate;
 }
-
-describe('which taxes apply (15)', () => {
-  const ids = (...taxes: TaxRate[]): string[] => taxesThatApply(taxes).map(({ id }) => id);
-
-  test('those of the invoice and of the most specific level that has any, each rate once', () => {
-    const ofCustomer = tax('5', { id: 'customer', rateId: 'customer', level: 'customer' });
-    const ofInvoice = tax('5', { id: 'invoice', rateId: 'invoice', level: 'invoice' });
-    expect(ids(ofCustomer, tax('20'), tax('20', { id: 'again' }), ofInvoice)).toEqual([
-      'tax',
-      'invoice',
-    ]);
-    expect(ids(ofCustomer, tax('20', { isActive: false }))).toEqual([]);
-  });
-
-  test('those of a tenant only with auto_apply', () => {
-    expect(ids(tax('20', { level: 'tenant' }))).toEqual([]);
-    expect(ids(tax('20', { level: 'tenant', isAutoApplied: true }))).toEqual(['tax']);
-  });
-});
 
 describe('lines and totals (13)', () => {
   test('coupons, taxes and prepaid credits come in their order', () => {
@@ -133,57 +113,18 @@ describe('lines and totals (13)', () => {
     expect(invoiceOf(prorated, opening).totals.total).toBe('54.84');
     expect(invoiceOf(prorated).totals.total).toBe('100.00');
   });
+});
 
-  test('a cycle invoice holds arrears of its period and advances of the next', () => {
-    const items = [fixedItem('ahead', { cadence: 'ADVANCE' }), fixedItem('behind'), usage];
-    const { lines } = invoiceOf({ items });
-    expect(lines.map(({ itemId, periodStart }) => [itemId, periodStart.slice(0, 10)])).toEqual([
-      ['ahead', '2026-02-01'],
-      ['behind', '2026-01-01'],
-      ['usage', '2026-01-01'],
-    ]);
-    const ended = invoiceOf({ items, end: Date.parse('2026-02-01T00:00Z') });
-    expect(ended.lines.map(({ itemId }) => itemId)).toEqual(['behind', 'usage']);
-  });
-
-  test('a line of a longer period is billed when its own period begins or ends', () => {
-    const quarter = { period: 'QUARTERLY', count: 1 } as const;
-    const items = [
-      fixedItem('ahead', { cadence: 'ADVANCE', length: quarter }),
-      fixedItem('behind', { length: quarter }),
-    ];
-    const idsOf = (rowIndex: number): readonly (string | null)[] =>
-      invoiceOf({ items }, { rowIndex }).lines.map(({ itemId }) => itemId);
-    expect([idsOf(0), idsOf(1), idsOf(2)]).toEqual([[], [], ['ahead', 'behind']]);
-  });
-
-  test('a part of a period that was added waits for the next invoice', () => {
-    const start = Date.parse('2026-01-16T00:00Z');
-    const items = [fixedItem('added', { cadence: 'ADVANCE', start })];
-    expect(invoiceOf({ items }).lines.map(({ amount }) => amount)).toEqual(['51.61', '100.00']);
-  });
-
-  test('a line that was charged already is left out', () => {
-    const onetime: OnetimeItem = {
-      id: 'once',
-      type: 'ONETIME',
-      createdAt: 0,
-      price: flat('7'),
-      start: Date.parse('2026-01-05T00:00Z'),
-      end: null,
-      quantity: '1',
-    };
-    const items = [onetime, usage];
-    const period = { start: Date.UTC(2026, 0, 31), end: Date.UTC(2026, 1) };
-    const lines = items.map(({ id }) => ({
-      itemId: id,
-      ...period,
-      inCommitment: '0',
-      utilized: '0',
-    }));
-    const earlier = [{ period, lines, appliedCouponIds: [] }];
-    expect(invoiceOf({ items }).lines.map(({ amount }) => amount)).toEqual(['7.00', '0.00']);
-    expect(invoiceOf({ items }, { earlier }).lines).toEqual([]);
+describe('longer lines (13.3)', () => {
+  test('a quarter in advance that begins late is on the invoice of the period before', () => {
+    const start = Date.parse('2026-02-01T00:00Z');
+    const late = { price: flat('300'), length: { period: 'QUARTERLY', count: 1 }, start } as const;
+    const items = [fixedItem('late', { ...late, cadence: 'ADVANCE' })];
+    const amountsAt = (rowIndex: number) =>
+      invoiceOf({ items }, { rowIndex }).lines.map(({ amount }) => amount);
+    expect(amountsAt(0)).toEqual(['196.67']);
+    expect(invoiceOf({ items }, { reference: 'period_start' }).lines).toEqual([]);
+    expect(amountsAt(2)).toEqual(['300.00']);
   });
 });
 
@@ -216,26 +157,5 @@ describe('coupons (14)', () => {
     );
     const { lines } = invoiceOf({ items, coupons: [coupon('ten', fixed('10'))] });
     expect(lines.map(({ invoiceDiscount }) => invoiceDiscount)).toEqual(expected);
-  });
-
-  test('a coupon ends with its dates and its applications', () => {
-    const end = Date.parse('2026-01-01T00:00Z');
-    expect(withCoupons([coupon('over', percent('10'), { end })]).coupons).toEqual([]);
-    const earlier = [{ period: { start: 0, end: 1 }, lines: [], appliedCouponIds: ['once'] }];
-    const once = coupon('once', percent('10'), { applicationsMax: 1 });
-    expect(withCoupons([once]).coupons).toHaveLength(1);
-    expect(invoiceOf({ items: [eighty], coupons: [once] }, { earlier }).coupons).toEqual([]);
-  });
-});
-
-describe('prepaid wallets (20.7)', () => {
-  test('the greatest balance pays first what it may, cut to the smallest unit', () => {
-    const items = [fixedItem('fixed', { price: flat('30') }), usage];
-    const wallets = [
-      wallet('10.019', { id: 'a', allowed: 'FIXED' }),
-      wallet('50', { id: 'b', allowed: 'USAGE', conversionRate: '0.5' }),
-    ];
-    const { lines } = invoiceOf({ items, events: calls(['2026-01-10T00:00Z', '100']), wallets });
-    expect(lines.map(({ prepaidCredits }) => prepaidCredits)).toEqual(['10.01', '25.00']);
   });
 });

@@ -5,7 +5,6 @@ import { priceInvoice, type PricedInvoice } from './invoice.js';
 import type {
   Commitment,
   FixedItem,
-  HistoryOperation,
   LineCommitment,
   Price,
   Subscription,
@@ -124,20 +123,3 @@ export function invoiceOf(
     { reference: 'period_end', rowIndex: 0, now: null, earlier: [], ...question },
   );
 }
-
-/** Operations of a history, with their instants as texts. */
-export const happened = {
-  renewal: (at: string): HistoryOperation => ({ type: 'renewal', at: Date.parse(at) }),
-  trialEnd: (at: string): HistoryOperation => ({ type: 'trial_end', at: Date.parse(at) }),
-  threshold: (at: string): HistoryOperation => ({ type: 'threshold', at: Date.parse(at) }),
-  pause: (from: string, at: string): HistoryOperation => ({
-    type: 'pause',
-    from: Date.parse(from),
-    at: Date.parse(at),
-  }),
-  cancel: (effective: string, at = effective): HistoryOperation => ({
-    type: 'cancel',
-    at: Date.parse(at),
-    effective: Date.parse(effective),
-  }),
-};

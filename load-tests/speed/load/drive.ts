@@ -18,10 +18,6 @@ export type Load = {
   readonly seconds: number;
   /** Whether some events are watched: of a customer of their own, each in its own minute. */
   readonly hasCanaries?: boolean;
-  /** How many different customers the events have; LOAD_CUSTOMERS when absent. */
-  readonly customers?: number;
-  /** Ends a saturated run once so many requests were sent, whatever its seconds say. */
-  readonly requests?: number;
   /** Told of every request that was answered 202, as the answer arrives: its ids and how many. */
   readonly onAccepted?: (firstId: number, events: number) => void;
 };
@@ -62,16 +58,13 @@ export async function saturate(target: Target, load: Load): Promise<Outcome> {
   const tally = new LoadTally();
   const startedAt = performance.now();
   const endsAt = startedAt + load.seconds * 1000;
-  const { requests = Number.POSITIVE_INFINITY } = load;
-  let sent = 0;
   await Promise.all(
     lines.map(
       ({ connection, request }) =>
         new Promise<void>((resolve) => {
           const next = (): void => {
             const sentAt = performance.now();
-            if (sentAt >= endsAt || sent >= requests) return resolve();
-            sent += 1;
+            if (sentAt >= endsAt) return resolve();
             const firstId = takeIds(load.eventsPerRequest);
             connection.send(request.withIds(firstId), (status) => {
               tally.add(status, sentAt);

@@ -34,9 +34,9 @@ export function loadCustomer(number: number): string {
   return `customer-${String(number).padStart(6, '0')}`;
 }
 
-/** The customer of an event, spread over so many without a pattern. */
-export function customerOfEvent(index: number, customers = LOAD_CUSTOMERS): number {
-  return mixed(index + 0x9e37) % customers;
+/** The customer of an event, spread over LOAD_CUSTOMERS without a pattern. */
+export function customerOfEvent(index: number): number {
+  return mixed(index + 0x9e37) % LOAD_CUSTOMERS;
 }
 
 /**

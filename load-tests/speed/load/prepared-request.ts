@@ -22,8 +22,6 @@ export type RequestShape = {
   readonly repeatEvery?: number;
   /** Whether some events are watched: of a customer of their own, each in its own minute. */
   readonly hasCanaries?: boolean;
-  /** How many different customers the events have; LOAD_CUSTOMERS when absent. */
-  readonly customers?: number;
 };
 
 /** The number of events with different properties, before the properties repeat. */
@@ -111,9 +109,7 @@ export class PreparedRequest {
     const id = this.#idOf(index);
     const isWatched = this.shape.hasCanaries === true && isCanary(id);
     const timestamp = isWatched ? minuteOfCanary(id) : timestampOfEvent(id);
-    const customer = isWatched
-      ? CANARY_CUSTOMER
-      : loadCustomer(customerOfEvent(id, this.shape.customers));
+    const customer = isWatched ? CANARY_CUSTOMER : loadCustomer(customerOfEvent(id));
     writeEventId(bytes, start + ID_AT, id);
     bytes.write(customer, start + CUSTOMER_AT, 'latin1');
     bytes.write(new Date(timestamp).toISOString(), start + TIMESTAMP_AT, 'latin1');

@@ -8,7 +8,12 @@ import { invoiceChain, type ChainLink } from './invoice-chain.js';
 
 const CASES = 60;
 const firstSeed = drawSeed();
-const seeds = Array.from({ length: CASES }, (_, index) => firstSeed + index);
+/** The invoices of each case, which both laws are asked of. */
+const chains = Array.from({ length: CASES }, (_, index) => {
+  const seed = firstSeed + index;
+  const { subscription } = randomCase(seed);
+  return { seed, subscription, links: invoiceChain(seed, { subscription }) };
+});
 
 /** The instant at which an invoice is made, as far as the question tells it. */
 function isOfThePast({ subscription, question, expected }: ChainLink): boolean {
@@ -21,7 +26,7 @@ function latest({ history }: Subscription): readonly number[] {
 }
 
 test(`an invoice knows no operation of its future, from seed ${firstSeed} on`, () => {
-  const links = seeds.flatMap((seed) => invoiceChain(seed, randomCase(seed)));
+  const links = chains.flatMap((chain) => chain.links);
   expect(links.filter((link) => !isOfThePast(link))).toEqual([]);
   expect(links.some(({ subscription }) => subscription.history.length > 2)).toBe(true);
 });
@@ -57,9 +62,7 @@ function lifeOf(subscription: Subscription, item: UsageItem): Range {
 }
 
 test(`usage is billed once for all of an item's life, from seed ${firstSeed} on`, () => {
-  for (const seed of seeds) {
-    const { subscription } = randomCase(seed);
-    const links = invoiceChain(seed, { subscription });
+  for (const { seed, subscription, links } of chains) {
     for (const item of subscription.items) {
       if (item.type !== 'USAGE' || item.length !== subscription.length) continue;
       const { start, end } = lifeOf(subscription, item);
