@@ -1,6 +1,5 @@
-import { addAt, sumOf, type Decimal } from '../../../contract/number/decimal.js';
+import { sumOf, type Decimal } from '../../../contract/number/decimal.js';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
-import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import {
   SUBSCRIPTIONS,
@@ -26,8 +25,9 @@ import { storeOpeningInvoice } from '../open/opening-invoice.js';
 import { changedSince } from '../open/made-subscription.js';
 import { storeSubscription } from '../open/store-subscription.js';
 import { settleOpening } from '../open/settle-opening.js';
-import { creditLines, creditsOf } from '../settle/credit-lines.js';
+import { creditLines, creditsOf, setOffOf } from '../settle/credit-lines.js';
 import { findUnused } from '../settle/find-unused.js';
+import type { GivenCredit, SetOff } from '../settle/store-credits.js';
 import type { BillingDependencies, ComputedTask } from '../../invoicing/drafts/compute-tasks.js';
 import { cutCommitments } from '../../invoicing/drafts/cut-commitments.js';
 import { storeDrafts, type StoredInvoice } from '../../invoicing/drafts/draft-invoices.js';
@@ -47,16 +47,14 @@ export type ChangedPlan = {
   /** Of the new subscription. */
   readonly lineItems: readonly LineItemRow[];
   readonly type: ChangeType;
-  /** What is unused of charges in advance, rounded line by line. */
-  readonly credit: Decimal;
+  /** What is unused of charges in advance, rounded line by line, and where it went. */
+  readonly credit: GivenCredit;
   /** What the opening invoice charges, before it takes the credit off. */
   readonly charge: Decimal;
   /** Of the old subscription, up to the change; null when it charges nothing. */
   readonly final: StoredInvoice | null;
   /** Of the new subscription; null when nothing is charged in advance. */
   readonly opening: StoredInvoice | null;
-  /** What of the credit went to a wallet; null when nothing did. */
-  readonly walletCredit: WalletTransactionRow | null;
 };
 
 /**
@@ -131,7 +129,7 @@ async function openNew(
     lineItems,
     reason: 'SUBSCRIPTION_UPDATE',
     made,
-    unused: change.isChargedAtOnce ? change.unused : [],
+    unused: change.isChargedAtOnce ? change.setOff : [],
   });
   if (isRefusal(opening)) return opening;
   const settled = await settleOpening(unit, after, { opening, reservation: null });
@@ -152,14 +150,14 @@ const UNPAID_IN_GROUP = new Refusal(
   'the first invoice of the new plan is not paid at once, and a subscription that waits for it is not renewed with its group; take it out of the group first',
 );
 
-/** Credit per line that an invoice has taken off what it charges. */
-function takenBy(invoice: StoredInvoice | null): ReadonlyMap<string, Decimal> {
-  const taken = new Map<string, Decimal>();
-  for (const line of invoice === null ? [] : invoice.parts.lines) {
-    const { kind, amount, subscription_line_item_id: id } = line;
-    if (kind === 'credit' && id !== null) addAt(taken, id, amount.negated());
-  }
-  return taken;
+/** What an invoice has taken off what it charges. */
+function takenBy(invoice: StoredInvoice | null): readonly SetOff[] {
+  const lines = invoice === null ? [] : invoice.parts.lines;
+  return lines.flatMap(({ id: creditLineId, kind, amount, ...line }) => {
+    const { subscription_line_item_id: lineItemId } = line;
+    if (kind !== 'credit' || lineItemId === null) return [];
+    return [{ creditLineId, lineItemId, amount: amount.negated() }];
+  });
 }
 
 async function tellChanged(unit: Unit, row: SubscriptionRow): Promise<void> {
@@ -223,6 +221,7 @@ async function carryOut(
   const { loaded, atMs, request } = change;
   const isProrated = request.prorationBehavior === 'create_prorations';
   const unused = isProrated ? await findUnused(unit, loaded, atMs) : [];
+  const setOff = await setOffOf(unit, unused, row.currency);
   // The last invoice may take of it off.
   const final = await storeLast(unit, { change, computed, held });
   if (isRefusal(final)) return final;
@@ -231,16 +230,15 @@ async function carryOut(
   const leftAllowances = change.isAtPeriodEnd
     ? new Map<string, Decimal>()
     : await findLeftAllowances(unit, computed);
-  const current = { ...change, unused, request: { ...request, leftAllowances } };
+  const current = { ...change, unused, setOff, request: { ...request, leftAllowances } };
   const before = await endOld(unit, current);
   if (isRefusal(before)) return before;
   const opened = await openNew(unit, current, children);
   if (isRefusal(opened)) return opened;
   const { after, opening, charge, lineItems } = opened;
   const taken = takenBy(current.isChargedAtOnce ? opening : final);
-  const left = creditsOf(unused, row.currency, taken);
-  const walletCredit = await creditLines(unit, row, left);
-  if (isRefusal(walletCredit)) return walletCredit;
+  const credit = await creditLines(unit, creditsOf(unused, row.currency), taken);
+  if (isRefusal(credit)) return credit;
   await tellChanged(unit, after);
   return {
     change: current,
@@ -249,10 +247,9 @@ async function carryOut(
     lineItems,
     final,
     opening,
-    walletCredit,
     charge,
     type: await changeTypeOfLines(unit, loaded, { atMs, lineItems }),
-    credit: sumOf(creditsOf(unused, row.currency).map(({ amount }) => amount)),
+    credit,
   };
 }
 
@@ -285,9 +282,9 @@ async function run(
     compute: async () => {
       const change = await readUnit(dependencies, occasion, (unit) => readChange(unit, request));
       if (isRefusal(change)) return change;
-      const { loaded, atMs, unused, isChargedAtOnce } = change;
+      const { loaded, atMs, setOff, isChargedAtOnce } = change;
       const isSetOffLater = isChargedAtOnce || change.group?.isChild === true;
-      const ending = { loaded, atMs, isContinued: true, unused: isSetOffLater ? [] : unused };
+      const ending = { loaded, atMs, isContinued: true, unused: isSetOffLater ? [] : setOff };
       if (!isBilledUntil(ending)) return { change, final: null };
       const final = await computeFinal(dependencies, occasion, ending);
       return isRefusal(final) ? final : { change, final };

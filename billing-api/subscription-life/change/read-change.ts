@@ -29,6 +29,7 @@ import { isChargedAtStart } from '../open/opening-invoice.js';
 import type { ContinuedCommitment, SubscriptionRequest } from '../open/subscription-request.js';
 import { findPhases } from '../../subscriptions/phases-store.js';
 import { pendingRefusal } from '../../subscriptions/schedules-store.js';
+import { setOffOf } from '../settle/credit-lines.js';
 import { findUnused, type UnusedItem } from '../settle/find-unused.js';
 import { readOverrides } from '../../subscriptions/lines/override-lines.js';
 import type { ChangeSubscriptionBody } from './change-dto.js';
@@ -46,6 +47,8 @@ export type PlanChange = {
   readonly isAtPeriodEnd: boolean;
   /** What is unused of charges in advance; nothing without prorations. */
   readonly unused: readonly UnusedItem[];
+  /** What of it an invoice may set off: the rest lowers invoices that are not paid. */
+  readonly setOff: readonly UnusedItem[];
   /** Whether the new subscription has an opening invoice, on which the credit is set off. */
   readonly isChargedAtOnce: boolean;
   /** The subscriptions with which it is billed together (docs/domain.md 25.8); null for none. */
@@ -314,6 +317,7 @@ export async function readChange(
   const request = { ...read.request, overrides };
   const isCharged = await isChargedAtOnce(unit, request, prices);
   const isProrated = request.prorationBehavior === 'create_prorations';
+  const unused = isProrated ? await findUnused(unit, loaded, unit.now) : [];
   return {
     group: read.group,
     request,
@@ -322,6 +326,7 @@ export async function readChange(
     isChargedAtOnce: isCharged,
     isAtPeriodEnd: body.change_at === 'end_of_period',
     plans: { current: mustGet(related.plans, row.plan_id, 'the plan'), target: plan },
-    unused: isProrated ? await findUnused(unit, loaded, unit.now) : [],
+    unused,
+    setOff: await setOffOf(unit, unused, row.currency),
   };
 }
