@@ -22,7 +22,7 @@ const LAWS = {
   'notes that give money back are among what was given back': sql.fragment`
     SELECT id FROM invoices WHERE refunded_amount < coalesce((
       SELECT sum(total_amount) FROM credit_notes WHERE invoice_id = invoices.id
-        AND credit_note_type = 'REFUND' AND credit_note_status = 'FINALIZED'), 0)`,
+        AND credit_note_type = 'REFUND' AND wallet_transaction_id IS NULL AND credit_note_status = 'FINALIZED'), 0)`,
   'no notes of an invoice are above what its lines and their taxes cost': sql.fragment`
     SELECT id FROM invoices WHERE subtotal - total_discount + total_tax < coalesce((
       SELECT sum(total_amount) FROM credit_notes
@@ -57,7 +57,7 @@ const LAWS = {
     SELECT invoice.id FROM invoices AS invoice
     WHERE amount_paid - refunded_amount + coalesce((
       SELECT sum(total_amount) FROM credit_notes WHERE invoice_id = invoice.id
-        AND credit_note_type = 'REFUND' AND credit_note_status = 'FINALIZED'), 0) <> coalesce((
+        AND credit_note_type = 'REFUND' AND wallet_transaction_id IS NULL AND credit_note_status = 'FINALIZED'), 0) <> coalesce((
       SELECT sum(amount - refunded_amount + coalesce((
         SELECT sum(debit.amount) FROM wallet_transactions AS debit WHERE debit.reference_id = payments.id
           AND debit.transaction_reason = 'MANUAL_BALANCE_DEBIT'), 0)) FROM payments

@@ -5,6 +5,7 @@ import { expectBalancedBooks } from './check-books.js';
 import { completeBackfills } from './finish-partition.js';
 import { generationOf } from './meter-generation.js';
 import type { Answer } from './money-test.js';
+import { payOpen } from './pay-open.js';
 import { setTestClock } from './set-test-clock.js';
 import { storeEvents } from './write-usage-minutes.js';
 
@@ -23,7 +24,7 @@ export type PeerCase = {
   /** The answer to POST /subscriptions/{id}/…, which must be a success. */
   readonly post: (subscription: Answer, path: string, body?: object) => Promise<Answer>;
   readonly read: (subscription: Answer) => Promise<Answer>;
-  /** Executes a change of plan, to whole months from now on unless the members say otherwise. */
+  /** Executes a change of plan, when all is paid, to whole months from now on unless the members say otherwise. */
   readonly change: (subscription: Answer, plan: Answer, members?: object) => Promise<Answer>;
   /** The invoices of a subscription, oldest first. */
   readonly find: (subscription: Answer) => Promise<readonly Answer[]>;
@@ -116,8 +117,9 @@ export const test = billedTest.extend<{ peer: PeerCase }>({
         }),
       post,
       read: async ({ id }) => (await api.call('GET', `/v1/subscriptions/${id}`)).body,
-      change: (subscription, plan, members = {}) =>
-        post(subscription, 'change/execute', {
+      change: async (subscription, plan, members = {}) => {
+        await payOpen(api);
+        return post(subscription, 'change/execute', {
           target_plan_id: plan.id,
           billing_cadence: 'RECURRING',
           billing_cycle: 'anniversary',
@@ -125,7 +127,8 @@ export const test = billedTest.extend<{ peer: PeerCase }>({
           billing_period_count: 1,
           proration_behavior: 'create_prorations',
           ...members,
-        }),
+        });
+      },
       find: (subscription) => findInvoices(api, subscription),
       invoices: async (subscription) => (await findInvoices(api, subscription)).map(textOf),
       credits: async () => {

@@ -60,6 +60,18 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
     },
   },
   '0086_absorbed_credits.sql': { addedColumns: { invoice_line_items: { absorbed: null } } },
+  '0103_credited_charges.sql': {
+    addedColumns: {
+      credit_notes: { wallet_transaction_id: null },
+      credit_note_lines: {
+        subscription_line_item_id: null,
+        net_amount: null,
+        tax_amount: null,
+        period_start: null,
+        period_end: null,
+      },
+    },
+  },
   '0096_price_maximum.sql': { addedColumns: { prices: { max_amount: null } } },
   '0058_bucket_pricing.sql': { addedColumns: { meters: { bucket_pricing: null } } },
   '0060_gateways.sql': { addedColumns: { connections: { endpoint_url: null } } },

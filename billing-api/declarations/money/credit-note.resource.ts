@@ -38,6 +38,9 @@ export const CREDIT_NOTE_REASONS = [
 ] as const;
 export type CreditNoteReason = (typeof CREDIT_NOTE_REASONS)[number];
 
+/** The reason of a note that the service writes for time that is not used (docs/domain.md 23.1). */
+export const UNUSED_TIME = 'UNUSED_TIME' as const;
+
 export const CREDIT_NOTES = defineResource({
   name: 'credit note',
   idPrefix: 'cn',
@@ -47,7 +50,7 @@ export const CREDIT_NOTES = defineResource({
     credit_note_status: oneOf(CREDIT_NOTE.states),
     credit_note_type: oneOf(['ADJUSTMENT', 'REFUND']),
     refund_status: nullable(oneOf(['INITIATED', 'SUCCEEDED', 'VOIDED'])),
-    reason: nullable(oneOf(CREDIT_NOTE_REASONS)),
+    reason: nullable(oneOf([...CREDIT_NOTE_REASONS, UNUSED_TIME])),
     memo: nullable(text),
     currency: text,
     total_amount: money('currency'),
@@ -55,6 +58,8 @@ export const CREDIT_NOTES = defineResource({
     invoice_id: text,
     subscription_id: nullable(text),
     idempotency_key: nullable(text),
+    /** The movement by which a wallet got what unused time had cost; null for other notes. */
+    wallet_transaction_id: nullable(text),
     finalized_at: nullable(instant),
     voided_at: nullable(instant),
     version: raisedByChange(integer),
@@ -80,6 +85,12 @@ export const CREDIT_NOTE_LINES = defineResource({
     position: integer,
     display_name: text,
     amount: money('currency'),
+    /** Of unused time: what it is of, and the amount without and of taxes; else null. */
+    subscription_line_item_id: nullable(text),
+    net_amount: nullable(money('currency')),
+    tax_amount: nullable(money('currency')),
+    period_start: nullable(instant),
+    period_end: nullable(instant),
     currency: text,
   },
   removal: null,
@@ -94,6 +105,15 @@ export interface CreditNoteLineDto {
   invoice_line_item_id: string;
   display_name: string;
   amount: DecimalText;
+  /** The amount without taxes, for a reason of UNUSED_TIME; else null. */
+  net_amount: DecimalText | null;
+  /** Its share of the taxes of the invoice, for a reason of UNUSED_TIME; else null. */
+  tax_amount: DecimalText | null;
+  /** The time that is given back, for a reason of UNUSED_TIME; else null. */
+  period_start: DateTime | null;
+  period_end: DateTime | null;
+  /** What was charged in advance and is not used, for a reason of UNUSED_TIME; else null. */
+  subscription_line_item_id: string | null;
   currency: Currency;
   metadata: MetadataDto;
   status: RecordStatusDto;
@@ -107,7 +127,8 @@ export interface CreditNoteDto extends RecordDto {
   credit_note_type: 'ADJUSTMENT' | 'REFUND';
   /** Null for an ADJUSTMENT. */
   refund_status: 'INITIATED' | 'SUCCEEDED' | 'VOIDED' | null;
-  reason: CreditNoteReason | null;
+  /** UNUSED_TIME for what the service gives back of charges in advance. */
+  reason: CreditNoteReason | 'UNUSED_TIME' | null;
   memo: string | null;
   currency: Currency;
   total_amount: DecimalText;
@@ -119,6 +140,8 @@ export interface CreditNoteDto extends RecordDto {
   subscription_id: string | null;
   subscription?: SubscriptionDto | null;
   idempotency_key: string | null;
+  /** The movement by which a wallet got a REFUND for UNUSED_TIME; else null. */
+  wallet_transaction_id: string | null;
   finalized_at: DateTime | null;
   voided_at: DateTime | null;
   /** @isInt */
@@ -141,6 +164,11 @@ function lineToDto(row: CreditNoteLineRow): CreditNoteLineDto {
     invoice_line_item_id,
     display_name,
     amount,
+    net_amount,
+    tax_amount,
+    period_start,
+    period_end,
+    subscription_line_item_id,
     currency,
     metadata,
     status,
@@ -151,6 +179,11 @@ function lineToDto(row: CreditNoteLineRow): CreditNoteLineDto {
     invoice_line_item_id,
     display_name,
     amount,
+    net_amount,
+    tax_amount,
+    period_start,
+    period_end,
+    subscription_line_item_id,
     currency,
     metadata,
     status,

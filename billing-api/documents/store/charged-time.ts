@@ -1,35 +1,36 @@
 import { sql, type FragmentSqlToken } from 'slonik';
 import { z } from 'zod';
-import { decimalOf, maxOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
+import { decimalOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import { formatInstant, type InstantMs, type Interval } from '../../../contract/instant.js';
 import { instantColumn, numericColumn } from '../../../sql/columns.js';
 import { INVOICE_LINES } from '../../declarations/invoices/invoice-line.resource.js';
+import { UNUSED_TIME } from '../../declarations/money/credit-note.resource.js';
 import { CREDIT_NOTE, INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { notedWithoutTaxes } from '../../domain/settlement/unused-charge.js';
 import { rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit } from '../../records/unit.js';
+import { creditsOf, TAX_SET_OFF } from './credited-lines.js';
 
 const amount = numericColumn.transform(decimalOf);
 
 const chargedRow = z.object({
-  /** Of a charge: its line, and the invoice of that line; null for a credit. */
-  line_id: z.string().nullable(),
+  /** The line of an invoice that charges the time, or that a credit gives back. */
+  line_id: z.string(),
+  /** The invoice of a charge; null for a credit. */
   invoice_id: z.string().nullable(),
-  /** The movement of a wallet that gave it back, or the line of an invoice; null for a charge. */
-  credit_id: z.string().nullable(),
   line_item_id: z.string(),
-  /** The first one of the line items that continue each other. */
-  root_id: z.string(),
   period_start: instantColumn,
   period_end: instantColumn,
   /** What was charged, after discounts; or what was given back. */
   amount,
   /** What was charged without discounts; null where none of them is fixed. */
   gross: amount.nullable(),
+  display_name: z.string(),
   trace: INVOICE_LINES.columns.trace.schema.nullable(),
   currency: z.string().nullable(),
-  /** What credit notes that are not voided take of it, with taxes. */
+  /** What notes that somebody wrote and that are not voided take of it, with taxes. */
   noted: amount,
+  /** Of its invoice, before negative lines. */
   tax: amount,
   /** What all lines of its invoice cost together, after discounts. */
   taxed: amount,
@@ -40,78 +41,63 @@ const chargedRow = z.object({
 /** A charge in advance, or a credit of one. */
 export type ChargedRow = z.output<typeof chargedRow>;
 
-/** What credit notes that are not voided have given back of the row `line`, with taxes. */
+/**
+ * What notes that somebody wrote, and that are not voided, have given back of the row `line`, with
+ * taxes.
+ */
 export const NOTED = sql.fragment`
   (SELECT coalesce(sum(noted.amount), 0) FROM credit_note_lines AS noted
     JOIN credit_notes AS note ON note.id = noted.credit_note_id AND ${rowIsOfEnvironment('note')}
-    WHERE noted.invoice_line_item_id = line.id AND ${rowIsIn(['note', 'credit_note_status'], CREDIT_NOTE, 'counted')}
-      AND ${rowIsOfEnvironment('noted')})`;
+    WHERE noted.invoice_line_item_id = line.id AND note.reason IS DISTINCT FROM ${UNUSED_TIME}
+      AND ${rowIsIn(['note', 'credit_note_status'], CREDIT_NOTE, 'counted')} AND ${rowIsOfEnvironment('noted')})`;
 
 /**
- * What line items were charged, and what was given back of that for unused time: on whatever
- * invoices and wallets, in the order of time. A draft counts only when it was edited by hand: any
- * other is computed again, and then bills what is due. What voided invoices have absorbed of a
- * credit is none any more.
- * @param lineage common table expressions, for WITH RECURSIVE: `lineage (id, root_id)`.
- * @param afterMs beyond which it must reach; all of it where that is absent.
+ * What line items were charged, and what was given back of that for unused time, in the order of
+ * time. A draft counts only when it was edited by hand: any other is computed again, and then bills
+ * what is due. What was given back of a voided invoice counts no more than its charges.
+ * @param afterMs beyond which it must reach.
  */
 export function findCharged(
   { tx }: StatementUnit,
-  lineage: FragmentSqlToken,
-  afterMs: InstantMs | null,
+  lineItemIds: readonly string[],
+  afterMs: InstantMs,
 ): Promise<readonly ChargedRow[]> {
   const reaches = (of: FragmentSqlToken): FragmentSqlToken =>
-    afterMs === null
-      ? sql.fragment`true`
-      : sql.fragment`${of}.period_end > ${formatInstant(afterMs)}::timestamptz`;
-  const ofLine = reaches(sql.fragment`line`);
+    sql.fragment`${of}.period_end > ${formatInstant(afterMs)}::timestamptz`;
   return tx.any(sql.type(chargedRow)`
-    WITH RECURSIVE ${lineage}
-    SELECT line.id AS line_id, line.invoice_id, NULL AS credit_id, lineage.id AS line_item_id,
-      lineage.root_id, line.period_start, line.period_end,
+    WITH charged AS MATERIALIZED (
+      SELECT line.* FROM invoice_line_items AS line
+      JOIN invoices AS invoice ON invoice.id = line.invoice_id AND ${rowIsOfEnvironment('invoice')}
+      WHERE line.subscription_line_item_id = ANY (${sql.array([...lineItemIds], 'text')})
+        AND line.kind = 'charge' AND line.price_type = 'FIXED' AND ${rowIsOfEnvironment('line')}
+        AND (${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')}
+          OR (${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'draft')} AND invoice.is_manually_edited))
+    )
+    SELECT line.id AS line_id, line.invoice_id, line.subscription_line_item_id AS line_item_id,
+      line.period_start, line.period_end,
       line.amount - line.line_item_discount - line.invoice_level_discount AS amount,
       (SELECT line.amount WHERE EXISTS (SELECT FROM coupon_applications AS coupon
         WHERE coupon.invoice_id = invoice.id AND coupon.discount_type = 'fixed'
           AND ${rowIsOfEnvironment('coupon')})) AS gross,
-      line.trace, invoice.currency, ${NOTED} AS noted, invoice.total_tax AS tax,
+      line.display_name, line.trace, invoice.currency, ${NOTED} AS noted,
+      invoice.total_tax + ${TAX_SET_OFF} AS tax,
       (SELECT sum(greatest(0, each.amount - each.line_item_discount - each.invoice_level_discount))
         FROM invoice_line_items AS each
         WHERE each.invoice_id = line.invoice_id AND ${rowIsOfEnvironment('each')}) AS taxed,
       greatest(0, invoice.refunded_amount - invoice.overpaid_amount) AS refunded
-    FROM lineage JOIN invoice_line_items AS line ON line.subscription_line_item_id = lineage.id
-      AND line.kind = 'charge' AND line.price_type = 'FIXED' AND ${ofLine}
-      AND ${rowIsOfEnvironment('line')}
-    JOIN invoices AS invoice ON invoice.id = line.invoice_id AND ${rowIsOfEnvironment('invoice')}
-    WHERE ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')}
-      OR (${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'draft')} AND invoice.is_manually_edited)
+    FROM charged AS line JOIN invoices AS invoice ON invoice.id = line.invoice_id
+    WHERE ${reaches(sql.fragment`line`)} AND ${rowIsOfEnvironment('invoice')}
     UNION ALL
-    SELECT NULL, NULL, credit.wallet_transaction_id, lineage.id, lineage.root_id,
-      credit.period_start, credit.period_end, credit.amount - credit.absorbed,
-      NULL, NULL, NULL, 0, 0, 0, 0
-    FROM lineage JOIN line_credits AS credit ON credit.subscription_line_item_id = lineage.id
-      AND credit.absorbed < credit.amount AND ${reaches(sql.fragment`credit`)}
-      AND ${rowIsOfEnvironment('credit')}
-    UNION ALL
-    SELECT NULL, NULL, line.id, lineage.id, lineage.root_id, line.period_start, line.period_end,
-      -line.amount - coalesce(line.absorbed, 0), NULL, NULL, NULL, 0, 0, 0, 0
-    FROM lineage JOIN invoice_line_items AS line ON line.subscription_line_item_id = lineage.id
-      AND line.kind = 'credit' AND coalesce(line.absorbed, 0) < -line.amount AND ${ofLine}
-      AND ${rowIsOfEnvironment('line')}
-    JOIN invoices AS invoice ON invoice.id = line.invoice_id AND ${rowIsOfEnvironment('invoice')}
-    -- What a voided invoice had set off went to a wallet.
-    WHERE ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'counted')}
-      OR (${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'voided')} AND invoice.finalized_at IS NOT NULL)
-    ORDER BY root_id, period_start, line_id, credit_id, line_item_id`);
+    SELECT credit.line_id, NULL, credit.line_item_id, credit.period_start, credit.period_end, credit.net,
+      NULL, '', NULL, NULL, 0, 0, 0, 0
+    FROM (${creditsOf(sql.fragment`SELECT charged.id FROM charged`)}) AS credit
+    WHERE ${reaches(sql.fragment`credit`)}
+    ORDER BY period_start, line_id, line_item_id`);
 }
 
 /** What notes have given back of a charge, without taxes. */
 export function notedOf({ noted, ...row }: ChargedRow): Decimal {
   return row.currency === null ? ZERO : notedWithoutTaxes(noted, row, row.currency);
-}
-
-/** What refunds, which name no line, have left of an invoice, without taxes. */
-export function leftOfInvoice({ refunded, ...row }: ChargedRow, currency: string): Decimal {
-  return maxOf(ZERO, row.taxed.minus(notedWithoutTaxes(refunded, row, currency)));
 }
 
 /**

@@ -1,17 +1,17 @@
-import { sql } from 'slonik';
-import { z } from 'zod';
-import { decimalOf, sumOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
-import { numericColumn } from '../../../sql/columns.js';
+import { ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
 import { postingsOfTakenBack, postingsOfVoid } from '../../domain/ledger/postings.js';
 import { postGroups } from '../../money/ledger/post-groups.js';
-import { isOfEnvironment } from '../../records/conditions.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { isBeingCharged } from '../../money/payments/begin-charge.js';
 import { withdrawPages } from '../../money/payments/payment-pages.js';
-import { absorbCredits, findCreditShares } from '../../documents/store/credited-lines.js';
+import {
+  findLineCredits,
+  findSetOff,
+  givenElsewhere,
+} from '../../documents/store/credited-lines.js';
 import { returnPaid, takeBack } from './return-credits.js';
 import { failPurchase, findPurchases } from '../../money/payments/complete-purchase.js';
 import { isIn } from '../../domain/lifecycle/lifecycle.js';
@@ -20,21 +20,9 @@ import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 /** Whether money went back to the customer when an invoice was voided. */
 export type Undone = { readonly isReturned: boolean };
 
-const sumRow = z.object({ amount: numericColumn.transform(decimalOf) });
-
-/** What of earlier charges an invoice has taken off, which its customer has paid. */
-async function findSetOff({ tx }: Unit, invoiceId: string): Promise<Decimal> {
-  const { amount } = await tx.one(sql.type(sumRow)`
-    SELECT coalesce(-sum(amount), 0) AS amount FROM invoice_line_items
-    WHERE invoice_id = ${invoiceId} AND kind = 'credit' AND ${isOfEnvironment}`);
-  return amount;
-}
-
-/** What credits for unused time have given back of an invoice, which is now taken off again. */
-async function takeCreditsOff(unit: Unit, row: InvoiceRow): Promise<Decimal> {
-  const shares = await findCreditShares(unit, row);
-  await absorbCredits(unit, shares);
-  return sumOf(shares.map(({ amount }) => amount));
+/** What credits for unused time have given back of an invoice to wallets and on other invoices. */
+async function findGivenElsewhere(unit: Unit, { id }: InvoiceRow): Promise<Decimal> {
+  return givenElsewhere(await findLineCredits(unit, [id]));
 }
 
 const groupOf = ({ id, customer_id: customerId, currency }: InvoiceRow) => ({
@@ -45,9 +33,12 @@ const groupOf = ({ id, customer_id: customerId, currency }: InvoiceRow) => ({
   entityId: id,
 });
 
-/** A draft has posted nothing; one that was edited by hand may have been given back in part. */
+/**
+ * A draft has posted nothing. Of one that was edited by hand an earlier release may have given
+ * unused time to a wallet.
+ */
 async function undoDraft(unit: Unit, row: InvoiceRow): Promise<Undone | Refusal> {
-  const credited = row.is_manually_edited ? await takeCreditsOff(unit, row) : ZERO;
+  const credited = row.is_manually_edited ? await findGivenElsewhere(unit, row) : ZERO;
   const taken = await takeBack(unit, row, credited);
   if (isRefusal(taken)) return taken;
   await postGroups(
@@ -89,7 +80,7 @@ export async function undoMoney(unit: Unit, row: InvoiceRow): Promise<Undone | R
   const failed = await failPurchase(unit, row.id);
   if (isRefusal(failed)) return failed;
   const setOff = await findSetOff(unit, row.id);
-  const refunded = row.refunded_amount.plus(await takeCreditsOff(unit, row));
+  const refunded = row.refunded_amount.plus(await findGivenElsewhere(unit, row));
   const returned = await returnPaid(unit, row, { setOff, givenBack: refunded });
   if (isRefusal(returned)) return returned;
   const postings = postingsOfVoid({

@@ -11,7 +11,6 @@ import {
   type CreateCreditNoteBody,
   type CreditNote,
   type CreditNoteRow,
-  type NewCreditNote,
 } from '../../declarations/money/credit-note.resource.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { createRecord, insertParts } from '../../records/create-record.js';
@@ -19,20 +18,18 @@ import { lockRecord, readRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { ChangeTarget } from '../../records/change-record.js';
 import type { Occasion } from '../../records/occasion.js';
-import type { MetadataDto } from '../../records/record-dto.js';
 import { announce } from '../../records/recorded-change.js';
 import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import { repeatedRecord } from '../../records/repeated-key.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import type { DocumentLine } from '../../documents/invoice-document.js';
 import { lockFinalized } from '../payments/settle-invoice.js';
-import { findCreditedLines } from '../../documents/store/credited-lines.js';
+import { findLineCredits, findTaxSetOff } from '../../documents/store/credited-lines.js';
 import { findDocumentParts } from '../../documents/store/read-documents.js';
 import { findNotedAmounts, limitRefusal, noteTypeOf } from './note-limits.js';
+import { newNote } from './new-note.js';
 import { withLines } from './read-notes.js';
 import { finalizeNote, voidNote, type HeldNote } from './settle-note.js';
-
-const NUMBER_LENGTH = 9;
 
 function readLines(body: CreateCreditNoteBody, { currency }: InvoiceRow) {
   const reader = new MemberReader();
@@ -100,6 +97,15 @@ async function answerRepeated(
   return repeatedRecord(known, { what: 'credit note', isSame });
 }
 
+/** What only a line for unused time has. */
+const NOT_UNUSED = {
+  subscription_line_item_id: null,
+  net_amount: null,
+  tax_amount: null,
+  period_start: null,
+  period_end: null,
+} as const;
+
 async function storeLines(
   unit: Unit,
   note: CreditNoteRow,
@@ -112,6 +118,7 @@ async function storeLines(
       id: unit.newId(CREDIT_NOTE_LINES.idPrefix),
       credit_note_id: note.id,
       invoice_line_item_id: invoiceLineId,
+      ...NOT_UNUSED,
       position,
       amount,
       metadata,
@@ -122,41 +129,15 @@ async function storeLines(
   );
 }
 
-type NoteTerms = {
-  readonly body: CreateCreditNoteBody;
-  readonly type: CreditNoteRow['credit_note_type'];
-  readonly total: Decimal;
-  readonly metadata: MetadataDto;
-};
-
-/** A draft of a note on an invoice. */
-function newNote(
-  { newId }: Unit,
-  { id: invoice_id, currency, customer_id, subscription_id }: InvoiceRow,
-  { body, type, total, metadata }: NoteTerms,
-): NewCreditNote & { readonly id: string } {
-  const id = newId(CREDIT_NOTES.idPrefix);
-  const { reason = null, memo = null, idempotency_key = null } = body;
-  const { credit_note_number = `CN-${id.slice(-NUMBER_LENGTH)}` } = body;
-  return {
-    id,
-    credit_note_number,
-    credit_note_status: 'DRAFT',
-    credit_note_type: type,
-    refund_status: type === 'REFUND' ? 'INITIATED' : null,
-    reason,
-    memo,
-    idempotency_key,
-    currency,
-    total_amount: total,
-    customer_id,
-    invoice_id,
-    subscription_id,
-    metadata,
-    finalized_at: null,
-    voided_at: null,
-    version: 1,
-  };
+/** The taxes of an invoice before what its negative lines take off. */
+async function taxBefore(
+  unit: Unit,
+  { id, total_tax: tax }: InvoiceRow,
+  lines: readonly DocumentLine[],
+): Promise<Decimal> {
+  return lines.some(({ kind }) => kind === 'credit')
+    ? tax.plus(await findTaxSetOff(unit, id))
+    : tax;
 }
 
 async function storeNote(
@@ -177,14 +158,17 @@ async function storeNote(
     noted,
     total,
     lines: joined(request.lines),
-    credited: await findCreditedLines(unit, invoice),
+    credits: await findLineCredits(unit, [invoice.id]),
+    tax: await taxBefore(unit, invoice, invoiceLines),
   });
   if (refusal !== null) return refusal;
-  const row = await createRecord(
-    unit,
-    CREDIT_NOTES,
-    newNote(unit, invoice, { body, type, total, metadata: request.metadata }),
-  );
+  const id = unit.newId(CREDIT_NOTES.idPrefix);
+  const { reason = null, memo = null, idempotency_key = null } = body;
+  const draft = newNote(invoice, { id, type, total });
+  const { credit_note_number = draft.credit_note_number } = body;
+  const { metadata } = request;
+  const said = { credit_note_number, reason, memo, idempotency_key, metadata };
+  const row = await createRecord(unit, CREDIT_NOTES, { ...draft, ...said });
   if (isRefusal(row)) return row;
   const names = new Map(invoiceLines.map((line) => [assertPresent(line.id, 'an id'), line]));
   await storeLines(unit, row, { ...request, names });
@@ -255,8 +239,9 @@ async function stillWithin(unit: Unit, { note, invoice }: HeldNote): Promise<Ref
     note.lines.map(({ invoice_line_item_id: id, amount }) => ({ invoiceLineId: id, amount })),
   );
   const { credit_note_type: own, total_amount: total } = note.row;
-  const credited = await findCreditedLines(unit, invoice);
-  return limitRefusal(invoice, { type: own, lines, invoiceLines, noted, total, credited });
+  const credits = await findLineCredits(unit, [invoice.id]);
+  const tax = await taxBefore(unit, invoice, invoiceLines);
+  return limitRefusal(invoice, { type: own, lines, invoiceLines, noted, total, credits, tax });
 }
 
 /** POST /creditnotes/{id}/void. */

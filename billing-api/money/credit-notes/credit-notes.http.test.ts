@@ -3,6 +3,7 @@ import type { Bill } from '../../testing/billed-test.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { expectRefused, makeInvoice, test, type Answer } from '../../testing/money-test.js';
 import { subscribeMonthly } from '../../testing/subscribe-monthly.js';
+import { payOpen } from '../../testing/pay-open.js';
 
 const noteOn = (invoice: Answer, amount: string, differing: object = {}) => ({
   invoice_id: invoice.id,
@@ -443,20 +444,26 @@ describe('credit notes and credits for unused time', () => {
   }) => {
     const subscribe = await january(api, bill);
     const all = [];
-    for (const paid of ['100', '30', '0', '0.00']) all.push(await subscribe(`of ${paid}`, paid));
+    for (const paid of ['100', '30', '0']) all.push(await subscribe(`of ${paid}`, paid));
+    const bounced = await subscribe('bounced', '100');
     await bill('2026-01-16T00:00:00Z');
-    for (const { cancel } of all) await cancel();
-    const [wallet] = (await all.at(-1)?.wallets()) ?? [];
+    for (const { cancel } of [...all, bounced]) await cancel();
+    // It used 40 of 51.61, and the payment did not hold.
+    const [wallet] = await bounced.wallets();
     await api.make(`/v1/wallets/${wallet.id}/debit`, { credits: '40', idempotency_key: 'used' });
+    const { body } = await api.call('GET', `/v1/payments?destination_id=${bounced.invoice.id}`);
+    const failed = { body: { payment_status: 'VOIDED' } };
+    expect((await api.call('PUT', `/v1/payments/${body.items[0].id}`, failed)).status).toBe(200);
     const voided = [];
-    for (const { undo, held } of all) {
-      voided.push([(await undo()).payment_status, await held()]);
+    for (const { undo, wallets } of [...all, bounced]) {
+      const { payment_status: status, adjustment_amount: lowered } = await undo();
+      voided.push([status, lowered, ...(await wallets()).map((one: Answer) => one.balance)]);
     }
     expect(voided).toEqual([
-      ['REFUNDED', '100'],
-      ['VOIDED', '30'],
-      ['VOIDED', '0'],
-      ['VOIDED', '-40'],
+      ['REFUNDED', '0.00', '100'],
+      ['REFUNDED', '51.61', '30'],
+      ['VOIDED', '51.61'],
+      ['VOIDED', '0.00', '-40'],
     ]);
   });
 
@@ -464,6 +471,7 @@ describe('credit notes and credits for unused time', () => {
     const subscribe = await january(api, bill);
     const { cancel, held, undo } = await subscribe('acme', '100');
     await bill('2026-02-15T00:00:00Z');
+    await payOpen(api);
     await cancel();
     const before = Number(await held());
     expect((await undo()).payment_status).toBe('REFUNDED');

@@ -13,14 +13,19 @@ import {
 } from '../../../contract/number/decimal.js';
 import { numericColumn } from '../../../sql/columns.js';
 import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
-import type { CreditNoteRow } from '../../declarations/money/credit-note.resource.js';
+import { UNUSED_TIME, type CreditNoteRow } from '../../declarations/money/credit-note.resource.js';
 import { refundableOf } from '../../domain/payment/refundable.js';
-import { creditableOf, type CreditedLine } from '../../domain/payment/creditable.js';
+import { creditableOf, type CreditedLine } from '../../domain/settlement/creditable.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { rowIsOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { invalid, Refusal } from '../../records/refusal.js';
 import type { StatementUnit } from '../../records/unit.js';
 import type { DocumentLine } from '../../documents/invoice-document.js';
+import {
+  givenElsewhere,
+  sumsByLine,
+  type LineCredit,
+} from '../../documents/store/credited-lines.js';
 import { isOpenAfterRefund, paidSumsOf } from '../payments/settle-invoice.js';
 
 export type NoteType = CreditNoteRow['credit_note_type'];
@@ -44,7 +49,7 @@ export type NotedAmounts = {
   /** Of drafts of each type, which have changed nothing yet. */
   readonly openRefunds: Decimal;
   readonly openAdjustments: Decimal;
-  /** Of finalized ones that gave money back. */
+  /** Of finalized ones that somebody wrote, and that gave money back. */
   readonly refunds: Decimal;
 };
 
@@ -52,6 +57,7 @@ const notedRow = z.object({
   invoice_line_item_id: z.string(),
   credit_note_type: z.enum(['ADJUSTMENT', 'REFUND']),
   is_open: z.boolean(),
+  is_unused: z.boolean(),
   amount: numericColumn.transform(decimalOf),
 });
 
@@ -66,18 +72,19 @@ export async function findNotedAmounts(
 ): Promise<NotedAmounts> {
   const rows = await tx.any(sql.type(notedRow)`
     SELECT line.invoice_line_item_id, note.credit_note_type,
-      ${rowIsIn(['note', 'credit_note_status'], CREDIT_NOTE, 'draft')} AS is_open, sum(line.amount) AS amount
+      ${rowIsIn(['note', 'credit_note_status'], CREDIT_NOTE, 'draft')} AS is_open, note.reason IS NOT DISTINCT FROM ${UNUSED_TIME} AS is_unused,
+      sum(line.amount) AS amount
     FROM credit_notes AS note
     JOIN credit_note_lines AS line ON line.credit_note_id = note.id AND ${rowIsOfEnvironment('line')}
     WHERE note.invoice_id = ${invoiceId} AND note.credit_note_status = ANY (${sql.array([...states], 'text')})
       AND ${rowIsOfEnvironment('note')}
-    GROUP BY line.invoice_line_item_id, note.credit_note_type, is_open`);
+    GROUP BY line.invoice_line_item_id, note.credit_note_type, is_open, is_unused`);
   const ofLine = new Map<string, Decimal>();
   for (const { invoice_line_item_id: id, amount } of rows) addAt(ofLine, id, amount);
   const sumOfNotes = (type: NoteType, isOpen: boolean): Decimal =>
     sumOf(
       rows
-        .filter((row) => row.is_open === isOpen && row.credit_note_type === type)
+        .filter((row) => row.is_open === isOpen && row.credit_note_type === type && !row.is_unused)
         .map(({ amount }) => amount),
     );
   return {
@@ -97,8 +104,10 @@ type LimitedNote = {
   readonly lines: readonly NotedLine[];
   readonly invoiceLines: readonly DocumentLine[];
   readonly noted: NotedAmounts;
-  /** What proration credits have given back, by line; lines without one are left out. */
-  readonly credited: ReadonlyMap<string, Decimal>;
+  /** What was given back of the lines for unused time. */
+  readonly credits: readonly LineCredit[];
+  /** Of the invoice, before negative lines. */
+  readonly tax: Decimal;
   /** Of its lines; `lines` adds up those on one line of the invoice. */
   readonly total: Decimal;
 };
@@ -118,12 +127,18 @@ function creditedLines(
   );
 }
 
+/** What of the lines was given back for unused time without a note; the others name their lines. */
+function withoutNotes(credits: readonly LineCredit[]): ReadonlyMap<string, Decimal> {
+  const others = credits.filter(({ note_id: id }) => id === null);
+  return sumsByLine(others, ({ net, tax }) => net.plus(tax));
+}
+
 /** The refusal of lines that would give back more than the lines of the invoice cost; else null. */
 function lineRefusal(
-  { currency, total_tax: tax }: InvoiceRow,
-  lines: readonly NotedLine[],
-  { invoiceLines, noted, credited }: Pick<LimitedNote, 'invoiceLines' | 'noted' | 'credited'>,
+  { currency }: InvoiceRow,
+  { lines, invoiceLines, noted, tax, credits: all }: LimitedNote,
 ): Refusal | null {
+  const credited = withoutNotes(all);
   const before = new Map(noted.ofLine);
   for (const [id, amount] of credited) addAt(before, id, amount);
   const after = new Map(before);
@@ -138,11 +153,13 @@ function lineRefusal(
     if (line === undefined) {
       return invalid({ [`${member}.invoice_line_item_id`]: 'is not a line of the invoice' });
     }
-    const all = [...linesAfter].map(([other, one]) => (other === id ? line : one));
-    const { most, cost } = creditableOf({ tax, currency }, all, line);
+    const each = [...linesAfter].map(([other, one]) => (other === id ? line : one));
+    const { most, cost } = creditableOf({ tax, currency }, each, line);
     if (amount.greaterThan(most)) {
       // Absent means zero: no note names the line, and nothing was credited for unused time.
-      const [notes, unused] = [noted.ofLine.get(id) ?? ZERO, credited.get(id) ?? ZERO];
+      const sumOfLine = (sums: ReadonlyMap<string, Decimal>): Decimal => sums.get(id) ?? ZERO;
+      const unused = sumOfLine(sumsByLine(all, ({ net, tax: own }) => net.plus(own)));
+      const notes = sumOfLine(noted.ofLine).plus(sumOfLine(credited)).minus(unused);
       const credits = unused.isZero() ? '' : `, and credits for unused time ${plain(unused)}`;
       const used = `the line costs ${plain(cost)} with discounts and taxes, and other notes have ${plain(notes)} of it${credits}`;
       return invalid({ [`${member}.amount`]: `must be at most ${plain(most)}: ${used}` });
@@ -156,8 +173,8 @@ function lineRefusal(
  * its payments, which name no line, have given back; null where nothing was refunded so.
  */
 function leftByRefunds(
-  { total_tax: tax, refunded_amount: back, overpaid_amount: over }: InvoiceRow,
-  { invoiceLines, noted, credited }: LimitedNote,
+  { refunded_amount: back, overpaid_amount: over }: InvoiceRow,
+  { invoiceLines, noted, credits, tax }: LimitedNote,
 ): Decimal | null {
   // What was paid too much is of no line.
   const refunded = back.minus(noted.refunds).minus(over);
@@ -169,34 +186,34 @@ function leftByRefunds(
     ZERO,
     cost
       .minus(taken)
-      .minus(sumOf([...credited.values()]))
+      .minus(sumOf([...withoutNotes(credits).values()]))
       .minus(refunded),
   );
 }
 
 /** The refusal of a note that is more than its invoice has left for one; null when it is not. */
 function totalRefusal(row: InvoiceRow, note: LimitedNote): Refusal | null {
-  const { type, total, noted, credited } = note;
+  const { type, total, noted, credits } = note;
+  const unused = givenElsewhere(credits);
   const isRefund = type === 'REFUND';
-  const { ofInvoice } = refundableOf(paidSumsOf(row, credited));
+  const { ofInvoice } = refundableOf(paidSumsOf(row, unused));
   const ofPayments = isRefund
     ? ofInvoice.minus(noted.openRefunds)
     : row.total.minus(row.adjustment_amount).minus(row.amount_paid).minus(noted.openAdjustments);
   const left = leftByRefunds(row, note);
   const limit = left === null ? ofPayments : minOf(ofPayments, left);
   if (total.lessThanOrEqualTo(limit)) return null;
-  const unused = sumOf([...credited.values()]);
-  const credits = unused.isZero() ? '' : `, and credits for unused time have ${plain(unused)}`;
+  const ofTime = unused.isZero() ? '' : `, and credits for unused time have ${plain(unused)}`;
   const used = isRefund
     ? `${plain(row.amount_paid)} was paid, ${plain(row.refunded_amount)} was given back, and drafts have ${plain(noted.openRefunds)}`
     : `the invoice is ${plain(row.total)}, of which ${plain(row.amount_paid)} was paid, ${plain(row.adjustment_amount)} adjusted, and drafts have ${plain(noted.openAdjustments)}`;
   return new Refusal(
     'invalid_operation',
-    `the note is ${plain(total)}, and at most ${plain(limit)} can be credited: ${used}${credits}`,
+    `the note is ${plain(total)}, and at most ${plain(limit)} can be credited: ${used}${ofTime}`,
   );
 }
 
 /** Why a note goes beyond what can be credited (docs/domain.md 19.2); null when it does not. */
 export function limitRefusal(row: InvoiceRow, note: LimitedNote): Refusal | null {
-  return lineRefusal(row, note.lines, note) ?? totalRefusal(row, note);
+  return lineRefusal(row, note) ?? totalRefusal(row, note);
 }

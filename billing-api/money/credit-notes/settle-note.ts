@@ -41,7 +41,11 @@ type NotedInvoice = {
 };
 
 /** Lowers what is to be paid of a locked invoice, or raises it again by an amount below 0. */
-async function adjust(unit: Unit, row: InvoiceRow, change: Decimal): Promise<InvoiceRow | Refusal> {
+export async function adjust(
+  unit: Unit,
+  row: InvoiceRow,
+  change: Decimal,
+): Promise<InvoiceRow | Refusal> {
   const adjustment = row.adjustment_amount.plus(change);
   const due = row.amount_due.minus(change);
   const after = paidPatch(unit, { ...row, amount_due: due }, row.amount_paid);

@@ -34,7 +34,7 @@ const sources = sql.fragment`
   GROUP BY 2
   UNION ALL
   SELECT 'CREDIT_NOTE', note.id, note.total_amount FROM credit_notes AS note
-  WHERE note.credit_note_type = 'REFUND' AND ${rowIsIn(['note', 'credit_note_status'], CREDIT_NOTE, 'given')} AND ${rowIsOfEnvironment('note')}
+  WHERE note.credit_note_type = 'REFUND' AND note.wallet_transaction_id IS NULL AND ${rowIsIn(['note', 'credit_note_status'], CREDIT_NOTE, 'given')} AND ${rowIsOfEnvironment('note')}
   UNION ALL
   SELECT 'CREDIT_NOTE', invoice.id, greatest(0, invoice.total_discount - invoice.subtotal - invoice.total_tax)
   FROM invoices AS invoice
@@ -55,8 +55,12 @@ const sources = sql.fragment`
   JOIN credit_grants AS credit_grant ON credit_grant.id = application.credit_grant_id AND ${rowIsOfEnvironment('credit_grant')}
   WHERE application.application_status = 'applied' AND ${rowIsOfEnvironment('application')}
   UNION ALL
-  SELECT 'SUBSCRIPTION_CREDIT_GRANT', credit.wallet_transaction_id, sum(credit.amount) FROM line_credits AS credit
-  WHERE ${rowIsOfEnvironment('credit')} GROUP BY 2`;
+  SELECT 'SUBSCRIPTION_CREDIT_GRANT', note.wallet_transaction_id, note.total_amount FROM credit_notes AS note
+  WHERE note.wallet_transaction_id IS NOT NULL AND ${rowIsIn(['note', 'credit_note_status'], CREDIT_NOTE, 'given')} AND ${rowIsOfEnvironment('note')}
+  UNION ALL
+  -- Of releases that wrote no notes for unused time.
+  SELECT 'SUBSCRIPTION_CREDIT_GRANT', credit.wallet_transaction_id, credit.amount FROM line_credits AS credit
+  WHERE ${rowIsOfEnvironment('credit')}`;
 
 /**
  * Credits that have arrived in wallets and name what gave them. Of credits that invoices sell it

@@ -13,7 +13,7 @@ import { toldOfPayment } from './follow-payment.js';
 import { giveBack } from './give-back.js';
 import type { HeldPayment } from './held-payment.js';
 import { paidSumsOf, takeBack } from './settle-invoice.js';
-import { findCreditedLines } from '../../documents/store/credited-lines.js';
+import { findLineCredits, givenElsewhere } from '../../documents/store/credited-lines.js';
 import { takeSoldCredits } from './sold-credits.js';
 
 /** What went back of a payment in all. */
@@ -71,7 +71,7 @@ async function settleRefund(
 ): Promise<PaymentRow> {
   const taken = { kind: 'payment.taken_back', amount: more };
   if (invoice === null) return takeFromCustomer(unit, payment, taken);
-  const sums = paidSumsOf(invoice, await findCreditedLines(unit, invoice));
+  const sums = paidSumsOf(invoice, givenElsewhere(await findLineCredits(unit, [invoice.id])));
   const shares = splitRefund(more, sums);
   const { ofCustomer } = shares;
   if (!isGone && !ofCustomer.isZero()) throw new Refused(beyondInvoice(payment, shares, sums));

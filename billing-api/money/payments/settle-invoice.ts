@@ -1,9 +1,10 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { decimalOf, sumOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
+import { decimalOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import { assertThat } from '../../../runtime/failure.js';
 import { numericColumn } from '../../../sql/columns.js';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import { UNUSED_TIME } from '../../declarations/money/credit-note.resource.js';
 import { INVOICE_PAYMENT, INVOICE, CREDIT_NOTE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { leadsTo, problemOfMove, isIn } from '../../domain/lifecycle/lifecycle.js';
 import { paymentState, refundedStatus } from '../../domain/payment/payment-state.js';
@@ -24,13 +25,13 @@ export function isOpenAfterRefund(row: InvoiceRow): boolean {
 }
 
 /** The sums of an invoice on which it depends what of its payments can go back. */
-export function paidSumsOf(row: InvoiceRow, credited: ReadonlyMap<string, Decimal>): PaidSums {
+export function paidSumsOf(row: InvoiceRow, credited: Decimal): PaidSums {
   return {
     amountDue: row.amount_due,
     amountPaid: row.amount_paid,
     refunded: row.refunded_amount,
     prepaid: row.total_prepaid_credits_applied,
-    credited: sumOf([...credited.values()]),
+    credited,
   };
 }
 
@@ -116,7 +117,8 @@ async function findRefundedByPayments(
   if (refunded.isZero()) return ZERO;
   const { amount } = await tx.one(sql.type(notedRow)`
     SELECT coalesce(sum(total_amount), 0) AS amount FROM credit_notes
-    WHERE invoice_id = ${id} AND credit_note_type = 'REFUND' AND ${rowIsIn(['credit_note_status'], CREDIT_NOTE, 'given')}
+    WHERE invoice_id = ${id} AND credit_note_type = 'REFUND' AND reason IS DISTINCT FROM ${UNUSED_TIME}
+      AND ${rowIsIn(['credit_note_status'], CREDIT_NOTE, 'given')}
       AND ${isOfEnvironment}`);
   return refunded.minus(amount);
 }

@@ -1,3 +1,4 @@
+import { sumOf } from '../../../contract/number/decimal.js';
 import type { CreditNote } from '../../declarations/money/credit-note.resource.js';
 import { localDateText } from '../../domain/calendar/local-time.js';
 import { formatMoney, Money } from '../../domain/money/money.js';
@@ -15,6 +16,15 @@ const EFFECTS = {
   REFUND: 'The amount is given back to a wallet of the customer.',
 } as const;
 
+/** What is credited, and for which time where it has one. */
+function nameOf(
+  { display_name: name, period_start: startMs, period_end: endMs }: CreditNote['lines'][number],
+  zone: string,
+): string {
+  if (startMs === null || endMs === null) return name;
+  return `${name}, ${localDateText(startMs, zone)} – ${localDateText(endMs, zone)}`;
+}
+
 /** What is printed of a credit note, with the parties of its invoice as they were. */
 export function printedNote(
   { row, lines }: CreditNote,
@@ -26,6 +36,8 @@ export function printedNote(
   const money = (amount: CreditNote['row']['total_amount']): string =>
     formatMoney(new Money(amount, currency));
   const blank = { quantity: '', unit: '' };
+  // A note that somebody wrote does not say what of it are taxes.
+  const taxes = sumOf(lines.flatMap(({ tax_amount: tax }) => (tax === null ? [] : [tax])));
   const issued = at === null ? [] : [['Issued', localDateText(at, zone)] as const];
   return {
     title: 'Credit note',
@@ -41,12 +53,15 @@ export function printedNote(
     ],
     amountTitle: `Amount ${currency.toUpperCase()}`,
     rows: [
-      ...lines.map(({ display_name: name, amount }) => ({
+      ...lines.map((line) => ({
         kind: 'line' as const,
-        name,
+        name: nameOf(line, zone),
         ...blank,
-        amount: money(amount),
+        amount: money(line.net_amount ?? line.amount),
       })),
+      ...(taxes.isZero()
+        ? []
+        : [{ kind: 'line' as const, name: 'Taxes', ...blank, amount: money(taxes) }]),
       { kind: 'total', name: 'Total', ...blank, amount: money(row.total_amount) },
     ],
     notes: [...(memo === null ? [] : [memo]), EFFECTS[row.credit_note_type], `Id ${row.id}`],

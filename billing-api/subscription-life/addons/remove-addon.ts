@@ -37,7 +37,8 @@ async function giveBack(
   const lineItems = related.lineItems.filter(({ addon_association_id: of }) => of === removed.id);
   const own = { ...loaded, related: { ...related, lineItems } };
   await lockUnused(unit, own, atMs);
-  return creditUnused(unit, own, atMs);
+  const given = await creditUnused(unit, own, atMs);
+  return isRefusal(given) ? given : given.transaction;
 }
 
 async function remove(

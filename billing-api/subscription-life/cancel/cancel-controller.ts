@@ -13,6 +13,7 @@ import {
 } from '../../invoicing/drafts/bill-ended-first.js';
 import type { CancellationDto, CancelSubscriptionBody, ProrationDetailDto } from './cancel-dto.js';
 import { cancelSubscription, type Cancelled } from './cancel-subscription.js';
+import { creditSumsToDto } from '../settle/credit-sums-dto.js';
 
 function detailsOf({ subscription, unused, atMs }: Cancelled): ProrationDetailDto[] {
   const { currency, customer_timezone: timezone } = subscription;
@@ -30,7 +31,8 @@ function detailsOf({ subscription, unused, atMs }: Cancelled): ProrationDetailDt
 }
 
 function cancellationToDto(cancelled: Cancelled): CancellationDto {
-  const { subscription, type, atMs, reason, invoice, processedAt } = cancelled;
+  const { subscription, type, atMs, reason, invoice, processedAt, credited } = cancelled;
+  const { currency } = subscription;
   const date = formatInstant(atMs);
   const isOver = subscription.subscription_status === 'cancelled';
   return {
@@ -41,7 +43,8 @@ function cancellationToDto(cancelled: Cancelled): CancellationDto {
     reason,
     proration_invoice: invoice === null ? null : invoiceToDto(invoice, null),
     proration_details: detailsOf(cancelled),
-    total_credit_amount: formatMoney(new Money(cancelled.credited, subscription.currency)),
+    total_credit_amount: formatMoney(new Money(credited.net.plus(credited.tax), currency)),
+    credit: creditSumsToDto(credited, currency),
     message: isOver ? `the subscription ended at ${date}` : `the subscription will end at ${date}`,
     processed_at: formatInstant(processedAt),
   };

@@ -1,5 +1,6 @@
 import type { DateTime, DecimalText } from '../../records/record-dto.js';
 import type { InvoiceDto } from '../../documents/answer/invoice-dto.js';
+import type { CreditSumsDto } from '../settle/credit-sums-dto.js';
 
 export type CancellationType = 'immediate' | 'end_of_period' | 'scheduled_date';
 
@@ -51,8 +52,10 @@ export interface CancellationDto {
   /** The final invoice; null when nothing was left to bill, or is billed later. */
   proration_invoice: InvoiceDto | null;
   proration_details: ProrationDetailDto[];
-  /** What was given back; where the subscription ends later, what is expected to be then. */
+  /** What was given back, with taxes; where it ends later, what is expected to be then. */
   total_credit_amount: DecimalText;
+  /** Where that goes. */
+  credit: CreditSumsDto;
   message: string;
   processed_at: DateTime;
 }

@@ -1,4 +1,3 @@
-import { sumOf, type Decimal } from '../../../contract/number/decimal.js';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import {
   payerOf,
@@ -21,6 +20,8 @@ import type { InvoiceDocument } from '../../documents/invoice-document.js';
 import type { StoredInvoice } from '../../invoicing/drafts/draft-invoices.js';
 import { creditLines, creditsOf } from '../settle/credit-lines.js';
 import { findUnused, type UnusedItem } from '../settle/find-unused.js';
+import { planCredits } from '../settle/plan-credits.js';
+import { sumsOf, type CreditSums } from '../settle/store-credits.js';
 import type { BillingDependencies } from '../../invoicing/drafts/compute-tasks.js';
 import { isCharged, storeInvoices } from '../../invoicing/finalize/store-invoices.js';
 import { lockPayingWallets } from '../../money/wallets/wallets-store.js';
@@ -44,7 +45,7 @@ export type Cancelled = {
   readonly invoice: InvoiceDocument | null;
   /** What was given back of charges in advance, or is expected to be at a later end. */
   readonly unused: readonly UnusedItem[];
-  readonly credited: Decimal;
+  readonly credited: CreditSums;
   readonly processedAt: InstantMs;
 };
 
@@ -140,14 +141,12 @@ async function credit(
   unit: Unit,
   row: SubscriptionRow,
   { unused, isGiven }: { readonly unused: readonly UnusedItem[]; readonly isGiven: boolean },
-): Promise<Decimal | Refusal> {
+): Promise<CreditSums | Refusal> {
   const credits = creditsOf(unused, row.currency);
-  const sum = sumOf(credits.map(({ amount }) => amount));
-  if (!isGiven || credits.length === 0) return sum;
+  if (!isGiven || credits.length === 0) return sumsOf(await planCredits(unit, credits));
   // Those that pay a final invoice are locked all together, as whoever pays from several does.
   await lockPayingWallets(unit, [payerOf(row)], 'PRE_PAID');
-  const transaction = await creditLines(unit, row, credits);
-  return isRefusal(transaction) ? transaction : sum;
+  return creditLines(unit, credits);
 }
 
 /** The final invoice, finalized; null where there is none, or it charges nothing. */

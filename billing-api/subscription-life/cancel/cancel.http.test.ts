@@ -5,6 +5,7 @@ import { test as billedTest } from '../../testing/billed-test.js';
 import { expectRefused, type Answer } from '../../testing/money-test.js';
 import { setTestClock } from '../../testing/set-test-clock.js';
 import { subscribeMonthly } from '../../testing/subscribe-monthly.js';
+import { payOpen } from '../../testing/pay-open.js';
 
 type World = {
   /** A subscription of 100 in arrear and 30 in advance, in its third month. */
@@ -31,6 +32,7 @@ const test = billedTest.extend<{ world: World }>({
     await bill('2026-12-01T02:00:00.000Z');
     await setTestClock(database.database, api.environment, Date.parse(NOW));
     const path = `/v1/subscriptions/${id}`;
+    await payOpen(api);
     await use({
       id,
       cancel: (body) => api.call('POST', `${path}/cancel`, { body }),
@@ -398,6 +400,7 @@ describe('a cancellation', () => {
       billing_period: 'MONTHLY',
       start_date: '2027-01-01T00:00:00Z',
     });
+    await payOpen(api);
     const body = { cancellation_type: 'end_of_period', proration_behavior: 'create_prorations' };
     const path = `/v1/subscriptions/${id}/cancel`;
     expect((await api.call('POST', path, { body })).body.total_credit_amount).toBe('334.00');

@@ -1,8 +1,7 @@
-import { addAt, sumOf, type Decimal } from '../../../contract/number/decimal.js';
+import { sumOf, type Decimal } from '../../../contract/number/decimal.js';
 import { formatInstant } from '../../../contract/instant.js';
 import { mustGet, zip } from '../../../runtime/failure.js';
 import type { PlanRow } from '../../declarations/catalog/plan.resource.js';
-import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import {
   SUBSCRIPTIONS,
@@ -26,8 +25,9 @@ import { computeOpening } from '../open/opening-invoice.js';
 import type { OpeningTerms } from '../open/opening-terms.js';
 import { storeSubscription } from '../open/store-subscription.js';
 import { settleOpening } from '../open/settle-opening.js';
-import { creditLines, creditsOf } from '../settle/credit-lines.js';
+import { creditLines, creditsOf, setOffOf } from '../settle/credit-lines.js';
 import { findUnused, type UnusedItem } from '../settle/find-unused.js';
+import type { GivenCredit, SetOff } from '../settle/store-credits.js';
 import { cutCommitments } from '../../invoicing/drafts/cut-commitments.js';
 import type { NewDraft, StoredInvoice } from '../../invoicing/drafts/draft-invoices.js';
 import { isCharged, storeInvoices } from '../../invoicing/finalize/store-invoices.js';
@@ -50,16 +50,14 @@ export type ChangedPlan = {
   readonly type: ChangeType;
   /** What is unused of charges in advance; nothing without prorations. */
   readonly unused: readonly UnusedItem[];
-  /** Its sum, rounded line by line. */
-  readonly credit: Decimal;
+  /** Its sum, rounded line by line, and where it went. */
+  readonly credit: GivenCredit;
   /** What the opening invoice charges, before it takes the credit off. */
   readonly charge: Decimal;
   /** Of the old subscription, up to the change; null when it charges nothing. */
   readonly final: StoredInvoice | null;
   /** Of the new subscription; null when nothing is charged in advance. */
   readonly opening: StoredInvoice | null;
-  /** What of the credit went to a wallet; null when nothing did. */
-  readonly walletCredit: WalletTransactionRow | null;
 };
 
 /** A change of plan with the last invoice of the old subscription; null where it has none. */
@@ -161,14 +159,14 @@ const UNPAID_IN_GROUP = new Refusal(
   'the first invoice of the new plan is not paid at once, and a subscription that waits for it is not renewed with its group; take it out of the group first',
 );
 
-/** Credit per line that an invoice has taken off what it charges. */
-function takenBy(invoice: StoredInvoice | null): ReadonlyMap<string, Decimal> {
-  const taken = new Map<string, Decimal>();
-  for (const line of invoice === null ? [] : invoice.parts.lines) {
-    const { kind, amount, subscription_line_item_id: id } = line;
-    if (kind === 'credit' && id !== null) addAt(taken, id, amount.negated());
-  }
-  return taken;
+/** What an invoice has taken off what it charges. */
+function takenBy(invoice: StoredInvoice | null): readonly SetOff[] {
+  const lines = invoice === null ? [] : invoice.parts.lines;
+  return lines.flatMap(({ id: creditLineId, kind, amount, ...line }) => {
+    const { subscription_line_item_id: lineItemId } = line;
+    if (kind !== 'credit' || lineItemId === null) return [];
+    return [{ creditLineId, lineItemId, amount: amount.negated() }];
+  });
 }
 
 /** Whether the last invoice of the old subscription leaves commitments without their true-up. */
@@ -199,8 +197,8 @@ async function storeBoth(
   {
     locked,
     made,
-    unused,
-  }: { locked: LockedEnding; made: MadeSubscription; unused: readonly UnusedItem[] },
+    setOff,
+  }: { locked: LockedEnding; made: MadeSubscription; setOff: readonly UnusedItem[] },
 ): Promise<Pick<ChangedPlan, 'final' | 'opening'> | Refusal> {
   const last = lastInvoice(computed, locked);
   const { subscription, related } = made;
@@ -211,7 +209,7 @@ async function storeBoth(
       lineItems: related.lineItems,
       reason: 'SUBSCRIPTION_UPDATE',
       made,
-      unused: computed.ending.isChargedAtOnce ? unused : [],
+      unused: computed.ending.isChargedAtOnce ? setOff : [],
     },
     last?.computed.query.config,
   );
@@ -248,6 +246,7 @@ export async function carryOut(
   const { row } = locked;
   const { loaded, atMs } = change;
   const unused = isProrated(change) ? await findUnused(unit, loaded, atMs) : [];
+  const setOff = await setOffOf(unit, unused, row.currency);
   const children = await childrenOf(unit, row, 'grouped_invoicing');
   // An allowance that ends with the period leaves nothing.
   const terms = change.isAtPeriodEnd
@@ -257,14 +256,14 @@ export async function carryOut(
   if (isRefusal(before)) return before;
   const made = await openNew(unit, computed, { terms, children });
   if (isRefusal(made)) return made;
-  const invoices = await storeBoth(unit, computed, { locked, made, unused });
+  const invoices = await storeBoth(unit, computed, { locked, made, setOff });
   if (isRefusal(invoices)) return invoices;
   const { final, opening } = invoices;
   const after = await settleNew(unit, change, { made, opening });
   if (isRefusal(after)) return after;
   const taken = takenBy(change.isChargedAtOnce ? opening : final);
-  const walletCredit = await creditLines(unit, row, creditsOf(unused, row.currency, taken));
-  if (isRefusal(walletCredit)) return walletCredit;
+  const credit = await creditLines(unit, creditsOf(unused, row.currency), taken);
+  if (isRefusal(credit)) return credit;
   const told = toldWith(after, mustGet(made.related.customers, after.customer_id, 'the customer'));
   announce(unit, SUBSCRIPTIONS, { id: after.id, name: 'subscription.plan_changed', told });
   return {
@@ -278,10 +277,9 @@ export async function carryOut(
     lineItems: made.related.lineItems,
     final,
     opening,
-    walletCredit,
     unused,
     charge: chargeOf(opening),
     type: changeTypeOfLines(loaded, made.related, atMs),
-    credit: sumOf(creditsOf(unused, row.currency).map(({ amount }) => amount)),
+    credit,
   };
 }

@@ -8,6 +8,7 @@ import { instantToDto } from '../../records/record-dto.js';
 import { invoiceToDto } from '../../documents/answer/invoice-answer.js';
 import type { DocumentLine } from '../../documents/invoice-document.js';
 import { documentOf } from '../../documents/store/document-parts.js';
+import { creditSumsToDto } from '../settle/credit-sums-dto.js';
 import type { ScheduledChange } from './schedule-change.js';
 import type { StoredInvoice } from '../../invoicing/drafts/draft-invoices.js';
 import type {
@@ -44,11 +45,12 @@ function prorationToDto({
   const left = prorationDays(atMs, old.current_period_end, timezone);
   const lines = unused.map(({ lineItem }) => lineItem.displayName).join(', ');
   return {
-    credit_amount: money(credit),
+    credit_amount: money(credit.net),
     credit_description: unused.length === 0 ? 'Nothing is unused' : `Unused time of ${lines}`,
     charge_amount: money(charge),
     charge_description: `${plans.target.name} from ${formatInstant(after.current_period_start)} to ${formatInstant(after.current_period_end)}`,
-    net_amount: money(charge.minus(credit)),
+    net_amount: money(charge.minus(credit.net)),
+    credit: creditSumsToDto(credit, currency),
     proration_date: formatInstant(atMs),
     current_period_start: formatInstant(start),
     current_period_end: formatInstant(old.current_period_end),
@@ -90,19 +92,24 @@ function invoicePreview({ row, parts }: StoredInvoice): ChangePreviewInvoiceDto 
 
 /** What a change does that its request does not say. */
 function warningsOf(changed: ChangedPlan): string[] {
-  const { change, walletCredit, final, charge, credit } = changed;
+  const { change, final, charge, credit } = changed;
   const { currency } = change.loaded.subscription;
   const money = (amount: Decimal): string =>
     `${formatMoney(new Money(amount, currency))} ${currency}`;
   return [
-    ...(walletCredit === null
+    ...(credit.lowered.isZero()
       ? []
-      : [`${money(walletCredit.amount)} of the credit goes to a wallet of the customer`]),
+      : [`${money(credit.lowered)} of the credit lowers what is not paid of earlier invoices`]),
+    ...(credit.paidOut.isZero()
+      ? []
+      : [`${money(credit.paidOut)} of the credit goes to a wallet of the customer`]),
     ...(final === null || !change.isChargedAtOnce
       ? []
       : [`the old plan is billed up to now with a final invoice of ${money(final.row.total)}`]),
     ...loweredQuantities(change.loaded.related.lineItems, changed.lineItems, change.atMs),
-    ...(charge.isZero() && credit.isZero() ? ['nothing is charged or credited in advance'] : []),
+    ...(charge.isZero() && credit.net.isZero()
+      ? ['nothing is charged or credited in advance']
+      : []),
   ];
 }
 
@@ -147,7 +154,8 @@ function subscriptionToDto(row: SubscriptionRow): ChangedSubscriptionDto {
 
 /** What a change of plan has done. */
 export function resultToDto(changed: ChangedPlan): ChangeResultDto {
-  const { before, after, walletCredit, change } = changed;
+  const { before, after, change, credit } = changed;
+  const walletCredit = credit.transaction;
   const invoice = settlingInvoice(changed);
   const { currency } = after;
   return {

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { test, type Hierarchy } from '../../testing/hierarchy-test.js';
 import type { Answer } from '../../testing/money-test.js';
+import { payOpen } from '../../testing/pay-open.js';
 
 const COMMITTED = { commitment_amount: '100', overage_factor: '1.5', enable_true_up: true };
 
@@ -47,6 +48,7 @@ describe('the commitment of a subscription whose plan is changed (11.2)', () => 
     const first = await change(api, id, { target_plan_id: max });
     expect(await totals(world, id)).toEqual(['2026-01-01 2026-01-10 40.00']);
     await world.use('north', '2026-01-12T00:00:00Z', 5);
+    await payOpen(api);
     await bill('2026-01-16T00:00:00Z');
     const second = await change(api, first.body.new_subscription.id, {
       target_plan_id: world.planId,

@@ -1,6 +1,7 @@
 import type { DateTime, DecimalText, MetadataDto } from '../../records/record-dto.js';
 import type { OverrideLineItemBody } from '../../subscriptions/lines/override-lines.js';
 import type { InvoiceDto } from '../../documents/answer/invoice-dto.js';
+import type { CreditSumsDto } from '../settle/credit-sums-dto.js';
 
 /**
  * @example {"target_plan_id": "plan_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "billing_cadence": "RECURRING",
@@ -49,14 +50,16 @@ export interface ChangeSubscriptionBody {
 
 /** What changing the plan inside a period gives back and charges. */
 export interface ChangeProrationDto {
-  /** What is unused of fees that were charged in advance. */
+  /** What is unused of fees that were charged in advance, without taxes. */
   credit_amount: DecimalText;
   credit_description: string;
   /** What the first invoice of the new plan charges in advance. */
   charge_amount: DecimalText;
   charge_description: string;
-  /** The charge less the credit; below 0, the rest of the credit goes to a wallet. */
+  /** The charge less the credit, without taxes. */
   net_amount: DecimalText;
+  /** Where the credit goes. */
+  credit: CreditSumsDto;
   proration_date: DateTime;
   /** The period of the old plan that the change cuts. */
   current_period_start: DateTime;

@@ -5,6 +5,7 @@ import { test as billedTest } from '../../testing/billed-test.js';
 import { expectRefused, type Answer } from '../../testing/money-test.js';
 import { makePricedPlan } from '../../testing/priced-plan.js';
 import { setTestClock } from '../../testing/set-test-clock.js';
+import { payOpen } from '../../testing/pay-open.js';
 
 const START = '2026-01-01T00:00:00.000Z';
 const HALF = '2026-01-16T00:00:00.000Z';
@@ -57,15 +58,18 @@ const test = billedTest.extend<{ world: World }>({
     await use({
       at,
       plan: (name, ...prices) => planOf(api, name, prices),
-      subscribe: (plan, members = {}) =>
-        api.make('/v1/subscriptions', {
+      subscribe: async (plan, members = {}) => {
+        const made = await api.make('/v1/subscriptions', {
           external_customer_id: 'acme',
           plan_id: plan.id,
           currency: 'usd',
           billing_period: 'MONTHLY',
           start_date: START,
           ...members,
-        }),
+        });
+        await payOpen(api);
+        return made;
+      },
       call: ({ id }, what, body) =>
         api.call('POST', `/v1/subscriptions/${id}/change/${what}`, { body }),
       invoices: async ({ id }) => {
@@ -245,7 +249,7 @@ describe('a change of plan', () => {
     ]);
   });
 
-  test('there and back at one instant costs nothing', async ({ world }) => {
+  test('there and back at one instant costs nothing', async ({ api, world }) => {
     const plans = [
       await world.plan('Old', advance('100')),
       await world.plan('New', advance('200')),
@@ -254,6 +258,7 @@ describe('a change of plan', () => {
     await world.at(HALF);
     const calendar = { billing_cycle: 'calendar' };
     const there = await world.call(first, 'execute', changeTo(plans[1], calendar));
+    await payOpen(api);
     const second = there.body.new_subscription;
     const back = await world.call(second, 'execute', changeTo(plans[0], calendar));
     // 103.23 are credited and 51.61 charged, so that the 51.62 of the way there come back.

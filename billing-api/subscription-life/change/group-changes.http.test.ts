@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { test, type Hierarchy } from '../../testing/hierarchy-test.js';
 import { expectRefused, type Answer } from '../../testing/money-test.js';
+import { payOpen } from '../../testing/pay-open.js';
 
 /** A plan of 200.00 in advance and 3.00 for each unit, beside that of 100.00 and 2.00. */
 async function makeMax(api: BillingUnderTest, { meterId }: Hierarchy): Promise<string> {
@@ -13,12 +14,13 @@ async function makeMax(api: BillingUnderTest, { meterId }: Hierarchy): Promise<s
 }
 
 /** A child whose parent bills it, with 20 units of 6 January. */
-async function makeGroup(world: Hierarchy) {
+async function makeGroup(api: BillingUnderTest, world: Hierarchy) {
   const child = await world.subscribe('north');
   const parent = await world.subscribe('holding', {
     inheritance: { grouped_invoicing_child_ids: [child.id] },
   });
   await world.use('north', '2026-01-06T00:00:00Z', 20);
+  await payOpen(api);
   return { child, parent };
 }
 
@@ -59,7 +61,7 @@ describe('a change of plan in a group (25.8)', () => {
     world,
   }) => {
     const max = await makeMax(api, world);
-    const { child, parent } = await makeGroup(world);
+    const { child, parent } = await makeGroup(api, world);
     await bill('2026-01-16T00:00:00Z');
     const path = `/v1/subscriptions/${child.id}/change/preview`;
     const shown = await api.call('POST', path, { body: changeTo(max) });
@@ -125,7 +127,7 @@ describe('a change of plan in a group (25.8)', () => {
     world,
   }) => {
     const max = await makeMax(api, world);
-    const { child, parent } = await makeGroup(world);
+    const { child, parent } = await makeGroup(api, world);
     await bill('2026-01-16T00:00:00Z');
     const noted = await change(api, child.id, changeTo(max, { change_at: 'end_of_period' }));
     expect(noted.body).toMatchObject({
@@ -162,7 +164,7 @@ describe('a change of plan in a group (25.8)', () => {
     world,
   }) => {
     const max = await makeMax(api, world);
-    const { child, parent } = await makeGroup(world);
+    const { child, parent } = await makeGroup(api, world);
     await world.use('holding', '2026-01-07T00:00:00Z', 1);
     await bill('2026-01-16T00:00:00Z');
     const { body } = await change(api, parent.id, changeTo(max));

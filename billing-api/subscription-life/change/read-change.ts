@@ -24,6 +24,7 @@ import type { ReadEnding } from '../cancel/final-invoice.js';
 import { isChargedAtStart } from '../open/opening-invoice.js';
 import type { OpeningTerms } from '../open/opening-terms.js';
 import { findPhases } from '../../subscriptions/phases-store.js';
+import { setOffOf } from '../settle/credit-lines.js';
 import { findUnused } from '../settle/find-unused.js';
 import { readOverrides } from '../../subscriptions/lines/override-lines.js';
 import type { ChangeSubscriptionBody } from './change-dto.js';
@@ -182,7 +183,8 @@ export async function readChange(
   return {
     loaded,
     atMs: unit.now,
-    final: { isContinued: true, unused },
+    // Invoices that are not paid are lowered before anything is set off.
+    final: { isContinued: true, unused: await setOffOf(unit, unused, row.currency) },
     plan: mustGet(related.plans, row.plan_id, 'the plan'),
     terms,
     heirs: row.subscription_type === 'parent' ? await findHeirs(unit, row.id) : [],

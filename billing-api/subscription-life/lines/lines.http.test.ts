@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { test as billedTest } from '../../testing/billed-test.js';
 import type { Answer } from '../../testing/money-test.js';
+import { payOpen } from '../../testing/pay-open.js';
 
 type World = {
   /** A subscription of 31.00 in arrear, from 1 Jan 2026, and a price of 62.00 in advance. */
@@ -117,6 +118,7 @@ describe('line items of a running subscription (27)', () => {
     await bill('2026-02-01T02:00:00Z');
     // 31.00 × 10 ÷ 31, 62.00 × 21 ÷ 31 for the rest of January, and 62.00 for February.
     expect(await world.invoices()).toEqual(['2026-01-01 114.00']);
+    await payOpen(api);
     await bill('2026-02-15T00:00:00Z');
     const end = (members: object) =>
       api.call('DELETE', `/v1/subscriptions/lineitems/${added.id}`, { body: members });

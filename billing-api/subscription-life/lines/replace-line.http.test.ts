@@ -6,6 +6,7 @@ import { completeBackfills } from '../../testing/finish-partition.js';
 import { generationOf } from '../../testing/meter-generation.js';
 import type { Answer } from '../../testing/money-test.js';
 import { storeEvents } from '../../testing/write-usage-minutes.js';
+import { payOpen } from '../../testing/pay-open.js';
 
 const SUM = { type: 'SUM', field: 'units' } as const;
 
@@ -48,6 +49,7 @@ const test = billedTest.extend<{ world: World }>({
           ...members,
         });
         await completeBackfills(database.database);
+        await payOpen(api);
         return made;
       },
       change: (line, body) => api.call('PUT', `/v1/subscriptions/lineitems/${line.id}`, { body }),
@@ -156,6 +158,7 @@ describe('another price of a line item (27)', () => {
       '2026-01-01 SUBSCRIPTION_CREATE 90.00',
       '2026-01-16 PRORATION 51.61',
     ]);
+    await payOpen(api);
     expect((await world.change(higher.body, { amount: '100' })).status).toBe(200);
     const { items } = await api.make('/v1/wallets/search', { external_customer_id: 'acme' });
     expect(items.map((one: Answer) => one.credit_balance)).toEqual(['51.61']);

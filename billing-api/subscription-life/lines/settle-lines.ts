@@ -18,8 +18,8 @@ import {
   NO_COUPONS,
   type CouponsOfRest,
 } from '../../invoicing/compute/coupons-of-rest.js';
-import { creditLines } from '../settle/credit-lines.js';
-import { findCharges, isAdvance, lineageOf } from '../settle/find-unused.js';
+import { creditLines, linesOfCredit } from '../settle/credit-lines.js';
+import { findCharges, isAdvance, lineageOf, type ItemCharge } from '../settle/find-unused.js';
 import { lockCharges } from '../settle/lock-charges.js';
 import { restOfPeriod, type RestOfPeriod } from '../settle/rest-of-period.js';
 import { storeProration, type ProratedLine } from './store-proration.js';
@@ -41,10 +41,13 @@ export type TermsChange = {
   readonly lines: readonly LineTerms[];
 };
 
+/** What a line item costs for the rest of a period, beside what it was charged for it. */
+type SettledLine = ProratedLine & { readonly charges: readonly ItemCharge[] };
+
 /** What changed lines owe for the rest of their periods, less what they were charged for it. */
 export type Settlement = {
   /** Below 0 what is given back. */
-  readonly lines: readonly ProratedLine[];
+  readonly lines: readonly SettledLine[];
   readonly reason: BillingReason;
   /** That discount what the lines cost more; what is settled has its discounts already. */
   readonly discounts: CouponsOfRest;
@@ -106,7 +109,7 @@ async function settleLine(
   unit: Unit,
   { loaded, change, charges: found }: Known,
   { item, quantity, full, rest }: LineTerms & { readonly rest: RestOfPeriod },
-): Promise<ProratedLine | null> {
+): Promise<SettledLine | null> {
   const { atMs, insideMs = atMs } = change;
   const { own, period, proration } = rest;
   const lineage = lineageOf(item, loaded.related.lineItems).map(({ id }) => id);
@@ -118,7 +121,7 @@ async function settleLine(
     (charge) => !charge.net.isNegative() && movedEnd(charge, own.pauses, atMs) >= atMs,
   );
   if (!reaches) return null;
-  const line = { item, quantity, period, proration };
+  const line = { item, quantity, period, proration, charges };
   const isSame = full.equals(termsOf(loaded, item).full);
   if (isSame && isChargedFor(rest, found.get(item.id), atMs)) {
     return { ...line, exact: ZERO, amount: ZERO };
@@ -140,7 +143,7 @@ export async function readSettlement(
   change: TermsChange,
 ): Promise<Settlement> {
   const advance = inAdvance(loaded, change);
-  const lines: ProratedLine[] = [];
+  const lines: SettledLine[] = [];
   if (advance.length > 0) {
     const { lineItems } = loaded.related;
     const afterMs = Math.min(...advance.map(({ rest }) => rest.own.startMs));
@@ -163,10 +166,10 @@ export async function readFirstCharges(
 ): Promise<Settlement> {
   const lines = added
     .flatMap((one) => inAdvance(loaded, { atMs: one.item.start_date, lines: [one] }))
-    .map(({ item, quantity, full, rest: { period, proration } }): ProratedLine => {
+    .map(({ item, quantity, full, rest: { period, proration } }): SettledLine => {
       const terms = { rest: period, proration, full, left: ONE };
       const difference = settle(terms, NEVER_CHARGED, item.currency);
-      return { item, quantity, period, proration, ...difference };
+      return { item, quantity, period, proration, charges: [], ...difference };
     })
     .filter(({ amount }) => !amount.isZero());
   const [first] = lines;
@@ -185,14 +188,15 @@ export async function storeSettlement(
   { lines, reason, discounts }: Settlement,
 ): Promise<Settled | Refusal> {
   const less = lines.filter(({ amount }) => amount.isNegative());
-  const credits = less.map(({ item, amount, period: { startMs }, proration }) => ({
-    lineItemId: item.id,
-    amount: amount.negated(),
+  const credits = less.flatMap(({ item, amount, period: { startMs }, proration, charges }) => {
     // Its end without the pauses that have moved it, as that of a charge (docs/domain.md 23.1).
-    period: { startMs, endMs: startMs + proration.coveredMs },
-  }));
-  const transaction = await creditLines(unit, loaded.subscription, credits);
-  if (isRefusal(transaction)) return transaction;
+    const period = { startMs, endMs: startMs + proration.coveredMs };
+    const credit = { lineItemId: item.id, amount: amount.negated(), period, charges };
+    return linesOfCredit(credit, item.currency);
+  });
+  const given = await creditLines(unit, credits);
+  if (isRefusal(given)) return given;
+  const { transaction } = given;
   const more = lines.filter(({ amount }) => amount.greaterThan(ZERO));
   if (more.length === 0) return { ...NOTHING, transaction };
   const { period } = assertPresent(more[0], 'a line that costs more');

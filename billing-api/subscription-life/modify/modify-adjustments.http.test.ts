@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import { test as billedTest } from '../../testing/billed-test.js';
 import { expectBalancedBooks } from '../../testing/check-books.js';
 import type { Answer } from '../../testing/money-test.js';
+import { payOpen } from '../../testing/pay-open.js';
 
 type World = {
   /** A subscription to ten seats of 12.00 from 1 Jan 2026. */
@@ -27,7 +28,7 @@ const test = billedTest.extend<{ world: World }>({
           invoice_cadence: 'ADVANCE',
           ...price,
         });
-        return api.make('/v1/subscriptions', {
+        const made = await api.make('/v1/subscriptions', {
           external_customer_id: 'acme',
           plan_id: plan.id,
           currency: 'usd',
@@ -35,6 +36,8 @@ const test = billedTest.extend<{ world: World }>({
           start_date: '2026-01-01T00:00:00Z',
           ...members,
         });
+        await payOpen(api);
+        return made;
       },
       modify: (id, body, path = 'execute') =>
         api.call('POST', `/v1/subscriptions/${id}/modify/${path}`, { body }),

@@ -1,64 +1,97 @@
-import { sql } from 'slonik';
-import { plain, sumOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
-import { formatInstant, type InstantMs, type Interval } from '../../../contract/instant.js';
-import { noRows } from '../../../sql/columns.js';
-import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
-import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
+import { maxOf, sumOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
+import type { InstantMs, Interval } from '../../../contract/instant.js';
+import { mustGet } from '../../../runtime/failure.js';
 import { roundToMinorDigits } from '../../domain/money/money.js';
-import { CURRENT_ENVIRONMENT } from '../../records/conditions.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
-import type { Unit } from '../../records/unit.js';
+import { splitCredit, type SplitCharge } from '../../domain/settlement/split-credit.js';
+import type { Refusal } from '../../records/refusal.js';
+import type { ReadUnit, Unit } from '../../records/unit.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
-import { creditWallet } from './credit-wallet.js';
-import { findUnused, type UnusedItem } from './find-unused.js';
+import { findUnused, type ChargedLine, type ItemCharge, type UnusedItem } from './find-unused.js';
+import { planCredits } from './plan-credits.js';
+import { storeCredits, type GivenCredit, type SetOff } from './store-credits.js';
 
-/** What is given back of the charges of a line item, and for which time. */
-export type LineCredit = {
+/** What is given back of a line of an invoice for unused time, without its taxes. */
+export type CreditedLine = {
   readonly lineItemId: string;
-  /** Rounded to the currency; 0 is left out. */
-  readonly amount: Decimal;
   readonly period: Interval;
+  readonly lineId: string;
+  readonly invoiceId: string;
+  readonly displayName: string;
+  readonly amount: Decimal;
 };
 
-/**
- * What is unused of charges in advance, rounded line by line, less what an invoice has taken off
- * already, by line item.
- */
+/** What of the charges of a line item is given back, and for which time. */
+type ItemCredit = {
+  readonly lineItemId: string;
+  readonly period: Interval;
+  /** Rounded to the currency; 0 is left out. */
+  readonly amount: Decimal;
+  readonly charges: readonly ItemCharge[];
+};
+
+/** A credit of a line item, by the lines of invoices that charge it (docs/domain.md 23.1). */
+export function linesOfCredit(
+  { lineItemId, period, amount, charges }: ItemCredit,
+  currency: string,
+): readonly CreditedLine[] {
+  if (!amount.greaterThan(ZERO)) return [];
+  const byId = new Map<string, ChargedLine>();
+  const splittable: SplitCharge[] = [];
+  for (const { period: own, net, noted = ZERO, line } of charges) {
+    if (line === null) continue;
+    byId.set(line.id, line);
+    const left = net.minus(noted).minus(line.credited);
+    splittable.push({ lineId: line.id, period: own, net: maxOf(ZERO, net), left });
+  }
+  return splitCredit(splittable, { amount, period }, currency).map((part) => {
+    const { invoiceId, displayName } = mustGet(byId, part.lineId, 'the line of a charge');
+    return { lineItemId, period, invoiceId, displayName, ...part };
+  });
+}
+
+/** What is unused of charges in advance, rounded line item by line item. */
 export function creditsOf(
   unused: readonly UnusedItem[],
   currency: string,
-  taken: ReadonlyMap<string, Decimal> = new Map(),
-): readonly LineCredit[] {
-  return unused.map(({ row: { id: lineItemId }, exact, period }) => {
-    // Absent means zero: the invoice has taken nothing of it off.
-    const amount = roundToMinorDigits(exact, currency).minus(taken.get(lineItemId) ?? ZERO);
-    return { lineItemId, amount, period };
+): readonly CreditedLine[] {
+  return unused.flatMap(({ row: { id: lineItemId }, exact, period, charges }) => {
+    const amount = roundToMinorDigits(exact, currency);
+    return linesOfCredit({ lineItemId, period, amount, charges }, currency);
   });
 }
 
 /**
- * Gives charges of line items back to a wallet, and keeps for which time that was, so that no later
- * credit gives it back again (docs/domain.md 23.1). Null where it is nothing.
+ * Gives charges of line items back (docs/domain.md 23.1): what their invoices leave to be paid is
+ * lowered first, and the rest goes to wallets, by notes that name their lines. Those invoices are
+ * locked.
+ * @param setOff what another invoice has taken off already.
  */
 export async function creditLines(
   unit: Unit,
-  subscription: SubscriptionRow,
-  credits: readonly LineCredit[],
-): Promise<WalletTransactionRow | null | Refusal> {
-  const sum = sumOf(credits.map(({ amount }) => amount));
-  const transaction = await creditWallet(unit, subscription, sum);
-  if (transaction === null || isRefusal(transaction)) return transaction;
-  const rows = credits
-    .filter(({ amount }) => !amount.isZero())
-    .map(({ lineItemId, amount, period: { startMs, endMs } }) => {
-      return [lineItemId, formatInstant(startMs), formatInstant(endMs), plain(amount)];
-    });
-  await unit.tx.query(sql.type(noRows)`
-    INSERT INTO line_credits (tenant_id, environment_id, wallet_transaction_id,
-      subscription_line_item_id, period_start, period_end, amount)
-    SELECT ${CURRENT_ENVIRONMENT}, ${transaction.id}, given.*
-    FROM ${sql.unnest(rows, ['text', 'timestamptz', 'timestamptz', 'numeric'])} AS given`);
-  return transaction;
+  credits: readonly CreditedLine[],
+  setOff: readonly SetOff[] = [],
+): Promise<GivenCredit | Refusal> {
+  return storeCredits(unit, await planCredits(unit, credits), setOff);
+}
+
+/**
+ * What of unused charges an invoice may set off: what their own invoices do not leave to be paid,
+ * which is lowered first (docs/domain.md 25.3).
+ */
+export async function setOffOf(
+  unit: ReadUnit,
+  unused: readonly UnusedItem[],
+  currency: string,
+): Promise<readonly UnusedItem[]> {
+  const planned = await planCredits(unit, creditsOf(unused, currency));
+  const rest = planned.flatMap((one) => one.rest);
+  return unused.flatMap((item) => {
+    const own = rest.filter(({ lineItemId }) => lineItemId === item.row.id);
+    const exact = sumOf(own.map(({ net }) => net));
+    if (exact.isZero()) return [];
+    if (exact.equals(roundToMinorDigits(item.exact, currency))) return [item];
+    return [{ ...item, exact, proration: null }];
+  });
 }
 
 /**
@@ -69,8 +102,7 @@ export async function creditUnused(
   unit: Unit,
   loaded: BilledSubscription,
   atMs: InstantMs,
-): Promise<WalletTransactionRow | null | Refusal> {
-  const { subscription } = loaded;
+): Promise<GivenCredit | Refusal> {
   const unused = await findUnused(unit, loaded, atMs);
-  return creditLines(unit, subscription, creditsOf(unused, subscription.currency));
+  return creditLines(unit, creditsOf(unused, loaded.subscription.currency));
 }

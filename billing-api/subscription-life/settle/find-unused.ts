@@ -1,5 +1,4 @@
-import { sql } from 'slonik';
-import { maxOf, sumOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
+import { addAt, maxOf, sumOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { groupBy } from '../../../runtime/group-by.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
@@ -21,9 +20,22 @@ import {
   type ChargedRow,
 } from '../../documents/store/charged-time.js';
 
+/** The line of an invoice that charges a line item. */
+export type ChargedLine = {
+  readonly id: string;
+  readonly invoiceId: string;
+  readonly displayName: string;
+  /** What credits for unused time have given back of it, without taxes. */
+  readonly credited: Decimal;
+};
+
+/** A charge in advance, by its line; or a credit of one (below 0), which has none. */
+export type ItemCharge = AdvanceCharge & { readonly line: ChargedLine | null };
+
 /** A line item of which something that was charged in advance is unused. */
 export type UnusedItem = UnusedCharge & {
   readonly row: LineItemRow;
+  readonly charges: readonly ItemCharge[];
   /** What it was charged, after discounts. */
   readonly charged: Decimal;
 };
@@ -42,10 +54,6 @@ function isToCome({ billing_period: period, start_date: startMs }: LineItemRow, 
   return period === 'ONETIME' && startMs > atMs;
 }
 
-/** The line items by themselves, as `findCharged` wants them. */
-const linesOf = (ids: readonly string[]) =>
-  sql.fragment`lineage AS (SELECT id, id AS root_id FROM unnest(${sql.array([...ids], 'text')}) AS id)`;
-
 /** What refunds have given back of the lines that are charged, by their ids. */
 function findRefunded(unit: ReadUnit, rows: readonly ChargedRow[]) {
   const refunded = rows.filter((row) => row.refunded.greaterThan(ZERO));
@@ -61,16 +69,21 @@ export async function findCharges(
   unit: ReadUnit,
   lineItems: readonly LineItemRow[],
   afterMs: InstantMs,
-): Promise<ReadonlyMap<string, readonly AdvanceCharge[]>> {
+): Promise<ReadonlyMap<string, readonly ItemCharge[]>> {
   const ids = lineItems.map(({ id }) => id);
-  const rows = await findCharged(unit, linesOf(ids), afterMs);
+  const rows = await findCharged(unit, ids, afterMs);
   const refundOf = await findRefunded(unit, rows);
-  const chargeOf = (row: ChargedRow): AdvanceCharge => {
+  const credited = new Map<string, Decimal>();
+  for (const row of rows) if (row.invoice_id === null) addAt(credited, row.line_id, row.amount);
+  const chargeOf = (row: ChargedRow): ItemCharge => {
     const period = chargedPeriod(row);
-    if (row.line_id === null) return { period, net: row.amount.negated() };
-    // Absent means zero: nothing was refunded of its invoice but by notes.
-    const noted = notedOf(row).plus(refundOf.get(row.line_id) ?? ZERO);
-    const charge = { period, net: row.amount, noted };
+    const { line_id: id, invoice_id: invoiceId, display_name: displayName } = row;
+    if (invoiceId === null) return { period, net: row.amount.negated(), line: null };
+    // Absent means zero: nothing was refunded of its invoice but by notes, or was unused before.
+    const [refund, before] = [refundOf.get(id) ?? ZERO, credited.get(id) ?? ZERO];
+    const noted = notedOf(row).plus(refund);
+    const line = { id, invoiceId, displayName, credited: before };
+    const charge = { period, net: row.amount, noted, line };
     return row.gross === null ? charge : { ...charge, gross: row.gross };
   };
   const byItem = groupBy(rows, ({ line_item_id: id }) => id);
@@ -134,6 +147,7 @@ export async function findUnused(
     if (exact.isZero()) return [];
     return {
       row,
+      charges,
       lineItem: lineItemFromRow(row, related.prices, metering),
       period: {
         startMs: atMs,

@@ -9,40 +9,68 @@ import { notedWithoutTaxes } from '../../domain/settlement/unused-charge.js';
 import { rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit } from '../../records/unit.js';
 import { NOTED } from '../../documents/store/charged-time.js';
-import { findCreditedLines } from '../../documents/store/credited-lines.js';
+import { findLineCredits, sumsByLine, TAX_SET_OFF } from '../../documents/store/credited-lines.js';
+import { UNUSED_TIME } from '../../declarations/money/credit-note.resource.js';
 
 const amount = numericColumn.transform(decimalOf);
 const lineRow = z.object({
   invoice_id: z.string(),
   line_id: z.string(),
   net: amount,
-  /** What credit notes that are not voided take of it, with taxes. */
+  display_name: z.string(),
+  /** What notes that somebody wrote and that are not voided take of it, with taxes. */
   noted: amount,
+  /** Of its invoice, before negative lines. */
   tax: amount,
   currency: z.string(),
   /** What was refunded of the invoice without a note, beyond what was overpaid; with taxes. */
   refunded: amount,
 });
 
-type LineRow = z.output<typeof lineRow>;
+/** A line of an invoice, with what notes and refunds of the invoice have given back. */
+export type NotedLine = z.output<typeof lineRow>;
+
+/** The lines of invoices, with what notes and refunds have given back. */
+export function findNotedLines(
+  { tx }: StatementUnit,
+  invoiceIds: readonly string[],
+): Promise<readonly NotedLine[]> {
+  return tx.any(sql.type(lineRow)`
+    SELECT line.invoice_id, line.id AS line_id, line.display_name,
+      line.amount - line.line_item_discount - line.invoice_level_discount AS net,
+      ${NOTED} AS noted,
+      invoice.total_tax + ${TAX_SET_OFF} AS tax, invoice.currency,
+      greatest(0, invoice.refunded_amount - invoice.overpaid_amount
+        - (SELECT coalesce(sum(note.total_amount), 0) FROM credit_notes AS note
+          WHERE note.invoice_id = invoice.id AND note.credit_note_type = 'REFUND' AND note.reason IS DISTINCT FROM ${UNUSED_TIME}
+            AND ${rowIsIn(['note', 'credit_note_status'], CREDIT_NOTE, 'given')} AND ${rowIsOfEnvironment('note')})) AS refunded
+    FROM invoices AS invoice
+    JOIN invoice_line_items AS line ON line.invoice_id = invoice.id AND ${rowIsOfEnvironment('line')}
+    WHERE invoice.id = ANY (${sql.array([...invoiceIds], 'text')})
+      AND ${rowIsOfEnvironment('invoice')}
+    ORDER BY line.invoice_id, line.position, line.id`);
+}
+
+/** What notes that somebody wrote have given back of lines of one invoice, without taxes. */
+export function notesWithoutTaxes(rows: readonly NotedLine[]): (row: NotedLine) => Decimal {
+  const taxed = sumOf(rows.map(({ net }) => net).filter((net) => net.gt(ZERO)));
+  return ({ noted, tax, currency }) => notedWithoutTaxes(noted, { tax, taxed }, currency);
+}
 
 /** What of a refund of their invoice falls to its lines. */
-async function sharesOf(
-  unit: StatementUnit,
-  invoiceId: string,
-  rows: readonly LineRow[],
-): Promise<ReadonlyMap<string, Decimal>> {
+function sharesOf(
+  rows: readonly NotedLine[],
+  credited: ReadonlyMap<string, Decimal>,
+): ReadonlyMap<string, Decimal> {
   const [first] = rows;
   if (first === undefined) return new Map();
-  const { currency, tax, refunded } = first;
-  const credited = await findCreditedLines(unit, { id: invoiceId, currency });
-  const taxes = { tax, taxed: sumOf(rows.map(({ net }) => net).filter((net) => net.gt(ZERO))) };
-  const lines = rows.map(({ line_id: lineId, net, noted }): RefundedLine => {
-    const ofNotes = notedWithoutTaxes(noted, taxes, currency);
+  const noteOf = notesWithoutTaxes(rows);
+  const lines = rows.map((row): RefundedLine => {
     // Absent means zero: nothing of the line was unused.
-    return { lineId, net, givenBack: ofNotes.plus(credited.get(lineId) ?? ZERO) };
+    const givenBack = noteOf(row).plus(credited.get(row.line_id) ?? ZERO);
+    return { lineId: row.line_id, net: row.net, givenBack };
   });
-  return shareRefund(lines, notedWithoutTaxes(refunded, taxes, currency), currency);
+  return shareRefund(lines, noteOf({ ...first, noted: first.refunded }), first.currency);
 }
 
 /**
@@ -54,23 +82,9 @@ export async function findRefundedLines(
   invoiceIds: readonly string[],
 ): Promise<ReadonlyMap<string, Decimal>> {
   if (invoiceIds.length === 0) return new Map();
-  const rows = await unit.tx.any(sql.type(lineRow)`
-    SELECT line.invoice_id, line.id AS line_id,
-      line.amount - line.line_item_discount - line.invoice_level_discount AS net,
-      ${NOTED} AS noted,
-      invoice.total_tax AS tax, invoice.currency,
-      greatest(0, invoice.refunded_amount - invoice.overpaid_amount
-        - (SELECT coalesce(sum(note.total_amount), 0) FROM credit_notes AS note
-          WHERE note.invoice_id = invoice.id AND note.credit_note_type = 'REFUND'
-            AND ${rowIsIn(['note', 'credit_note_status'], CREDIT_NOTE, 'given')} AND ${rowIsOfEnvironment('note')})) AS refunded
-    FROM invoices AS invoice
-    JOIN invoice_line_items AS line ON line.invoice_id = invoice.id AND ${rowIsOfEnvironment('line')}
-    WHERE invoice.id = ANY (${sql.array([...new Set(invoiceIds)], 'text')})
-      AND ${rowIsOfEnvironment('invoice')}
-    ORDER BY line.invoice_id, line.position, line.id`);
-  const shares = new Map<string, Decimal>();
-  for (const [invoiceId, lines] of groupBy(rows, ({ invoice_id: id }) => id)) {
-    for (const [id, share] of await sharesOf(unit, invoiceId, lines)) shares.set(id, share);
-  }
-  return shares;
+  const ids = [...new Set(invoiceIds)];
+  const rows = await findNotedLines(unit, ids);
+  const credited = sumsByLine(await findLineCredits(unit, ids), ({ net }) => net);
+  const byInvoice = [...groupBy(rows, ({ invoice_id: id }) => id).values()];
+  return new Map(byInvoice.flatMap((lines) => [...sharesOf(lines, credited)]));
 }

@@ -13,6 +13,7 @@ import {
   usage,
   type PeerCase,
 } from '../../testing/peer-case.js';
+import { payOpen } from '../../testing/pay-open.js';
 
 /** `test` that can look for thresholds which are reached. */
 const test = peerTest.extend<{ look: () => Promise<void> }>({
@@ -198,6 +199,7 @@ describe('a price that fell in a period which a pause had made longer', () => {
   test('leaves the unused part of the next period whole', async ({ api, peer }) => {
     await peer.turn(JANUARY);
     const subscription = await peer.subscribe(await peer.plan(advance('310')));
+    await payOpen(api);
     await peer.live('2026-01-11');
     await peer.post(subscription, 'pause', { pause_mode: 'immediate', pause_days: 5 });
     await peer.live('2026-01-20');
@@ -207,6 +209,7 @@ describe('a price that fell in a period which a pause had made longer', () => {
     // (310 − 28) × 17 ÷ 31 days until 6 Feb.
     expect(await peer.credits()).toEqual(['154.65']);
     await peer.live('2026-02-07');
+    await payOpen(api);
     const cancelled = { cancellation_type: 'immediate', ...PRORATED };
     const { total_credit_amount: credit } = await peer.post(subscription, 'cancel', cancelled);
     // 28 × 27 ÷ 28 days until 6 Mar.

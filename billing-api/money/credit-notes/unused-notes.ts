@@ -1,0 +1,75 @@
+import type { Interval } from '../../../contract/instant.js';
+import type { Decimal } from '../../../contract/number/decimal.js';
+import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import {
+  CREDIT_NOTE_LINES,
+  CREDIT_NOTES,
+  creditNoteToDto,
+  UNUSED_TIME,
+} from '../../declarations/money/credit-note.resource.js';
+import { grossOf, type TaxedPart } from '../../domain/settlement/credit-taxes.js';
+import { createRecords, insertParts } from '../../records/create-record.js';
+import { announce } from '../../records/recorded-change.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { newNote } from './new-note.js';
+import { withLines } from './read-notes.js';
+
+/** What a note gives back of a line of its invoice, for a time that is not used. */
+type UnusedLine = TaxedPart & {
+  readonly lineItemId: string;
+  readonly displayName: string;
+  readonly period: Interval;
+};
+
+/** A note on an invoice for unused time. */
+export type NewUnusedNote = {
+  readonly id: string;
+  readonly invoice: InvoiceRow;
+  readonly lines: readonly UnusedLine[];
+  readonly total: Decimal;
+  /** The movement by which a wallet got it; null where it has lowered what is to be paid. */
+  readonly transactionId: string | null;
+};
+
+/** Stores finalized notes for unused time, and tells of them as of others: made, and finalized. */
+export async function storeUnusedNotes(
+  unit: Unit,
+  notes: readonly NewUnusedNote[],
+): Promise<null | Refusal> {
+  if (notes.length === 0) return null;
+  const items = notes.map(({ id, invoice, total, transactionId }) => ({
+    ...newNote(invoice, { id, total, type: transactionId === null ? 'ADJUSTMENT' : 'REFUND' }),
+    credit_note_status: 'FINALIZED' as const,
+    refund_status: transactionId === null ? null : ('SUCCEEDED' as const),
+    reason: UNUSED_TIME,
+    wallet_transaction_id: transactionId,
+    finalized_at: unit.now,
+  }));
+  const rows = await createRecords(unit, CREDIT_NOTES, { items, isBulk: false });
+  if (isRefusal(rows)) return rows;
+  const parts = notes.flatMap(({ id, invoice, lines }) =>
+    lines.map((line, position) => ({
+      id: unit.newId(CREDIT_NOTE_LINES.idPrefix),
+      credit_note_id: id,
+      invoice_line_item_id: line.lineId,
+      subscription_line_item_id: line.lineItemId,
+      position,
+      display_name: `Unused time of ${line.displayName}`,
+      amount: grossOf(line),
+      net_amount: line.net,
+      tax_amount: line.tax,
+      period_start: line.period.startMs,
+      period_end: line.period.endMs,
+      metadata: {},
+      currency: invoice.currency,
+    })),
+  );
+  await insertParts(unit, CREDIT_NOTE_LINES, parts);
+  for (const note of await withLines(unit, rows)) {
+    const event = { id: note.row.id, told: creditNoteToDto(note) };
+    announce(unit, CREDIT_NOTES, { ...event, name: 'credit_note.created' });
+    announce(unit, CREDIT_NOTES, { ...event, name: 'credit_note.updated' });
+  }
+  return null;
+}
