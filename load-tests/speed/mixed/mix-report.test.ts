@@ -7,7 +7,6 @@ const plan = { minutes: 60, singlesShare: 0.2 };
 const minutes = (grow: (minute: number) => number) =>
   Array.from({ length: 60 }, (_, index) => ({
     minute: index + 1,
-    resident: 0,
     highWater: 200,
     proportional: 100 + grow(index),
   }));

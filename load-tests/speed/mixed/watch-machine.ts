@@ -21,8 +21,6 @@ export type MemoryMinute = {
   readonly minute: number;
   /** Greatest sum of PSS of a sample, MB. */
   readonly proportional: number;
-  /** Greatest sum of RSS of a sample, MB. */
-  readonly resident: number;
   /** Sum of the high-water marks of RSS of its processes (VmHWM), MB. */
   readonly highWater: number;
 };
@@ -38,8 +36,6 @@ const PARTS_OF_TABLES = `
     WHERE active AND database = currentDatabase() GROUP BY table, partition_id)
   GROUP BY table`;
 
-type Sample = { resident: number; proportional: number };
-
 /** Samples memory, CPU time and ClickHouse's parts from start to end. */
 export class MachineWatch {
   readonly memory = new Map<Part, MemoryMinute[]>();
@@ -52,7 +48,8 @@ export class MachineWatch {
   readonly #startedAt = performance.now();
   #cpuAtStart: ReadonlyMap<Part, number> = new Map();
   #cpuAtEnd: ReadonlyMap<Part, number> = new Map();
-  #samples = new Map<Part, Sample>();
+  /** Greatest sum of PSS of the running minute. */
+  #samples = new Map<Part, number>();
 
   constructor(
     private readonly to: {
@@ -98,21 +95,13 @@ export class MachineWatch {
   }
 
   async #sampleMemory(processes: readonly ProductProcess[]): Promise<void> {
-    const sums = new Map<Part, Sample>();
+    const sums = new Map<Part, number>();
     for (const { pid, part } of processes) {
       const memory = await memoryOf(pid);
-      if (memory === null) continue;
-      const sum = sums.get(part) ?? { resident: 0, proportional: 0 };
-      sum.resident += memory.resident;
-      sum.proportional += memory.proportional;
-      sums.set(part, sum);
+      if (memory !== null) sums.set(part, (sums.get(part) ?? 0) + memory.proportional);
     }
-    for (const [part, { resident, proportional }] of sums) {
-      const most = this.#samples.get(part) ?? { resident: 0, proportional: 0 };
-      this.#samples.set(part, {
-        resident: Math.max(most.resident, resident),
-        proportional: Math.max(most.proportional, proportional),
-      });
+    for (const [part, sum] of sums) {
+      this.#samples.set(part, Math.max(this.#samples.get(part) ?? 0, sum));
     }
   }
 
@@ -121,9 +110,9 @@ export class MachineWatch {
     for (const { pid, part } of processes) {
       highWater.set(part, (highWater.get(part) ?? 0) + ((await highWaterOf(pid)) ?? 0));
     }
-    for (const [part, sample] of this.#samples) {
+    for (const [part, proportional] of this.#samples) {
       const minutes = this.memory.get(part) ?? [];
-      minutes.push({ minute, ...sample, highWater: highWater.get(part) ?? 0 });
+      minutes.push({ minute, proportional, highWater: highWater.get(part) ?? 0 });
       this.memory.set(part, minutes);
     }
     this.#samples = new Map();
