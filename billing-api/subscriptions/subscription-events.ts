@@ -56,9 +56,18 @@ export async function toldOfSubscription(
   return toldWith(row, await findRecord(unit, ANSWERED_CUSTOMERS, row.customer_id));
 }
 
-/** Adds the system event of a subscription that has changed to the unit that changes it. */
-export async function announceUpdated(unit: Unit, row: SubscriptionRow): Promise<void> {
-  const told = await toldOfSubscription(unit, row);
+/**
+ * Adds the system event of a subscription that has changed to the unit that changes it.
+ * @param known The customers that the unit has read; that of the subscription is read without them.
+ */
+export async function announceUpdated(
+  unit: Unit,
+  row: SubscriptionRow,
+  known?: ReadonlyMap<string, AnsweredCustomerRow>,
+): Promise<void> {
+  const customer = known?.get(row.customer_id);
+  const told =
+    customer === undefined ? await toldOfSubscription(unit, row) : toldWith(row, customer);
   announce(unit, SUBSCRIPTIONS, { id: row.id, name: 'subscription.updated', told });
 }
 

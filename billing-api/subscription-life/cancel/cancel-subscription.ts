@@ -96,7 +96,7 @@ async function defer(
   });
   if (isRefusal(schedule)) return schedule;
   const after = await withChildren(unit, await updateRecord(unit, SUBSCRIPTIONS, { row, patch }));
-  if (!isRefusal(after)) await announceUpdated(unit, after);
+  if (!isRefusal(after)) await announceUpdated(unit, after, loaded.related.customers);
   return after;
 }
 
@@ -116,7 +116,7 @@ async function end(
     isReplaced: false,
     metadataOf: (metadata) => endingOf(cancellation, metadata),
   });
-  if (!isRefusal(after)) await announceUpdated(unit, after);
+  if (!isRefusal(after)) await announceUpdated(unit, after, loaded.related.customers);
   return after;
 }
 

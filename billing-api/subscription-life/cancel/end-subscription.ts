@@ -19,7 +19,7 @@ import type { ScheduleRow } from '../../declarations/subscriptions/schedule.reso
 import { closeSchedule } from '../../subscriptions/schedules-store.js';
 import { voidUnpaidFirst } from '../../invoicing/invoices/void-invoice.js';
 import { closePause } from '../pauses/end-pause.js';
-import { keepCharges } from './keep-charges.js';
+import { noteChargedUntil } from './note-charged-until.js';
 import type { LockedEnding } from './lock-ending.js';
 import { endOfLines } from '../../subscriptions/lines/end-lines.js';
 import { endPhases } from '../../subscriptions/phases-store.js';
@@ -119,7 +119,7 @@ export async function endSubscription(
 ): Promise<SubscriptionRow | Refusal> {
   const { loaded, atMs, locked, isReplaced, metadataOf } = end;
   const { id, customer_id: customerId } = loaded.subscription;
-  if (end.staysCharged) await keepCharges(unit, loaded, atMs);
+  if (end.staysCharged) await noteChargedUntil(unit, loaded, atMs);
   const last = await endPeriod(unit, loaded, atMs);
   await endParts(unit, id, atMs);
   const refusal = await closeParts(unit, end);

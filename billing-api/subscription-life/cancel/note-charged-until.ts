@@ -11,7 +11,7 @@ import { pausedUntil, type BilledSubscription } from '../../subscriptions/loaded
 import { isAdvance } from '../settle/find-unused.js';
 
 /** Lines of a period that has begun at an instant, and how far it charges them in advance. */
-function keptLines(
+function chargedLines(
   { terms, related }: BilledSubscription,
   atMs: InstantMs,
 ): readonly (readonly [id: string, until: string])[] {
@@ -27,19 +27,19 @@ function keptLines(
 }
 
 /**
- * Notes how far the lines of a subscription are charged in advance that ends at an instant without
- * prorations: a draft that is computed again charges them as far as a final invoice has
+ * Writes on the lines of a subscription how far they stay charged in advance, because it ends
+ * without prorations. A draft that is computed again then charges as much as a final invoice does
  * (docs/domain.md 24.5).
  */
-export async function keepCharges(
+export async function noteChargedUntil(
   unit: Unit,
   loaded: BilledSubscription,
   atMs: InstantMs,
 ): Promise<void> {
-  const kept = keptLines(pausedUntil(loaded, atMs), atMs);
-  if (kept.length === 0) return;
+  const charged = chargedLines(pausedUntil(loaded, atMs), atMs);
+  if (charged.length === 0) return;
   await unit.tx.query(sql.type(noRows)`
     UPDATE subscription_line_items AS item SET charged_until = kept.until
-    FROM ${sql.unnest(kept, ['text', 'timestamptz'])} AS kept (id, until)
+    FROM ${sql.unnest(charged, ['text', 'timestamptz'])} AS kept (id, until)
     WHERE item.id = kept.id AND ${rowIsOfEnvironment('item')}`);
 }
