@@ -188,7 +188,7 @@ module.exports = {
       comment: 'Only the generated routes do.',
       severity: 'error',
       from: { path: '^billing-api/', pathNot: '^billing-api/generated/' },
-      to: { path: '-controller\\.ts$' },
+      to: { path: '-controller\\.ts$', pathNot: '^billing-api/edge/api-controller\\.ts$' },
     },
     {
       name: 'production-knows-no-tests',

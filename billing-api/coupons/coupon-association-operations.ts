@@ -1,10 +1,8 @@
-import type { Occasion } from '../records/occasion.js';
 import { endsAfter, isEqual, isStarted } from '../records/conditions.js';
 import { readRecord } from '../records/find-record.js';
 import { listRequestFrom, type ListQuery } from '../records/list-request.js';
-import type { Refusal } from '../records/refusal.js';
 import { searchRecords, type Page } from '../records/search-records.js';
-import { readUnit, type ReadDependencies } from '../records/unit.js';
+import { readOperation } from '../records/operation.js';
 import {
   COUPON_ASSOCIATIONS,
   couponAssociationToDto,
@@ -24,12 +22,8 @@ export interface CouponAssociationsQuery extends ListQuery {
 }
 
 /** GET /coupons/associations. */
-export function listCouponAssociations(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  query: CouponAssociationsQuery,
-): Promise<Page<CouponAssociationDto> | Refusal> {
-  return readUnit(dependencies, occasion, async (unit) => {
+export const listCouponAssociations = readOperation(
+  async (unit, query: CouponAssociationsQuery): Promise<Page<CouponAssociationDto>> => {
     const conditions = [
       ...isEqual('coupon_id', query.coupon_id),
       ...isEqual('subscription_id', query.subscription_id),
@@ -41,17 +35,13 @@ export function listCouponAssociations(
     const page = await searchRecords(unit, COUPON_ASSOCIATIONS, { request, conditions });
     const attached = await withCoupons(unit, page.items);
     return { ...page, items: attached.map(couponAssociationToDto) };
-  });
-}
+  },
+);
 
 /** GET /coupons/associations/{id}, whatever its status. */
-export function readCouponAssociation(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<CouponAssociationDto | Refusal> {
-  return readUnit(dependencies, occasion, async (unit) => {
+export const readCouponAssociation = readOperation(
+  async (unit, id: string): Promise<CouponAssociationDto> => {
     const row = await readRecord(unit, COUPON_ASSOCIATIONS, id);
     return couponAssociationToDto(await withCoupon(unit, row));
-  });
-}
+  },
+);

@@ -8,6 +8,7 @@ import {
 } from '../records/change-record.js';
 import { givenOf, MemberReader } from '../records/member-rules.js';
 import { accept, type Refusal } from '../records/refusal.js';
+import { writeOperation } from '../records/operation.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../records/unit.js';
 import { grantEndProblem } from './credit-grant-rules.js';
 import {
@@ -57,16 +58,15 @@ async function endCreditGrant(
 }
 
 /** DELETE /creditgrants/{id}: archives that of a plan or an addon, ends that of a subscription. */
-export function removeCreditGrant(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  { id, body }: { readonly id: string; readonly body: EndCreditGrantBody },
-): Promise<CreditGrantRow | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+export const removeCreditGrant = writeOperation(
+  async (
+    unit,
+    { id, body }: { readonly id: string; readonly body: EndCreditGrantBody },
+  ): Promise<CreditGrantRow> => {
     const row = await lockForChange(unit, CREDIT_GRANTS, { id });
     if (row.scope === 'SUBSCRIPTION') return endCreditGrant(unit, row, body);
     const reader = new MemberReader();
     if (body.end_date !== undefined) reader.note('end_date', grantEndProblem(row, null, unit.now));
     return accept(reader.refusal() ?? removeRecord(unit, CREDIT_GRANTS, { id, guards: [] }));
-  });
-}
+  },
+);

@@ -1,12 +1,11 @@
 import { assertPresent } from '../../runtime/failure.js';
 import { FEATURES } from '../declarations/catalog/feature.resource.js';
-import type { Occasion } from '../records/occasion.js';
 import { changeRecord } from '../records/change-record.js';
 import { expandRecord } from '../records/expand-record.js';
 import { findRecord } from '../records/find-record.js';
 import { endProblem, MemberReader } from '../records/member-rules.js';
-import { accept, type Refusal } from '../records/refusal.js';
-import { writeUnit, type WriteDependencies } from '../records/unit.js';
+import { accept } from '../records/refusal.js';
+import { writeOperation } from '../records/operation.js';
 import { featureRefusal } from './entitlement-request.js';
 import { refuseOtherReset } from './reset-rule.js';
 import {
@@ -29,12 +28,11 @@ function patchOf(row: EntitlementRow, body: ChangeEntitlementBody) {
 }
 
 /** PUT /entitlements/{id}. */
-export function changeEntitlement(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  { id, body }: { readonly id: string; readonly body: ChangeEntitlementBody },
-): Promise<ExpandedEntitlement | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+export const changeEntitlement = writeOperation(
+  async (
+    unit,
+    { id, body }: { readonly id: string; readonly body: ChangeEntitlementBody },
+  ): Promise<ExpandedEntitlement> => {
     const changed = await changeRecord(unit, ENTITLEMENTS, {
       target: { id },
       change: async (row) => {
@@ -47,5 +45,5 @@ export function changeEntitlement(
     });
     if (body.usage_reset_period !== undefined) await refuseOtherReset(unit, changed);
     return expandRecord(unit, changed, entitlementExpansions);
-  });
-}
+  },
+);

@@ -1,14 +1,12 @@
 import { readOwner, type OwnerReference } from '../owners/read-owner.js';
-import type { Occasion } from '../records/occasion.js';
 import { removeRecord } from '../records/change-record.js';
 import { isEqual, isFlag, isOfPlansAsked, isOneOfAsked } from '../records/conditions.js';
 import { readExpanded } from '../records/expand-record.js';
 import type { SearchBody } from '../records/record-dto.js';
-import type { Refusal } from '../records/refusal.js';
 import type { SearchBodyRequest } from '../records/search-request.js';
 import { searchExpanded, type Page } from '../records/search-records.js';
 import { readOperation, writeOperation } from '../records/operation.js';
-import { readUnit, type ReadDependencies, type ReadUnit } from '../records/unit.js';
+import type { ReadUnit } from '../records/unit.js';
 import {
   ENTITLEMENTS,
   entitlementExpansions,
@@ -42,16 +40,15 @@ export const searchEntitlements = readOperation((unit, body: SearchEntitlementsB
 );
 
 /** GET /plans/{id}/entitlements and GET /addons/{id}/entitlements. */
-export function listEntitlementsOf(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  { id, kind, ...request }: SearchBodyRequest & OwnerReference,
-): Promise<Page<ExpandedEntitlement> | Refusal> {
-  return readUnit(dependencies, occasion, async (unit) => {
+export const listEntitlementsOf = readOperation(
+  async (
+    unit,
+    { id, kind, ...request }: SearchBodyRequest & OwnerReference,
+  ): Promise<Page<ExpandedEntitlement>> => {
     await readOwner(unit, { id, kind });
     return search(unit, { ...request, entity_ids: [id] });
-  });
-}
+  },
+);
 
 /** DELETE /entitlements/{id}: it is archived and counts no more (docs/domain.md 4). */
 export const archiveEntitlement = writeOperation((unit, id: string) =>

@@ -3,6 +3,7 @@ import type { Occasion } from '../records/occasion.js';
 import { isEqual } from '../records/conditions.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import type { SearchBodyRequest } from '../records/search-request.js';
+import { readOperation } from '../records/operation.js';
 import { readUnit, type ReadDependencies } from '../records/unit.js';
 import { searchSubscriptionsIn } from './search-subscriptions.js';
 import type { SubscriptionListDto } from './subscription-expansions.js';
@@ -29,14 +30,13 @@ export async function searchSubscriptions(
 }
 
 /** GET /customers/external/{external_id}/subscriptions. */
-export function listSubscriptionsOfCustomer(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  { externalId, ...request }: SearchBodyRequest & { readonly externalId: string },
-): Promise<SubscriptionListDto | Refusal> {
-  return readUnit(dependencies, occasion, async (unit) => {
+export const listSubscriptionsOfCustomer = readOperation(
+  async (
+    unit,
+    { externalId, ...request }: SearchBodyRequest & { readonly externalId: string },
+  ): Promise<SubscriptionListDto> => {
     const customer = await findNamedCustomer(unit, { externalId });
     const conditions = isEqual('customer_id', customer.id);
     return searchSubscriptionsIn(unit, { request, conditions, withLineItems: false });
-  });
-}
+  },
+);

@@ -7,12 +7,8 @@ import { readRecord } from '../records/find-record.js';
 import { endProblem, givenOf, MemberReader } from '../records/member-rules.js';
 import { invalid, isRefusal, notFound, type Refusal, Refused } from '../records/refusal.js';
 import { searchRecords, type Page } from '../records/search-records.js';
-import {
-  readUnit,
-  writeUnit,
-  type ReadDependencies,
-  type WriteDependencies,
-} from '../records/unit.js';
+import { readOperation, writeOperation } from '../records/operation.js';
+import { writeUnit, type WriteDependencies } from '../records/unit.js';
 import {
   PRIORITY_DEFAULT,
   TAX_ASSOCIATIONS,
@@ -64,16 +60,12 @@ export async function createTaxAssociation(
 }
 
 /** GET /taxes/associations/{id}, whatever its status. */
-export function readTaxAssociation(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<AssociatedTax | Refusal> {
-  return readUnit(dependencies, occasion, async (unit) => {
+export const readTaxAssociation = readOperation(
+  async (unit, id: string): Promise<AssociatedTax> => {
     const row = await readRecord(unit, TAX_ASSOCIATIONS, id);
     return withTaxRate(unit, row);
-  });
-}
+  },
+);
 
 export interface TaxAssociationsQuery extends ListQuery {
   entity_type?: TaxAssociationDto['entity_type'];
@@ -82,12 +74,8 @@ export interface TaxAssociationsQuery extends ListQuery {
 }
 
 /** GET /taxes/associations. */
-export function listTaxAssociations(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  query: TaxAssociationsQuery,
-): Promise<Page<AssociatedTax> | Refusal> {
-  return readUnit(dependencies, occasion, async (unit) => {
+export const listTaxAssociations = readOperation(
+  async (unit, query: TaxAssociationsQuery): Promise<Page<AssociatedTax>> => {
     const request = listRequestFrom(query);
     const conditions = [
       ...isEqual('entity_type', query.entity_type),
@@ -96,8 +84,8 @@ export function listTaxAssociations(
     ];
     const page = await searchRecords(unit, TAX_ASSOCIATIONS, { request, conditions });
     return { ...page, items: await withTaxRates(unit, page.items) };
-  });
-}
+  },
+);
 
 function readChange(body: ChangeTaxAssociationBody) {
   const reader = new MemberReader();
@@ -131,13 +119,9 @@ export async function changeTaxAssociation(
 }
 
 /** DELETE /taxes/associations/{id}. */
-export function archiveTaxAssociation(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<AssociatedTax | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+export const archiveTaxAssociation = writeOperation(
+  async (unit, id: string): Promise<AssociatedTax> => {
     const removed = await removeRecord(unit, TAX_ASSOCIATIONS, { id, guards: [] });
     return withTaxRate(unit, removed);
-  });
-}
+  },
+);

@@ -9,6 +9,7 @@ import { isPublished } from '../../records/conditions.js';
 import { expandRecord } from '../../records/expand-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { writeOperation } from '../../records/operation.js';
 import { writeUnit, type WriteDependencies } from '../../records/unit.js';
 import { changeMeterIn } from '../meters/define-meter.js';
 import { archiveSpareMeter } from './archive-spare-meter.js';
@@ -59,14 +60,8 @@ const notEntitled = notReferenced(
 );
 
 /** DELETE /features/{id}: archives the feature, and its meter when nothing else needs that. */
-export function archiveFeature(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<FeatureRow | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
-    const feature = await removeRecord(unit, FEATURES, { id, guards: [notEntitled] });
-    await archiveSpareMeter(unit, feature);
-    return feature;
-  });
-}
+export const archiveFeature = writeOperation(async (unit, id: string): Promise<FeatureRow> => {
+  const feature = await removeRecord(unit, FEATURES, { id, guards: [notEntitled] });
+  await archiveSpareMeter(unit, feature);
+  return feature;
+});

@@ -1,11 +1,11 @@
-import type { Occasion } from '../../records/occasion.js';
 import { createRecord } from '../../records/create-record.js';
 import { expandRecord } from '../../records/expand-record.js';
 import { holdPublished } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
-import { accept, type Refusal } from '../../records/refusal.js';
+import { accept } from '../../records/refusal.js';
 import { ownColumnsOf } from '../../records/resource.js';
-import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { writeOperation } from '../../records/operation.js';
+import type { Unit } from '../../records/unit.js';
 import { withoutArchivedGroups } from '../groups/groups-store.js';
 import { copyMeter } from '../meters/copy-meter.js';
 import { lookupKeyOf } from './feature-rules.js';
@@ -43,14 +43,13 @@ async function storeCopy(
 }
 
 /** POST /features/{id}/clone: a new feature with a meter of its own. */
-export function cloneFeature(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  { id, body }: { readonly id: string; readonly body: CloneFeatureBody },
-): Promise<ExpandedFeature | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+export const cloneFeature = writeOperation(
+  async (
+    unit,
+    { id, body }: { readonly id: string; readonly body: CloneFeatureBody },
+  ): Promise<ExpandedFeature> => {
     const source = await holdPublished(unit, FEATURES, id);
     const copy = await storeCopy(unit, source, body);
     return expandRecord(unit, copy, featureExpansions);
-  });
-}
+  },
+);

@@ -1,10 +1,9 @@
-import type { Occasion } from '../../records/occasion.js';
 import { createRecord } from '../../records/create-record.js';
 import { expandRecord } from '../../records/expand-record.js';
 import { holdPublished } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
-import { accept, type Refusal } from '../../records/refusal.js';
-import { writeUnit, type WriteDependencies } from '../../records/unit.js';
+import { accept } from '../../records/refusal.js';
+import { writeOperation } from '../../records/operation.js';
 import { copyCreditGrants } from './copy-credit-grants.js';
 import { copyEntitlements } from './copy-entitlements.js';
 import { copyPrices } from '../prices/copy-prices.js';
@@ -34,12 +33,11 @@ function newPlan(source: PlanRow, body: ClonePlanBody) {
 }
 
 /** POST /plans/{id}/clone: a new plan with copies of what a new subscription would get. */
-export function clonePlan(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  { id, body }: { readonly id: string; readonly body: ClonePlanBody },
-): Promise<ExpandedPlan | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+export const clonePlan = writeOperation(
+  async (
+    unit,
+    { id, body }: { readonly id: string; readonly body: ClonePlanBody },
+  ): Promise<ExpandedPlan> => {
     // Held: whoever writes its prices and entitlements locks the plan.
     const source = await holdPublished(unit, PLANS, id);
     const plan = accept(newPlan(source, body));
@@ -50,5 +48,5 @@ export function clonePlan(
     await copyCreditGrants(unit, copy);
     const expansions = planExpansions({ now: unit.now });
     return expandRecord(unit, row, expansions);
-  });
-}
+  },
+);

@@ -1,11 +1,11 @@
 import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import { changeRecord, type ChangeTarget } from '../../records/change-record.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
-import type { Occasion } from '../../records/occasion.js';
 import type { DateTime, MetadataDto } from '../../records/record-dto.js';
-import { accept, type Refusal } from '../../records/refusal.js';
+import { accept } from '../../records/refusal.js';
 import type { Patch } from '../../records/resource.js';
-import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { writeOperation } from '../../records/operation.js';
+import type { Unit } from '../../records/unit.js';
 import type { InvoiceDocument } from '../../documents/invoice-document.js';
 import { announceInvoice } from '../../documents/store/announce-invoice.js';
 
@@ -53,14 +53,13 @@ function patchFrom(
  * PUT /invoices/{id}: the due date, the address of the PDF and the metadata of a draft or finalized
  * invoice. Nothing else of it is changed by a request.
  */
-export function changeInvoice(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  { target, body }: { readonly target: ChangeTarget; readonly body: ChangeInvoiceBody },
-): Promise<InvoiceDocument | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+export const changeInvoice = writeOperation(
+  async (
+    unit,
+    { target, body }: { readonly target: ChangeTarget; readonly body: ChangeInvoiceBody },
+  ): Promise<InvoiceDocument> => {
     const change = () => patchFrom(body, unit);
     const row = await changeRecord(unit, INVOICES, { target, change });
     return announceInvoice(unit, row, 'invoice.update');
-  });
-}
+  },
+);

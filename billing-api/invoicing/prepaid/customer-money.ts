@@ -11,7 +11,8 @@ import { readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { Currency, DecimalText } from '../../records/record-dto.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
-import { readUnit, type ReadDependencies } from '../../records/unit.js';
+import { readOperation } from '../../records/operation.js';
+import { readUnit } from '../../records/unit.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 import { readRealTimeBalance, type RealTimeWalletDto } from './real-time-balance.js';
 import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
@@ -111,12 +112,8 @@ function namedSummary(customerId: string, summary: InvoiceSummaryDto): NamedInvo
 }
 
 /** GET /customers/{id}/invoices/summary: what a customer has paid and owes, by currency. */
-export function summarizeInvoices(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<InvoiceSummariesDto | Refusal> {
-  return readUnit(dependencies, occasion, async (unit) => {
+export const summarizeInvoices = readOperation(
+  async (unit, id: string): Promise<InvoiceSummariesDto> => {
     await readRecord(unit, CUSTOMERS, id);
     const rows = await unit.tx.any(sql.type(summaryRow)`
       WITH own AS (
@@ -160,8 +157,8 @@ export function summarizeInvoices(
     const items = rows.map(summaryToDto);
     const summaries = items.map((item) => namedSummary(id, item));
     return { items, summaries, customer_id: id };
-  });
-}
+  },
+);
 
 export interface RealTimeWalletsDto {
   items: RealTimeWalletDto[];

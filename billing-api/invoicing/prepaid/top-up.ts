@@ -19,11 +19,11 @@ import { findSetting } from '../../platform/settings/settings-store.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
-import type { Occasion } from '../../records/occasion.js';
 import type { DateTime, DecimalText, MetadataDto } from '../../records/record-dto.js';
-import { accept, invalid, notFound, type Refusal, Refused } from '../../records/refusal.js';
+import { accept, invalid, notFound, Refused } from '../../records/refusal.js';
 import { repeatedRecord } from '../../records/repeated-key.js';
-import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { writeOperation } from '../../records/operation.js';
+import type { Unit } from '../../records/unit.js';
 import {
   addCredits,
   pendingCredit,
@@ -335,12 +335,11 @@ async function findRepeated(
 }
 
 /** POST /wallets/{id}/top-up (docs/domain.md 20.4). */
-export function topUpWallet(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  { id, body }: { readonly id: string; readonly body: TopUpWalletBody },
-): Promise<ToppedUp | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+export const topUpWallet = writeOperation(
+  async (
+    unit,
+    { id, body }: { readonly id: string; readonly body: TopUpWalletBody },
+  ): Promise<ToppedUp> => {
     const locked = await lockRecord(unit, WALLETS, id);
     if (locked === null) throw new Refused(notFound(WALLETS.name, id));
     const repeated = await findRepeated(unit, locked, body);
@@ -348,5 +347,5 @@ export function topUpWallet(
     const wallet = await lockUsableWallet(unit, id);
     const topUp = await readTopUp(unit, body, wallet);
     return carryOut(unit, wallet, topUp);
-  });
-}
+  },
+);

@@ -1,9 +1,9 @@
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { targetRefusal, type ChangeTarget } from '../../records/change-record.js';
-import type { Occasion } from '../../records/occasion.js';
 import { accept, Refusal, Refused } from '../../records/refusal.js';
-import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { writeOperation } from '../../records/operation.js';
+import type { Unit } from '../../records/unit.js';
 import type { InvoiceDocument } from '../../documents/invoice-document.js';
 import { findDocumentParts, readDocument } from '../../documents/store/read-documents.js';
 import { collectByGateway } from './collect-by-gateway.js';
@@ -23,12 +23,8 @@ export async function collect(unit: Unit, row: InvoiceRow): Promise<InvoiceRow> 
  * customer, and lets the gateway charge what they cannot pay. Without either the invoice stays as
  * it is (docs/domain.md 17.3, 17.4).
  */
-export function attemptPayment(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  target: ChangeTarget,
-): Promise<InvoiceDocument | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+export const attemptPayment = writeOperation(
+  async (unit, target: ChangeTarget): Promise<InvoiceDocument> => {
     const row = await lockFinalized(unit, target.id);
     accept(targetRefusal(INVOICES, row, target));
     const { payment_status: status } = row;
@@ -38,5 +34,5 @@ export function attemptPayment(
     }
     await collect(unit, row);
     return readDocument(unit, row.id);
-  });
-}
+  },
+);

@@ -190,22 +190,18 @@ export function changePayment(
 }
 
 /** POST /payments/{id}/process: takes the money of a payment now. */
-export function processById(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  target: ChangeTarget,
-): Promise<PaymentRow | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+export const processById = writeOperation(
+  async (unit, target: ChangeTarget): Promise<PaymentRow> => {
     const held = await holdPayment(unit, target);
     const problem = problemOfMove(PAYMENT, 'process', held.payment.payment_status);
     if (problem !== null) throw new Refused(new Refusal('invalid_operation', problem));
     return accept(await paymentOf(processPayment(unit, held)));
-  });
-}
+  },
+);
 
 /** Takes away a payment with which nothing has happened. */
 export const removePayment = writeOperation(
-  async (unit, target: ChangeTarget): Promise<PaymentRow | Refusal> => {
+  async (unit, target: ChangeTarget): Promise<PaymentRow> => {
     const row = await lockRecord(unit, PAYMENTS, target.id);
     if (row === null) throw new Refused(notFound(PAYMENTS.name, target.id));
     accept(targetRefusal(PAYMENTS, row, target));

@@ -2,10 +2,10 @@ import { ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import { targetRefusal, type ChangeTarget } from '../../records/change-record.js';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { MemberReader } from '../../records/member-rules.js';
-import type { Occasion } from '../../records/occasion.js';
 import type { DecimalText } from '../../records/record-dto.js';
 import { accept, invalid, type Refusal, Refused } from '../../records/refusal.js';
-import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { writeOperation } from '../../records/operation.js';
+import type { Unit } from '../../records/unit.js';
 import type { InvoiceDocument } from '../../documents/invoice-document.js';
 import { readDocument } from '../../documents/store/read-documents.js';
 import {
@@ -83,12 +83,11 @@ async function recordAmount(
  * PUT /invoices/{id}/payment: records money that has come in for a finalized invoice, each time as
  * a payment of its own, or what became of its payment (docs/domain.md 17.1).
  */
-export function recordByAmount(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  { target, body }: { readonly target: ChangeTarget; readonly body: RecordPaymentBody },
-): Promise<InvoiceDocument | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+export const recordByAmount = writeOperation(
+  async (
+    unit,
+    { target, body }: { readonly target: ChangeTarget; readonly body: RecordPaymentBody },
+  ): Promise<InvoiceDocument> => {
     const row = await lockFinalized(unit, target.id);
     const recording = accept(readRecording(body, row));
     accept(targetRefusal(INVOICES, row, target));
@@ -98,5 +97,5 @@ export function recordByAmount(
         ? await recordStatus(unit, row, status === 'OVERPAID' ? 'SUCCEEDED' : (status ?? 'PENDING'))
         : await recordAmount(unit, row, { amount, status });
     return readDocument(unit, after.id);
-  });
-}
+  },
+);

@@ -14,6 +14,7 @@ import type { Occasion } from '../../records/occasion.js';
 import type { DecimalText, MetadataDto } from '../../records/record-dto.js';
 import { accept, isRefusal, notFound, Refusal, Refused } from '../../records/refusal.js';
 import { repeatedRecord } from '../../records/repeated-key.js';
+import { writeOperation } from '../../records/operation.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { addCredits, debitCredits } from './move-credits.js';
@@ -108,12 +109,8 @@ async function lockFor(unit: Unit, id: string, move: 'terminate' | 'convert'): P
 }
 
 /** POST /wallets/{id}/terminate: what is left of its credits is lost, and it is closed. */
-export function terminateWallet(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  target: ChangeTarget,
-): Promise<WalletRow | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+export const terminateWallet = writeOperation(
+  async (unit, target: ChangeTarget): Promise<WalletRow> => {
     const wallet = await lockFor(unit, target.id, 'terminate');
     if (target.isExpected?.(wallet.version) === false) {
       throw new Refused(
@@ -131,8 +128,8 @@ export function terminateWallet(
     if (moved === null) return closed;
     await postGroups(unit, [{ ...groupOf(moved), postings: postingsOfLoss(shareOf(moved)) }]);
     return closed;
-  });
-}
+  },
+);
 
 /** The wallet that was closed and the one that replaces it. */
 export type ConvertedWallet = {
@@ -194,16 +191,10 @@ async function replace(unit: Unit, wallet: WalletRow): Promise<ConvertedWallet> 
  * POST /wallets/{id}/modify: closes a PRE_PAID wallet and gives all of its credits to a new
  * POST_PAID one, in one step (docs/domain.md 20.5).
  */
-export function convertWallet(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<ConvertedWallet | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
-    const wallet = await lockFor(unit, id, 'convert');
-    accept(convertRefusal(wallet));
-    const done = await replace(unit, wallet);
-    const original = await readRecord(unit, WALLETS, id);
-    return { ...done, original: assertPresent(original, 'it') };
-  });
-}
+export const convertWallet = writeOperation(async (unit, id: string): Promise<ConvertedWallet> => {
+  const wallet = await lockFor(unit, id, 'convert');
+  accept(convertRefusal(wallet));
+  const done = await replace(unit, wallet);
+  const original = await readRecord(unit, WALLETS, id);
+  return { ...done, original: assertPresent(original, 'it') };
+});

@@ -26,6 +26,7 @@ import {
   type Refusal,
   Refused,
 } from '../../records/refusal.js';
+import { writeOperation } from '../../records/operation.js';
 import {
   readUnit,
   writeUnit,
@@ -102,16 +103,12 @@ async function makeWallet(
 }
 
 /** POST /wallets. */
-export function createWallet(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  body: CreateWalletBody,
-): Promise<WalletRow | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+export const createWallet = writeOperation(
+  async (unit, body: CreateWalletBody): Promise<WalletRow> => {
     const request = accept(readWalletRequest(body, unit.now));
     return makeWallet(unit, body, request);
-  });
-}
+  },
+);
 
 /** GET /wallets/{id}. */
 export function readWallet(

@@ -230,12 +230,11 @@ export type StartedRun = Interval & {
 };
 
 /** POST /tasks/scheduled/{id}/run: exports a window now. */
-export function runScheduledTask(
-  dependencies: WriteDependencies,
-  occasion: Occasion,
-  { id, body }: { readonly id: string; readonly body: RunScheduledTaskBody },
-): Promise<StartedRun | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+export const runScheduledTask = writeOperation(
+  async (
+    unit,
+    { id, body }: { readonly id: string; readonly body: RunScheduledTaskBody },
+  ): Promise<StartedRun> => {
     const row = await lockRecord(unit, SCHEDULED_TASKS, id);
     if (row === null) throw new Refused(notFound(SCHEDULED_TASKS.name, id));
     if (row.status !== 'published' || !row.enabled) {
@@ -246,8 +245,8 @@ export function runScheduledTask(
     }
     const window = accept(windowOf(body, row, unit.now));
     return { ...window, taskId: await queueWindow(unit, row, window) };
-  });
-}
+  },
+);
 
 /** GET /tasks. */
 export function listTasks(

@@ -4,10 +4,9 @@ import { formatInstant } from '../../../contract/instant.js';
 import { CUSTOMERS } from '../../declarations/customers/customer.resource.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import { readRecord } from '../../records/find-record.js';
-import type { Occasion } from '../../records/occasion.js';
 import type { DateTime, PageRequest, ListDto } from '../../records/record-dto.js';
-import { type Refusal } from '../../records/refusal.js';
-import { readUnit, type ReadDependencies, type ReadUnit } from '../../records/unit.js';
+import { readOperation } from '../../records/operation.js';
+import type { ReadUnit } from '../../records/unit.js';
 import { auditRow, type AuditRow } from './audit-entry.js';
 import { timelineLink, timelineText } from './timeline-text.js';
 
@@ -82,13 +81,12 @@ async function timelineOf(
 }
 
 /** GET /customers/{id}/timeline: everything that happened to a customer, the first thing first. */
-export function readTimeline(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  { id, page }: { readonly id: string; readonly page: PageRequest },
-): Promise<TimelineDto | Refusal> {
-  return readUnit(dependencies, occasion, async (unit) => {
+export const readTimeline = readOperation(
+  async (
+    unit,
+    { id, page }: { readonly id: string; readonly page: PageRequest },
+  ): Promise<TimelineDto> => {
     await readRecord(unit, CUSTOMERS, id);
     return timelineOf(unit, id, page);
-  });
-}
+  },
+);

@@ -3,6 +3,7 @@ import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.res
 import { readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, type Refusal } from '../../records/refusal.js';
+import { readOperation } from '../../records/operation.js';
 import { readUnit, type ReadDependencies } from '../../records/unit.js';
 import {
   loadCustomerAccess,
@@ -37,17 +38,13 @@ function filterFrom(query: EntitlementsQuery): AccessFilter | Refusal {
 }
 
 /** GET /subscriptions/{id}/entitlements: nothing unless it is in force. */
-export function readSubscriptionEntitlements(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  id: string,
-): Promise<CustomerAccess | Refusal> {
-  return readUnit(dependencies, occasion, async (unit) => {
+export const readSubscriptionEntitlements = readOperation(
+  async (unit, id: string): Promise<CustomerAccess> => {
     const subscription = await readRecord(unit, SUBSCRIPTIONS, id);
     const customer = await findNamedCustomer(unit, { id: subscription.customer_id });
     return loadCustomerAccess(unit, { customer, filter: { subscriptionIds: [id] } });
-  });
-}
+  },
+);
 
 /** GET /customers/{id}/entitlements, and by the caller's own id of the customer. */
 export async function readCustomerEntitlements(

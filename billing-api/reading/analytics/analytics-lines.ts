@@ -1,8 +1,7 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import type { CustomerRow } from '../../declarations/customers/customer.resource.js';
-import type { Occasion } from '../../records/occasion.js';
-import { accept, type Refusal } from '../../records/refusal.js';
-import { readUnit, type ReadDependencies } from '../../records/unit.js';
+import { accept } from '../../records/refusal.js';
+import { readOperation } from '../../records/operation.js';
 import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
 import type { UsageOwner } from '../../domain/usage/usage-owner.js';
 import { findUsageOwners } from '../../subscriptions/children-store.js';
@@ -32,12 +31,8 @@ export type AnalyticsLines = {
 };
 
 /** The usage line items of a customer that overlap a range, in line order, from one snapshot. */
-export function findAnalyticsLines(
-  dependencies: ReadDependencies,
-  occasion: Occasion,
-  request: AnalyticsRequest,
-): Promise<AnalyticsLines | Refusal> {
-  return readUnit(dependencies, occasion, async (unit): Promise<AnalyticsLines> => {
+export const findAnalyticsLines = readOperation(
+  async (unit, request: AnalyticsRequest): Promise<AnalyticsLines> => {
     const query = accept(analyticsQueryFrom(request, unit.now));
     const { external_customer_id: externalId, feature_ids: featureIds = [] } = request;
     const selection = { externalId, range: query.range, featureIds };
@@ -54,5 +49,5 @@ export function findAnalyticsLines(
         ? await findUsageOwners(unit, ids)
         : new Map(ids.map((id) => [id, itself]));
     return { query, customer, lines, metering, related, usageOf, ledgers, now: unit.now };
-  });
-}
+  },
+);
