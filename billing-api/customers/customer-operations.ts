@@ -31,7 +31,7 @@ export async function createCustomer(
 
 /** GET /customers/{id}, whatever the status, and GET /customers/external/{external_id}. */
 export const readCustomer = readOperation(
-  async (unit, name: CustomerName): Promise<AnsweredCustomer | Refusal> =>
+  async (unit, name: CustomerName): Promise<AnsweredCustomer> =>
     answeredCustomer(await findAnsweredCustomer(unit, name)),
 );
 

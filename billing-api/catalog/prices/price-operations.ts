@@ -45,7 +45,7 @@ export const readPrice = readOperation(
   async (
     unit,
     reference: { readonly id: string } | { readonly lookupKey: string },
-  ): Promise<ExpandedPrice | Refusal> => {
+  ): Promise<ExpandedPrice> => {
     const isById = 'id' in reference;
     const row = isById
       ? await findPrice(unit.tx, reference.id)

@@ -11,16 +11,13 @@ import { writeOperation } from '../../records/operation.js';
  * POST /invoices/{id}/comms/trigger: tells by an event that the invoice is to be sent to its
  * customer.
  */
-export const triggerCommunication = writeOperation(
-  async (unit, id: string): Promise<null | Refusal> => {
-    const row = await lockRecord(unit, INVOICES, id);
-    if (row === null) throw new Refused(notFound(INVOICES.name, id));
-    if (isIn(INVOICE, 'draft', row.invoice_status)) {
-      const problem = 'the invoice is DRAFT; finalize it before it is sent to its customer';
-      throw new Refused(new Refusal('invalid_operation', problem));
-    }
-    const name = 'invoice.communication.triggered';
-    announce(unit, INVOICES, { id, name, told: invoiceHeaderToDto(row) });
-    return null;
-  },
-);
+export const triggerCommunication = writeOperation(async (unit, id: string): Promise<void> => {
+  const row = await lockRecord(unit, INVOICES, id);
+  if (row === null) throw new Refused(notFound(INVOICES.name, id));
+  if (isIn(INVOICE, 'draft', row.invoice_status)) {
+    const problem = 'the invoice is DRAFT; finalize it before it is sent to its customer';
+    throw new Refused(new Refusal('invalid_operation', problem));
+  }
+  const name = 'invoice.communication.triggered';
+  announce(unit, INVOICES, { id, name, told: invoiceHeaderToDto(row) });
+});

@@ -205,7 +205,7 @@ export function processById(
 
 /** Takes away a payment with which nothing has happened. */
 export const removePayment = writeOperation(
-  async (unit, target: ChangeTarget): Promise<PaymentRow | Refusal> => {
+  async (unit, target: ChangeTarget): Promise<PaymentRow> => {
     const row = await lockRecord(unit, PAYMENTS, target.id);
     if (row === null) throw new Refused(notFound(PAYMENTS.name, target.id));
     accept(targetRefusal(PAYMENTS, row, target));

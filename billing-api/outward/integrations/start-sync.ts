@@ -124,7 +124,7 @@ async function begin(unit: Unit, request: SyncRequest): Promise<WorkflowRow> {
 
 /** POST /integrations/invoices/{invoice_id}/sync: begins to send an invoice or to ask for it. */
 export const startSync = writeOperation(
-  async (unit, request: SyncRequest): Promise<WorkflowRow | Refusal> => {
+  async (unit, request: SyncRequest): Promise<WorkflowRow> => {
     const { invoiceId, connectionId, method } = request;
     const invoice = await lockRecord(unit, INVOICES, invoiceId);
     if (invoice === null) throw new Refused(notFound(INVOICES.name, invoiceId));

@@ -30,7 +30,7 @@ export async function withTenant(unit: ReadUnit, row: UserRow): Promise<UserWith
 }
 
 /** GET /users/{id} and /users/me, whatever the status. */
-export const readUser = readOperation(async (unit, id: string): Promise<UserWithTenant | Refusal> =>
+export const readUser = readOperation(async (unit, id: string): Promise<UserWithTenant> =>
   withTenant(unit, await readRecord(unit, USERS, id)),
 );
 
