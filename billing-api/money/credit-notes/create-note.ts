@@ -223,7 +223,7 @@ export function finalizeCreditNote(
 
 /** Whether the invoice takes a draft as it stands now, after payments and other notes. */
 async function stillWithin(unit: Unit, { note, invoice }: HeldNote): Promise<void> {
-  const type = accept(noteTypeOf(invoice));
+  accept(noteTypeOf(invoice));
   const { lines: invoiceLines } = (await findDocumentParts(unit, [invoice.id]))(invoice.id);
   const noted = await findNotedAmounts(unit, invoice.id, CREDIT_NOTE.groups.given);
   const lines = joined(
