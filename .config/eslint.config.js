@@ -179,8 +179,6 @@ export default tseslint.config(
       '**/*.test.ts',
       'billing-api/records/compute-then-store.ts',
       'billing-api/subscription-life/**',
-      'billing-api/money/{credit-notes,ledger}/**',
-      'billing-api/invoicing/invoices/undo-money.ts',
     ],
     plugins: { house },
     rules: { 'house/no-refusal-in-unit': 'error' },

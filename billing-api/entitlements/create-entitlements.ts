@@ -114,8 +114,8 @@ async function storeEntitlements(
   const found = await findNamed(unit, commands);
   const items = accept(
     collect({ items: commands, isBulk }, (command) => {
-      const checked = checkOne(command, found);
-      return isRefusal(checked) ? checked : newEntitlement(checked);
+      const checked = accept(checkOne(command, found));
+      return newEntitlement(checked);
     }),
   );
   const stored = await createRecords(unit, ENTITLEMENTS, { items, isBulk });

@@ -11,7 +11,7 @@ import { writeOperation } from '../../records/operation.js';
  * POST /invoices/{id}/comms/trigger: tells by an event that the invoice is to be sent to its
  * customer.
  */
-export const triggerCommunication = writeOperation(async (unit, id: string): Promise<null> => {
+export const triggerCommunication = writeOperation(async (unit, id: string): Promise<void> => {
   const row = await lockRecord(unit, INVOICES, id);
   if (row === null) throw new Refused(notFound(INVOICES.name, id));
   if (isIn(INVOICE, 'draft', row.invoice_status)) {
@@ -20,5 +20,4 @@ export const triggerCommunication = writeOperation(async (unit, id: string): Pro
   }
   const name = 'invoice.communication.triggered';
   announce(unit, INVOICES, { id, name, told: invoiceHeaderToDto(row) });
-  return null;
 });

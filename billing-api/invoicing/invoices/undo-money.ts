@@ -3,7 +3,7 @@ import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js
 import type { WalletTransactionRow } from '../../declarations/money/wallet-transaction.resource.js';
 import { postingsOfTakenBack, postingsOfVoid } from '../../domain/ledger/postings.js';
 import { postGroups } from '../../money/ledger/post-groups.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { Refusal, Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { isBeingCharged } from '../../money/payments/begin-charge.js';
 import { withdrawPages } from '../../money/payments/payment-pages.js';
@@ -37,10 +37,9 @@ const groupOf = ({ id, customer_id: customerId, currency }: InvoiceRow) => ({
  * A draft has posted nothing. Of one that was edited by hand an earlier release may have given
  * unused time to a wallet.
  */
-async function undoDraft(unit: Unit, row: InvoiceRow): Promise<Undone | Refusal> {
+async function undoDraft(unit: Unit, row: InvoiceRow): Promise<Undone> {
   const credited = row.is_manually_edited ? await findGivenElsewhere(unit, row) : ZERO;
   const taken = await takeBack(unit, row, credited);
-  if (isRefusal(taken)) return taken;
   await postGroups(
     unit,
     taken.map((share) => ({ ...groupOf(row), postings: postingsOfTakenBack(share) })),
@@ -48,20 +47,20 @@ async function undoDraft(unit: Unit, row: InvoiceRow): Promise<Undone | Refusal>
   return { isReturned: false };
 }
 
-/** Why the money of a finalized invoice cannot be undone; null when it can. */
-async function undoRefusal(
+/** Refuses to undo the money of a finalized invoice whose credits have arrived. */
+async function refuseUndo(
   unit: Unit,
   { id }: InvoiceRow,
   purchases: readonly WalletTransactionRow[],
-): Promise<Refusal | null> {
+): Promise<void> {
   if (await isBeingCharged(unit, { invoiceId: id })) {
     const problem = 'a payment of the invoice is in process at the gateway; wait for its outcome';
-    return new Refusal('invalid_operation', problem);
+    throw new Refused(new Refusal('invalid_operation', problem));
   }
-  if (purchases.every((one) => one.transaction_status !== 'completed')) return null;
+  if (purchases.every((one) => one.transaction_status !== 'completed')) return;
   const problem =
     'the credits that the invoice sells have arrived in their wallet; debit them instead';
-  return new Refusal('invalid_operation', problem);
+  throw new Refused(new Refusal('invalid_operation', problem));
 }
 
 /**
@@ -70,19 +69,16 @@ async function undoRefusal(
  * unused time that its payments do not cover are taken from the wallet again (docs/domain.md 18,
  * 21.2). One whose credits have arrived in a wallet is refused: nothing would pay them.
  */
-export async function undoMoney(unit: Unit, row: InvoiceRow): Promise<Undone | Refusal> {
+export async function undoMoney(unit: Unit, row: InvoiceRow): Promise<Undone> {
   if (isIn(INVOICE, 'draft', row.invoice_status)) return undoDraft(unit, row);
   if (!isIn(INVOICE, 'claimed', row.invoice_status)) return { isReturned: false };
   const purchases = await findPurchases(unit, row.id);
-  const refusal = await undoRefusal(unit, row, purchases);
-  if (refusal !== null) return refusal;
+  await refuseUndo(unit, row, purchases);
   await withdrawPages(unit, row.id);
-  const failed = await failPurchase(unit, row.id);
-  if (isRefusal(failed)) return failed;
+  await failPurchase(unit, row.id);
   const setOff = await findSetOff(unit, row.id);
   const refunded = row.refunded_amount.plus(await findGivenElsewhere(unit, row));
   const returned = await returnPaid(unit, row, { setOff, givenBack: refunded });
-  if (isRefusal(returned)) return returned;
   const postings = postingsOfVoid({
     subtotal: row.subtotal,
     discount: row.total_discount,

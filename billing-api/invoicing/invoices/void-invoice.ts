@@ -59,7 +59,7 @@ async function voidHere(
       const reader = new MemberReader();
       const merged = reader.metadata({ ...metadata, ...body.metadata });
       accept(reader.refusal());
-      const undone = accept(await undoMoney(unit, row));
+      const undone = await undoMoney(unit, row);
       return {
         payment_status: undone.isReturned ? ('REFUNDED' as const) : ('VOIDED' as const),
         finalize_at: null,

@@ -19,7 +19,7 @@ import { MemberReader } from '../../records/member-rules.js';
 import type { ChangeTarget } from '../../records/change-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import { announce } from '../../records/recorded-change.js';
-import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { accept, notFound, type Refusal, Refused } from '../../records/refusal.js';
 import { repeatedRecord } from '../../records/repeated-key.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import type { DocumentLine } from '../../documents/invoice-document.js';
@@ -81,11 +81,10 @@ async function answerRepeated(
   unit: Unit,
   note: CreditNoteRow,
   { body, invoice }: { readonly body: CreateCreditNoteBody; readonly invoice: InvoiceRow },
-): Promise<CreditNote | Refusal> {
-  const request = readLines(body, invoice);
-  if (isRefusal(request)) return request;
+): Promise<CreditNote> {
+  const request = accept(readLines(body, invoice));
   const [known] = await withLines(unit, [note]);
-  if (known === undefined) return notFound(CREDIT_NOTES.name, note.id);
+  if (known === undefined) throw new Refused(notFound(CREDIT_NOTES.name, note.id));
   const { lines } = request;
   const isSame =
     note.invoice_id === invoice.id &&
@@ -94,7 +93,7 @@ async function answerRepeated(
       ([line, asked]) =>
         line.invoice_line_item_id === asked.invoiceLineId && line.amount.equals(asked.amount),
     );
-  return repeatedRecord(known, { what: 'credit note', isSame });
+  return accept(repeatedRecord(known, { what: 'credit note', isSame }));
 }
 
 /** What only a line for unused time has. */
@@ -144,24 +143,23 @@ async function storeNote(
   unit: Unit,
   invoice: InvoiceRow,
   body: CreateCreditNoteBody,
-): Promise<CreditNote | Refusal> {
-  const type = noteTypeOf(invoice);
-  if (isRefusal(type)) return type;
-  const request = readLines(body, invoice);
-  if (isRefusal(request)) return request;
+): Promise<CreditNote> {
+  const type = accept(noteTypeOf(invoice));
+  const request = accept(readLines(body, invoice));
   const { lines: invoiceLines } = (await findDocumentParts(unit, [invoice.id]))(invoice.id);
   const noted = await findNotedAmounts(unit, invoice.id, CREDIT_NOTE.groups.counted);
   const total = sumOf(request.lines.map(({ amount }) => amount));
-  const refusal = limitRefusal(invoice, {
-    type,
-    invoiceLines,
-    noted,
-    total,
-    lines: joined(request.lines),
-    credits: await findLineCredits(unit, [invoice.id]),
-    tax: await taxBefore(unit, invoice, invoiceLines),
-  });
-  if (refusal !== null) return refusal;
+  accept(
+    limitRefusal(invoice, {
+      type,
+      invoiceLines,
+      noted,
+      total,
+      lines: joined(request.lines),
+      credits: await findLineCredits(unit, [invoice.id]),
+      tax: await taxBefore(unit, invoice, invoiceLines),
+    }),
+  );
   const id = unit.newId(CREDIT_NOTES.idPrefix);
   const { reason = null, memo = null, idempotency_key = null } = body;
   const draft = newNote(invoice, { id, type, total });
@@ -169,11 +167,10 @@ async function storeNote(
   const { metadata } = request;
   const said = { credit_note_number, reason, memo, idempotency_key, metadata };
   const row = await createRecord(unit, CREDIT_NOTES, { ...draft, ...said });
-  if (isRefusal(row)) return row;
   const names = new Map(invoiceLines.map((line) => [assertPresent(line.id, 'an id'), line]));
   await storeLines(unit, row, { ...request, names });
   const [note] = await withLines(unit, [row]);
-  if (note === undefined) return notFound(CREDIT_NOTES.name, row.id);
+  if (note === undefined) throw new Refused(notFound(CREDIT_NOTES.name, row.id));
   const told = creditNoteToDto(note);
   announce(unit, CREDIT_NOTES, { id: row.id, name: 'credit_note.created', told });
   return note;
@@ -190,25 +187,22 @@ export function createCreditNote(
 ): Promise<CreditNote | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const invoice = await lockFinalized(unit, body.invoice_id);
-    if (isRefusal(invoice)) return invoice;
     const repeated = await findRepeated(unit, body.idempotency_key);
     if (repeated !== null) return answerRepeated(unit, repeated, { body, invoice });
     const note = await storeNote(unit, invoice, body);
-    if (isRefusal(note) || body.process_credit_note === false) return note;
+    if (body.process_credit_note === false) return note;
     return finalizeNote(unit, { note, invoice }, { id: note.row.id });
   });
 }
 
 /** Locks a note after its invoice. */
-async function hold(unit: Unit, id: string): Promise<HeldNote | Refusal> {
+async function hold(unit: Unit, id: string): Promise<HeldNote> {
   const read = await readRecord(unit, CREDIT_NOTES, id);
-  if (isRefusal(read)) return read;
   const invoice = await lockFinalized(unit, read.invoice_id);
-  if (isRefusal(invoice)) return invoice;
   const row = await lockRecord(unit, CREDIT_NOTES, id);
-  if (row === null) return notFound(CREDIT_NOTES.name, id);
+  if (row === null) throw new Refused(notFound(CREDIT_NOTES.name, id));
   const [note] = await withLines(unit, [row]);
-  return note === undefined ? notFound(CREDIT_NOTES.name, id) : { note, invoice };
+  return accept(note === undefined ? notFound(CREDIT_NOTES.name, id) : { note, invoice });
 }
 
 /** POST /creditnotes/{id}/finalize: within the limits as they are now. */
@@ -219,20 +213,17 @@ export function finalizeCreditNote(
 ): Promise<CreditNote | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const held = await hold(unit, target.id);
-    if (isRefusal(held)) return held;
     const { note, invoice } = held;
     if (isIn(CREDIT_NOTE, 'draft', note.row.credit_note_status)) {
-      const refusal = await stillWithin(unit, held);
-      if (refusal !== null) return refusal;
+      await stillWithin(unit, held);
     }
     return finalizeNote(unit, { note, invoice }, target);
   });
 }
 
 /** Whether the invoice takes a draft as it stands now, after payments and other notes. */
-async function stillWithin(unit: Unit, { note, invoice }: HeldNote): Promise<Refusal | null> {
-  const type = noteTypeOf(invoice);
-  if (isRefusal(type)) return type;
+async function stillWithin(unit: Unit, { note, invoice }: HeldNote): Promise<void> {
+  accept(noteTypeOf(invoice));
   const { lines: invoiceLines } = (await findDocumentParts(unit, [invoice.id]))(invoice.id);
   const noted = await findNotedAmounts(unit, invoice.id, CREDIT_NOTE.groups.given);
   const lines = joined(
@@ -241,7 +232,7 @@ async function stillWithin(unit: Unit, { note, invoice }: HeldNote): Promise<Ref
   const { credit_note_type: own, total_amount: total } = note.row;
   const credits = await findLineCredits(unit, [invoice.id]);
   const tax = await taxBefore(unit, invoice, invoiceLines);
-  return limitRefusal(invoice, { type: own, lines, invoiceLines, noted, total, credits, tax });
+  accept(limitRefusal(invoice, { type: own, lines, invoiceLines, noted, total, credits, tax }));
 }
 
 /** POST /creditnotes/{id}/void. */
@@ -252,6 +243,6 @@ export function voidCreditNote(
 ): Promise<CreditNote | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const held = await hold(unit, target.id);
-    return isRefusal(held) ? held : voidNote(unit, held, target);
+    return voidNote(unit, held, target);
   });
 }

@@ -16,7 +16,7 @@ import { isEqual, isOfEnvironment } from '../../records/conditions.js';
 import { readRecord } from '../../records/find-record.js';
 import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
 import type { Occasion } from '../../records/occasion.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Refusal } from '../../records/refusal.js';
 import { searchExpanded, type Page } from '../../records/search-records.js';
 import { readUnit, type ReadDependencies, type StatementUnit } from '../../records/unit.js';
 import { invoiceToDtoInTurns } from '../../documents/answer/invoice-answer.js';
@@ -69,7 +69,6 @@ export function listCreditNotes(
   return readUnit(dependencies, occasion, async (unit) => {
     const search = { request, conditions, expansions: NOTE_EXPANSIONS };
     const page = await searchExpanded(unit, CREDIT_NOTES, search);
-    if (isRefusal(page)) return page;
     const notes = await withLines(
       unit,
       page.items.map(({ row }) => row),
@@ -95,10 +94,8 @@ export function readCreditNote(
 ): Promise<FullCreditNoteDto | Refusal> {
   return readUnit(dependencies, occasion, async (unit) => {
     const row = await readRecord(unit, CREDIT_NOTES, id);
-    if (isRefusal(row)) return row;
     const note = assertPresent((await withLines(unit, [row]))[0], 'the note');
     const invoice = await readDocument(unit, row.invoice_id);
-    if (isRefusal(invoice)) return invoice;
     return {
       ...creditNoteToDto(note),
       customer: invoice.header.customer,

@@ -19,7 +19,7 @@ import { CREDIT_NOTE } from '../../domain/lifecycle/invoice-lifecycle.js';
 import { postGroups } from '../ledger/post-groups.js';
 import type { ChangeTarget } from '../../records/change-record.js';
 import { moveRecord } from '../../records/move-record.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { Refusal, Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { addCredits } from '../wallets/move-credits.js';
 import { lockRefundWallet } from '../wallets/wallets-store.js';
@@ -41,11 +41,7 @@ type NotedInvoice = {
 };
 
 /** Lowers what is to be paid of a locked invoice, or raises it again by an amount below 0. */
-export async function adjust(
-  unit: Unit,
-  row: InvoiceRow,
-  change: Decimal,
-): Promise<InvoiceRow | Refusal> {
+export async function adjust(unit: Unit, row: InvoiceRow, change: Decimal): Promise<InvoiceRow> {
   const adjustment = row.adjustment_amount.plus(change);
   const due = row.amount_due.minus(change);
   const after = paidPatch(unit, { ...row, amount_due: due }, row.amount_paid);
@@ -64,21 +60,17 @@ export async function adjust(
 async function refund(
   unit: Unit,
   { note: row, invoice, purchases }: NotedInvoice,
-): Promise<readonly Posting[] | Refusal> {
+): Promise<readonly Posting[]> {
   const written = await addRefunded(unit, invoice, row.total_amount);
-  if (isRefusal(written)) return written;
   const owner = { customerId: invoice.customer_id, currency: invoice.currency };
   const wallet = await lockRefundWallet(unit, owner);
-  if (isRefusal(wallet)) return wallet;
-  const moved = await addCredits(unit, wallet, {
+  await addCredits(unit, wallet, {
     credits: row.total_amount,
     reason: 'CREDIT_NOTE',
     reference: { type: 'EXTERNAL', id: row.id },
   });
-  if (isRefusal(moved)) return moved;
-  const taken = await takeSoldCredits(unit, { invoice, purchases, amount: row.total_amount });
-  const settled = isRefusal(taken) ? taken : await settlePurchase(unit, written);
-  if (isRefusal(settled)) return settled;
+  await takeSoldCredits(unit, { invoice, purchases, amount: row.total_amount });
+  await settlePurchase(unit, written);
   return postingsOfRefund(row.total_amount, wallet.id, priceAccount(purchases.length > 0));
 }
 
@@ -107,7 +99,7 @@ export async function finalizeNote(
   unit: Unit,
   held: HeldNote,
   target: ChangeTarget,
-): Promise<CreditNote | Refusal> {
+): Promise<CreditNote> {
   const { note, invoice } = held;
   const isRefund = note.row.credit_note_type === 'REFUND';
   const row = await moveRecord(unit, CREDIT_NOTES, {
@@ -118,10 +110,8 @@ export async function finalizeNote(
     patch: () => ({ finalized_at: unit.now, refund_status: isRefund ? REFUNDED : null }),
     told: told(note.lines),
   });
-  if (isRefusal(row)) return row;
   const noted = { note: row, invoice, purchases: await findPurchases(unit, invoice.id) };
   const postings = isRefund ? await refund(unit, noted) : await adjusted(unit, noted);
-  if (isRefusal(postings)) return postings;
   await post(unit, row, { kind: 'credit_note.finalized', postings });
   return { row, lines: note.lines };
 }
@@ -129,10 +119,9 @@ export async function finalizeNote(
 async function adjusted(
   unit: Unit,
   { note, invoice, purchases }: NotedInvoice,
-): Promise<readonly Posting[] | Refusal> {
+): Promise<readonly Posting[]> {
   const written = await adjust(unit, invoice, note.total_amount);
-  const settled = isRefusal(written) ? written : await settlePurchase(unit, written);
-  if (isRefusal(settled)) return settled;
+  await settlePurchase(unit, written);
   return postingsOfAdjustment(note.total_amount, priceAccount(purchases.length > 0));
 }
 
@@ -140,18 +129,16 @@ async function adjusted(
 async function undoAdjustment(
   unit: Unit,
   { note, invoice, purchases }: NotedInvoice,
-): Promise<null | Refusal> {
+): Promise<void> {
   if (hasFailed(purchases)) {
     const problem =
       'the credits that the invoice sells were not paid and will not arrive, so its note cannot be voided; sell them again by a top-up';
-    return new Refusal('invalid_operation', problem);
+    throw new Refused(new Refusal('invalid_operation', problem));
   }
   const total = note.total_amount.negated();
-  const written = await adjust(unit, invoice, total);
-  if (isRefusal(written)) return written;
+  await adjust(unit, invoice, total);
   const postings = postingsOfAdjustment(total, priceAccount(purchases.length > 0));
   await post(unit, note, { kind: 'credit_note.voided', postings });
-  return null;
 }
 
 /** Voids a note; a finalized adjustment is undone, and a finalized refund stays. */
@@ -159,12 +146,11 @@ export async function voidNote(
   unit: Unit,
   { note, invoice }: HeldNote,
   target: ChangeTarget,
-): Promise<CreditNote | Refusal> {
+): Promise<CreditNote> {
   const { credit_note_status: status, credit_note_type: type } = note.row;
   if (isIn(CREDIT_NOTE, 'given', status) && type === 'REFUND') {
-    return new Refusal(
-      'invalid_operation',
-      'the refund was given back, so its note cannot be voided',
+    throw new Refused(
+      new Refusal('invalid_operation', 'the refund was given back, so its note cannot be voided'),
     );
   }
   const row = await moveRecord(unit, CREDIT_NOTES, {
@@ -175,11 +161,9 @@ export async function voidNote(
     patch: () => ({ voided_at: unit.now, refund_status: type === 'REFUND' ? UNDONE : null }),
     told: told(note.lines),
   });
-  if (isRefusal(row)) return row;
   if (isIn(CREDIT_NOTE, 'given', status)) {
     const purchases = await findPurchases(unit, invoice.id);
-    const undone = await undoAdjustment(unit, { note: row, invoice, purchases });
-    if (isRefusal(undone)) return undone;
+    await undoAdjustment(unit, { note: row, invoice, purchases });
   }
   return { row, lines: note.lines };
 }

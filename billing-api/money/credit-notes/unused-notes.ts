@@ -10,7 +10,6 @@ import {
 import { grossOf, type TaxedPart } from '../../domain/settlement/credit-taxes.js';
 import { createRecords, insertParts } from '../../records/create-record.js';
 import { announce } from '../../records/recorded-change.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { newNote } from './new-note.js';
 import { withLines } from './read-notes.js';
@@ -33,11 +32,8 @@ export type NewUnusedNote = {
 };
 
 /** Stores finalized notes for unused time, and tells of them as of others: made, and finalized. */
-export async function storeUnusedNotes(
-  unit: Unit,
-  notes: readonly NewUnusedNote[],
-): Promise<null | Refusal> {
-  if (notes.length === 0) return null;
+export async function storeUnusedNotes(unit: Unit, notes: readonly NewUnusedNote[]): Promise<void> {
+  if (notes.length === 0) return;
   const items = notes.map(({ id, invoice, total, transactionId }) => ({
     ...newNote(invoice, { id, total, type: transactionId === null ? 'ADJUSTMENT' : 'REFUND' }),
     credit_note_status: 'FINALIZED' as const,
@@ -47,7 +43,6 @@ export async function storeUnusedNotes(
     finalized_at: unit.now,
   }));
   const rows = await createRecords(unit, CREDIT_NOTES, { items, isBulk: false });
-  if (isRefusal(rows)) return rows;
   const parts = notes.flatMap(({ id, invoice, lines }) =>
     lines.map((line, position) => ({
       id: unit.newId(CREDIT_NOTE_LINES.idPrefix),
@@ -71,5 +66,4 @@ export async function storeUnusedNotes(
     announce(unit, CREDIT_NOTES, { ...event, name: 'credit_note.created' });
     announce(unit, CREDIT_NOTES, { ...event, name: 'credit_note.updated' });
   }
-  return null;
 }

@@ -7,7 +7,7 @@ import { ACCOUNTS } from '../../domain/ledger/postings.js';
 import { allOf, isEqual, isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Refusal } from '../../records/refusal.js';
 import { countMatches, type Page } from '../../records/search-records.js';
 import { mustRead, type ReadDependencies } from '../../records/unit.js';
 import type { LedgerBalancesDto, PostingDto, SearchPostingsBody } from './ledger-dto.js';
@@ -98,6 +98,6 @@ export function searchPostings(
       ORDER BY created_at DESC, group_id DESC, position`);
     const page = { limit, offset, itemCount: rows.length };
     const pagination = await countMatches(unit, { resource: POSTINGS, where }, page);
-    return isRefusal(pagination) ? pagination : { items: rows.map(postingToDto), pagination };
+    return { items: rows.map(postingToDto), pagination };
   });
 }

@@ -6,7 +6,6 @@ import { noRows } from '../../../sql/columns.js';
 import { anchorText } from '../../domain/ledger/anchor-text.js';
 import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
-import { isRefusal } from '../../records/refusal.js';
 import {
   type BillingDatabase,
   mustWrite,
@@ -91,6 +90,5 @@ export async function takeAnchor(
     await storeAnchor(unit, signed);
     return { anchor: signed, isNew: true };
   });
-  if (isRefusal(taken)) throw new Error(taken.message);
   return taken;
 }

@@ -2,7 +2,7 @@ import { sql } from 'slonik';
 import { formatInstant } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { isOfEnvironment } from '../../records/conditions.js';
-import { notFound, Refusal } from '../../records/refusal.js';
+import { notFound, Refusal, Refused } from '../../records/refusal.js';
 import { writeOperation } from '../../records/operation.js';
 import type { Unit } from '../../records/unit.js';
 import { jobRow, jobToDto, type JobRow } from './job-item.js';
@@ -41,15 +41,17 @@ export async function retryParked(
 }
 
 /** POST /jobs/{id}/retry: a parked item is due at once, and has all of its tries again. */
-export const retryJob = writeOperation(async (unit, id: string): Promise<JobRow | Refusal> => {
+export const retryJob = writeOperation(async (unit, id: string): Promise<JobRow> => {
   const before = await unit.tx.maybeOne(sql.type(jobRow)`
       SELECT id, name, key, input, status, attempts, due_at, run_at, error, parked_at, created_at
       FROM jobs WHERE ${isOfEnvironment} AND id = ${id} FOR UPDATE`);
-  if (before === null) return notFound('job', id);
+  if (before === null) throw new Refused(notFound('job', id));
   if (before.status !== 'parked') {
-    return new Refusal(
-      'invalid_operation',
-      `job ${id} is ${before.status}: only a parked one can be run again`,
+    throw new Refused(
+      new Refusal(
+        'invalid_operation',
+        `job ${id} is ${before.status}: only a parked one can be run again`,
+      ),
     );
   }
   const [after] = await runAgain(unit, [before]);

@@ -13,7 +13,7 @@ import {
 import { isOfEnvironment } from '../../records/conditions.js';
 import { INSTANT_FORM, MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
-import { invalid, isRefusal, notFound, Refusal, Refused } from '../../records/refusal.js';
+import { accept, invalid, isRefusal, notFound, Refusal, Refused } from '../../records/refusal.js';
 import { readOperation, writeOperation } from '../../records/operation.js';
 import { writeUnit, type ReadUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 
@@ -121,20 +121,17 @@ export function createTestClock(
 }
 
 /** GET /test_clocks/{id}. */
-export const readTestClock = readOperation(
-  async (unit, id: string): Promise<ToldClock | Refusal> => {
-    const row = await findClock(unit, id);
-    return row === null ? notFound('test clock', id) : tell(unit, row);
-  },
-);
+export const readTestClock = readOperation(async (unit, id: string): Promise<ToldClock> => {
+  const row = await findClock(unit, id);
+  return accept(row === null ? notFound('test clock', id) : tell(unit, row));
+});
 
 /** DELETE /test_clocks/{id}: *now* is that of the machine again. */
-export const removeTestClock = writeOperation(async (unit, id: string): Promise<null | Refusal> => {
+export const removeTestClock = writeOperation(async (unit, id: string): Promise<void> => {
   const row = await findClock(unit, id);
-  if (row === null) return notFound('test clock', id);
+  if (row === null) throw new Refused(notFound('test clock', id));
   await unit.tx.query(sql.type(noRows)`
       DELETE FROM test_clocks WHERE id = ${id} AND ${isOfEnvironment}`);
-  return null;
 });
 
 function advanceProblem({ now }: TestClockRow, to: InstantMs): string | null {

@@ -1,7 +1,7 @@
 import { sql } from 'slonik';
 import type { Occasion } from '../../records/occasion.js';
 import { allOf, isEqual, isOfEnvironment } from '../../records/conditions.js';
-import { notFound, type Refusal } from '../../records/refusal.js';
+import { accept, notFound } from '../../records/refusal.js';
 import { readOperation } from '../../records/operation.js';
 import { mustRead, type ReadDependencies } from '../../records/unit.js';
 import { systemEventRow, type SystemEventRow, type SystemEventsQuery } from './system-event.js';
@@ -38,9 +38,9 @@ export function listSystemEvents(
 
 /** GET /webhooks/events/{id}. */
 export const readSystemEvent = readOperation(
-  async ({ tx }, id: string): Promise<SystemEventRow | Refusal> => {
+  async ({ tx }, id: string): Promise<SystemEventRow> => {
     const row = await tx.maybeOne(sql.type(systemEventRow)`
       SELECT ${columns} FROM system_events WHERE id = ${id} AND ${isOfEnvironment}`);
-    return row ?? notFound('system event', id);
+    return accept(row ?? notFound('system event', id));
   },
 );
