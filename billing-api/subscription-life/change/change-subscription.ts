@@ -25,9 +25,10 @@ import { storeOpeningInvoice } from '../open/opening-invoice.js';
 import { changedSince } from '../open/made-subscription.js';
 import { storeSubscription } from '../open/store-subscription.js';
 import { settleOpening } from '../open/settle-opening.js';
-import { creditLines, creditsOf, setOffOf } from '../settle/credit-lines.js';
+import { creditsOf, setOffOf } from '../settle/credit-lines.js';
 import { findUnused } from '../settle/find-unused.js';
-import type { GivenCredit, SetOff } from '../settle/store-credits.js';
+import { planCredits } from '../settle/plan-credits.js';
+import { storeCredits, type GivenCredit, type SetOff } from '../settle/store-credits.js';
 import type { BillingDependencies, ComputedTask } from '../../invoicing/drafts/compute-tasks.js';
 import { cutCommitments } from '../../invoicing/drafts/cut-commitments.js';
 import { storeDrafts, type StoredInvoice } from '../../invoicing/drafts/draft-invoices.js';
@@ -221,7 +222,8 @@ async function carryOut(
   const { loaded, atMs, request } = change;
   const isProrated = request.prorationBehavior === 'create_prorations';
   const unused = isProrated ? await findUnused(unit, loaded, atMs) : [];
-  const setOff = await setOffOf(unit, unused, row.currency);
+  const planned = await planCredits(unit, creditsOf(unused, row.currency));
+  const setOff = setOffOf(unused, planned, row.currency);
   // The last invoice may take of it off.
   const final = await storeLast(unit, { change, computed, held });
   if (isRefusal(final)) return final;
@@ -237,7 +239,7 @@ async function carryOut(
   if (isRefusal(opened)) return opened;
   const { after, opening, charge, lineItems } = opened;
   const taken = takenBy(current.isChargedAtOnce ? opening : final);
-  const credit = await creditLines(unit, creditsOf(unused, row.currency), taken);
+  const credit = await storeCredits(unit, planned, taken);
   if (isRefusal(credit)) return credit;
   await tellChanged(unit, after);
   return {

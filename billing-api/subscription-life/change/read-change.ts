@@ -29,7 +29,8 @@ import { isChargedAtStart } from '../open/opening-invoice.js';
 import type { ContinuedCommitment, SubscriptionRequest } from '../open/subscription-request.js';
 import { findPhases } from '../../subscriptions/phases-store.js';
 import { pendingRefusal } from '../../subscriptions/schedules-store.js';
-import { setOffOf } from '../settle/credit-lines.js';
+import { creditsOf, setOffOf } from '../settle/credit-lines.js';
+import { planCredits } from '../settle/plan-credits.js';
 import { findUnused, type UnusedItem } from '../settle/find-unused.js';
 import { readOverrides } from '../../subscriptions/lines/override-lines.js';
 import type { ChangeSubscriptionBody } from './change-dto.js';
@@ -318,6 +319,8 @@ export async function readChange(
   const isCharged = await isChargedAtOnce(unit, request, prices);
   const isProrated = request.prorationBehavior === 'create_prorations';
   const unused = isProrated ? await findUnused(unit, loaded, unit.now) : [];
+  // An opening invoice sets off what is so when the invoices are locked.
+  const planned = isCharged ? [] : await planCredits(unit, creditsOf(unused, row.currency));
   return {
     group: read.group,
     request,
@@ -327,6 +330,6 @@ export async function readChange(
     isAtPeriodEnd: body.change_at === 'end_of_period',
     plans: { current: mustGet(related.plans, row.plan_id, 'the plan'), target: plan },
     unused,
-    setOff: await setOffOf(unit, unused, row.currency),
+    setOff: setOffOf(unused, planned, row.currency),
   };
 }
