@@ -8,11 +8,10 @@ import {
   UNUSED_TIME,
 } from '../../declarations/money/credit-note.resource.js';
 import { grossOf, type TaxedPart } from '../../domain/settlement/credit-taxes.js';
-import { createRecords, insertParts } from '../../records/create-record.js';
+import { createRecords } from '../../records/create-record.js';
 import { announce } from '../../records/recorded-change.js';
 import type { Unit } from '../../records/unit.js';
 import { newNote } from './new-note.js';
-import { withLines } from './read-notes.js';
 
 /** What a note gives back of a line of its invoice, for a time that is not used. */
 type UnusedLine = TaxedPart & {
@@ -45,7 +44,6 @@ export async function storeUnusedNotes(unit: Unit, notes: readonly NewUnusedNote
   const rows = await createRecords(unit, CREDIT_NOTES, { items, isBulk: false });
   const parts = notes.flatMap(({ id, invoice, lines }) =>
     lines.map((line, position) => ({
-      id: unit.newId(CREDIT_NOTE_LINES.idPrefix),
       credit_note_id: id,
       invoice_line_item_id: line.lineId,
       subscription_line_item_id: line.lineItemId,
@@ -60,9 +58,11 @@ export async function storeUnusedNotes(unit: Unit, notes: readonly NewUnusedNote
       currency: invoice.currency,
     })),
   );
-  await insertParts(unit, CREDIT_NOTE_LINES, parts);
-  for (const note of await withLines(unit, rows)) {
-    const event = { id: note.row.id, told: creditNoteToDto(note) };
+  const stored = await createRecords(unit, CREDIT_NOTE_LINES, { items: parts, isBulk: false });
+  if (isRefusal(stored)) return stored;
+  for (const row of rows) {
+    const lines = stored.filter(({ credit_note_id: id }) => id === row.id);
+    const event = { id: row.id, told: creditNoteToDto({ row, lines }) };
     announce(unit, CREDIT_NOTES, { ...event, name: 'credit_note.created' });
     announce(unit, CREDIT_NOTES, { ...event, name: 'credit_note.updated' });
   }

@@ -25,9 +25,10 @@ import { computeOpening } from '../open/opening-invoice.js';
 import type { OpeningTerms } from '../open/opening-terms.js';
 import { storeSubscription } from '../open/store-subscription.js';
 import { settleOpening } from '../open/settle-opening.js';
-import { creditLines, creditsOf, setOffOf } from '../settle/credit-lines.js';
+import { creditsOf, setOffOf } from '../settle/credit-lines.js';
 import { findUnused, type UnusedItem } from '../settle/find-unused.js';
-import type { GivenCredit, SetOff } from '../settle/store-credits.js';
+import { planCredits } from '../settle/plan-credits.js';
+import { storeCredits, type GivenCredit, type SetOff } from '../settle/store-credits.js';
 import { cutCommitments } from '../../invoicing/drafts/cut-commitments.js';
 import type { NewDraft, StoredInvoice } from '../../invoicing/drafts/draft-invoices.js';
 import { isCharged, storeInvoices } from '../../invoicing/finalize/store-invoices.js';
@@ -246,7 +247,8 @@ export async function carryOut(
   const { row } = locked;
   const { loaded, atMs } = change;
   const unused = isProrated(change) ? await findUnused(unit, loaded, atMs) : [];
-  const setOff = await setOffOf(unit, unused, row.currency);
+  const planned = await planCredits(unit, creditsOf(unused, row.currency));
+  const setOff = setOffOf(unused, planned, row.currency);
   const children = await childrenOf(unit, row, 'grouped_invoicing');
   // An allowance that ends with the period leaves nothing.
   const terms = change.isAtPeriodEnd
@@ -262,7 +264,7 @@ export async function carryOut(
   const after = await settleNew(unit, change, { made, opening });
   if (isRefusal(after)) return after;
   const taken = takenBy(change.isChargedAtOnce ? opening : final);
-  const credit = await creditLines(unit, creditsOf(unused, row.currency), taken);
+  const credit = await storeCredits(unit, planned, taken);
   if (isRefusal(credit)) return credit;
   const told = toldWith(after, mustGet(made.related.customers, after.customer_id, 'the customer'));
   announce(unit, SUBSCRIPTIONS, { id: after.id, name: 'subscription.plan_changed', told });

@@ -24,7 +24,8 @@ import type { ReadEnding } from '../cancel/final-invoice.js';
 import { isChargedAtStart } from '../open/opening-invoice.js';
 import type { OpeningTerms } from '../open/opening-terms.js';
 import { findPhases } from '../../subscriptions/phases-store.js';
-import { setOffOf } from '../settle/credit-lines.js';
+import { creditsOf, setOffOf } from '../settle/credit-lines.js';
+import { planCredits } from '../settle/plan-credits.js';
 import { findUnused } from '../settle/find-unused.js';
 import { readOverrides } from '../../subscriptions/lines/override-lines.js';
 import type { ChangeSubscriptionBody } from './change-dto.js';
@@ -180,11 +181,12 @@ export async function readChange(
   // Else the opening invoice takes the credit off, or the parent bills the last period.
   const isSetOff = terms.prorationBehavior !== 'none' && !isChargedAtOnce && !isChildOf(group);
   const unused = isSetOff ? await findUnused(unit, loaded, unit.now) : [];
+  // Invoices that are not paid are lowered before anything is set off.
+  const planned = await planCredits(unit, creditsOf(unused, row.currency));
   return {
     loaded,
     atMs: unit.now,
-    // Invoices that are not paid are lowered before anything is set off.
-    final: { isContinued: true, unused: await setOffOf(unit, unused, row.currency) },
+    final: { isContinued: true, unused: setOffOf(unused, planned, row.currency) },
     plan: mustGet(related.plans, row.plan_id, 'the plan'),
     terms,
     heirs: row.subscription_type === 'parent' ? await findHeirs(unit, row.id) : [],

@@ -168,6 +168,7 @@ describe('a change of quantity (27)', () => {
     const { id } = await world.subscribe();
     await bill('2026-01-16T00:00:00Z');
     await world.quantity(id, '15');
+    await payOpen(api);
     const { body } = await world.quantity(id, '10');
     expect(body.changed_resources.invoices[0].wallet_transaction.credit_amount).toBe('30.97');
     const wallets = await api.make('/v1/wallets/search', {});

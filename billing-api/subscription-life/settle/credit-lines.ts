@@ -4,11 +4,11 @@ import { mustGet } from '../../../runtime/failure.js';
 import { roundToMinorDigits } from '../../domain/money/money.js';
 import { splitCredit, type SplitCharge } from '../../domain/settlement/split-credit.js';
 import type { Refusal } from '../../records/refusal.js';
-import type { ReadUnit, Unit } from '../../records/unit.js';
+import type { Unit } from '../../records/unit.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { findUnused, type ChargedLine, type ItemCharge, type UnusedItem } from './find-unused.js';
-import { planCredits } from './plan-credits.js';
-import { storeCredits, type GivenCredit, type SetOff } from './store-credits.js';
+import { planCredits, type PlannedCredit } from './plan-credits.js';
+import { storeCredits, type GivenCredit } from './store-credits.js';
 
 /** What is given back of a line of an invoice for unused time, without its taxes. */
 export type CreditedLine = {
@@ -64,26 +64,23 @@ export function creditsOf(
  * Gives charges of line items back (docs/domain.md 23.1): what their invoices leave to be paid is
  * lowered first, and the rest goes to wallets, by notes that name their lines. Those invoices are
  * locked.
- * @param setOff what another invoice has taken off already.
  */
 export async function creditLines(
   unit: Unit,
   credits: readonly CreditedLine[],
-  setOff: readonly SetOff[] = [],
 ): Promise<GivenCredit | Refusal> {
-  return storeCredits(unit, await planCredits(unit, credits), setOff);
+  return storeCredits(unit, await planCredits(unit, credits), []);
 }
 
 /**
  * What of unused charges an invoice may set off: what their own invoices do not leave to be paid,
  * which is lowered first (docs/domain.md 25.3).
  */
-export async function setOffOf(
-  unit: ReadUnit,
+export function setOffOf(
   unused: readonly UnusedItem[],
+  planned: readonly PlannedCredit[],
   currency: string,
-): Promise<readonly UnusedItem[]> {
-  const planned = await planCredits(unit, creditsOf(unused, currency));
+): readonly UnusedItem[] {
   const rest = planned.flatMap((one) => one.rest);
   return unused.flatMap((item) => {
     const own = rest.filter(({ lineItemId }) => lineItemId === item.row.id);
