@@ -59,7 +59,6 @@ export async function storeUnusedNotes(unit: Unit, notes: readonly NewUnusedNote
     })),
   );
   const stored = await createRecords(unit, CREDIT_NOTE_LINES, { items: parts, isBulk: false });
-  if (isRefusal(stored)) return stored;
   for (const row of rows) {
     const lines = stored.filter(({ credit_note_id: id }) => id === row.id);
     const event = { id: row.id, told: creditNoteToDto({ row, lines }) };
