@@ -1,6 +1,7 @@
 import {
   Body,
   Controller,
+  Delete,
   Extension,
   Post,
   Request,
@@ -16,6 +17,8 @@ import { userToDto } from '../../declarations/platform/user.resource.js';
 import {
   tokenToDto,
   type ChangePasswordBody,
+  type OpenSessionBody,
+  type SessionDto,
   type LogInBody,
   type SignedInDto,
   type SignedUpDto,
@@ -23,7 +26,9 @@ import {
 } from './auth-dto.js';
 import { logIn, WRONG } from './log-in.js';
 import { changePassword } from './change-password.js';
+import { openSession, sessionToDto } from './open-session.js';
 import { signUp, type AuthDependencies, type SignedIn } from './sign-up.js';
+import type { MessageDto } from '../../records/record-dto.js';
 import type { Refusal } from '../../records/refusal.js';
 
 @Route('v1/auth')
@@ -84,13 +89,51 @@ export class AuthController extends Controller {
     return this.answerOf(await this.guess({ request, body }, attempt));
   }
 
-  /** Makes an attempt that must know the password, within the bound of its account. */
-  private async guess(
-    { request, body }: { readonly request: HttpRequest; readonly body: { email: string } },
-    attempt: () => Promise<SignedIn | Refusal | typeof WRONG>,
-  ): Promise<SignedIn> {
+  /**
+   * Opens a session of the console: the answer sets its cookie, which no script can read. The
+   * session lives for 24 hours, and permits what its user may do at the time of a request.
+   * @summary Open a session of the console
+   */
+  @Post('session')
+  @Extension('x-operation', { public: true })
+  @SuccessResponse(201, 'Created')
+  public async openSession(
+    @Request() request: HttpRequest,
+    @Body() body: OpenSessionBody,
+  ): Promise<SessionDto> {
+    const { sessions } = this.dependencies;
+    const attempt = () => openSession(this.dependencies, body);
+    const opened = await this.guess({ request, body }, attempt);
+    this.setStatus(201);
+    this.setHeader('Set-Cookie', sessions.cookieFor(opened.session));
+    return sessionToDto(opened);
+  }
+
+  /**
+   * Ends the session of the cookie at once, and takes the cookie away. Without a session, nothing
+   * happens.
+   * @summary End your session of the console
+   */
+  @Delete('session')
+  @Extension('x-operation', { public: true })
+  public async closeSession(@Request() request: HttpRequest): Promise<MessageDto> {
+    const { sessions } = this.dependencies;
+    if (sessions.isShown(request) && !sessions.isFromOwnPage(request)) {
+      const message = 'a session of the console is ended from pages of the console only';
+      throw new HttpFailure(403, 'permission_denied', { message });
+    }
+    await sessions.close(request);
+    this.setHeader('Set-Cookie', sessions.cookieFor(null));
+    return { message: 'you are signed out' };
+  }
+
+  /** Makes an attempt that must know a secret, within the bound of its account. */
+  private async guess<T>(
+    { request, body }: { readonly request: HttpRequest; readonly body: { email?: string } },
+    attempt: () => Promise<T | Refusal | typeof WRONG>,
+  ): Promise<T> {
     const { guesses, clientAddressOf } = this.dependencies;
-    const guess = { email: body.email, clientAddress: clientAddressOf(request) };
+    const guess = { email: body.email ?? '', clientAddress: clientAddressOf(request) };
     const retryAfterSeconds = guesses.waitSeconds(guess);
     if (retryAfterSeconds > 0) {
       const message = 'too many wrong passwords for this account: wait, and try again';
@@ -99,7 +142,10 @@ export class AuthController extends Controller {
     guesses.begin(guess);
     const signedIn = await attempt();
     if (signedIn === WRONG) {
-      const message = 'the e-mail address or the password is wrong';
+      const message =
+        body.email === undefined
+          ? 'the code is unknown, used or expired: start Minutebook again for another'
+          : 'the e-mail address or the password is wrong';
       throw new HttpFailure(401, 'permission_denied', { message });
     }
     guesses.noteRight(guess);

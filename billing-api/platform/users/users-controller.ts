@@ -18,11 +18,13 @@ import {
   occasionOf,
   occasionWithRolesOf,
   chosenEnvironmentOf,
+  requestCallerOf,
 } from '../../edge/request-context.js';
 import type { MessageDto } from '../../records/record-dto.js';
 import type { Refusal } from '../../records/refusal.js';
 import { pageToDto } from '../../records/search-records.js';
 import { createUser } from './create-user.js';
+import { listPermitted, type OperationListDto } from './list-permitted.js';
 import { changeUser, readUser, searchUsers, type UserWithTenant } from './user-operations.js';
 import { changeUserRoles, deleteUser, type RightsDependencies } from './user-rights.js';
 import {
@@ -60,6 +62,17 @@ export class UsersController extends Controller {
   public async readMe(@Request() request: HttpRequest): Promise<UserDto> {
     const occasion = occasionOf(request);
     return answerOf(request, await readUser(this.dependencies, occasion, occasion.actor.userId));
+  }
+
+  /**
+   * What your roles permit, as of now: a page offers what stands here, and nothing else. Operations
+   * that need no credentials are left out.
+   * @summary List the operations that you may call
+   */
+  @Get('me/operations')
+  @Extension('x-operation', { entity: 'self', access: 'read' })
+  public listMyOperations(@Request() request: HttpRequest): Promise<OperationListDto> {
+    return Promise.resolve({ items: [...listPermitted(requestCallerOf(request))] });
   }
 
   /** @summary Change yourself */
