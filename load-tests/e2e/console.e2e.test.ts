@@ -15,6 +15,8 @@ const PATIENCE_MS = 15_000;
 
 type Violation = { readonly id: string; readonly nodes: readonly { readonly html: string }[] };
 
+type AxeResult = { readonly violations: readonly Violation[]; readonly passed: number };
+
 /** What a browser must never do or say on our pages. */
 class Faults {
   readonly found: string[] = [];
@@ -57,9 +59,11 @@ async function violationsOf(page: Page): Promise<readonly string[]> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.evaluate(AXE);
-    const violations = await page.evaluate<readonly Violation[]>(
-      `axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations)`,
+    const { violations, passed } = await page.evaluate<AxeResult>(
+      'axe.run(document).then(({ violations, passes }) => ({ violations, passed: passes.length }))',
     );
+    // It has looked at something.
+    expect(passed).toBeGreaterThan(10);
     for (const { id, nodes } of violations) {
       found.push(`${colorScheme} ${page.url()} ${id}: ${nodes[0]?.html ?? ''}`);
     }

@@ -99,7 +99,7 @@ const SCREENS: Readonly<Record<string, string>> = {
 
 /** The screen of a record; null when it has none. */
 export function screenOf(id: string): string | null {
-  const pattern = SCREENS[id.replace(/_.*$/s, '')];
+  const pattern = SCREENS[id.slice(0, id.lastIndexOf('_'))];
   return pattern === undefined ? null : pathTo(pattern, { id });
 }
 

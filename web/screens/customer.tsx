@@ -200,17 +200,27 @@ function Usage({ customer: { id } }: OfCustomer) {
   );
 }
 
+/** How many of the latest things a screen shows. */
+const LATEST = 100;
+
+/** The latest of what happened, the last thing first; the interface tells the first thing first. */
+async function readLatest(id: string) {
+  const read = (query: { limit: number; offset?: number }) =>
+    call('GET', '/customers/{id}/timeline', { path: { id }, query });
+  const { total: things } = (await read({ limit: 1 })).pagination;
+  const { items } = await read({ limit: LATEST, offset: Math.max(0, things - LATEST) });
+  return [...items].reverse();
+}
+
 function Timeline({ customer: { id, timezone } }: OfCustomer) {
-  const found = useLoad(`timeline of ${id}`, () =>
-    call('GET', '/customers/{id}/timeline', { path: { id }, query: { limit: 200 } }),
-  );
+  const found = useLoad(`timeline of ${id}`, () => readLatest(id));
   return (
     <Section title={t('what_happened')}>
       <Show of={found}>
-        {({ items }) => (
+        {(items) => (
           <Table
             caption={t('what_happened')}
-            rows={[...items].reverse()}
+            rows={items}
             keyOf={(each) => each.id}
             columns={[
               { name: t('when'), cell: ({ at }) => <When at={at} zone={timezone} /> },
