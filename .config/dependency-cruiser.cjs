@@ -250,10 +250,33 @@ module.exports = {
     },
     {
       name: 'nobody-knows-the-client',
-      comment: 'The product does not call itself: only tests and measurements use the client.',
+      comment:
+        'The product does not call itself: only tests, measurements and the console, which runs in browsers, use the client.',
       severity: 'error',
-      from: { pathNot: `^(client|load-tests)/|${tests}` },
+      from: { pathNot: `^(client|load-tests|web)/|${tests}` },
       to: { path: '^client/' },
+    },
+    {
+      name: 'console-knows-the-client-only',
+      comment:
+        'The console does what a program of somebody else could: it knows the client, and nothing of the product.',
+      severity: 'error',
+      from: { path: '^web/', pathNot: tests },
+      to: { path: '^(?!web/|client/|node_modules/)[a-z.-]+/', dependencyTypesNot: ['core'] },
+    },
+    {
+      name: 'console-uses-few-packages',
+      comment: 'What browsers load stays small: the build alone uses more.',
+      severity: 'error',
+      from: { path: '^web/', pathNot: `${tests}|^web/build\\.mjs$` },
+      to: { path: '^node_modules/', pathNot: '^node_modules/(preact|@preact)/' },
+    },
+    {
+      name: 'nobody-knows-the-console',
+      comment: 'It is files that billing-api serves.',
+      severity: 'error',
+      from: { pathNot: `^web/|${tests}` },
+      to: { path: '^web/' },
     },
     {
       name: 'contract-knows-nobody',

@@ -132,7 +132,7 @@ const OF_UNITS = 'Take `now` from the unit (records/unit.ts), which follows test
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/generated/**', '**/node_modules/**'] },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     languageOptions: {
       parser: tseslint.parser,

@@ -20,6 +20,7 @@ import { OPERATIONS } from './generated/operations.js';
 import { RegisterRoutes } from './generated/routes.js';
 import { createAuthenticate } from './edge/access/authenticate.js';
 import { checkUrl, normaliseBody, requireJson } from './edge/validation/body.js';
+import { createConsolePages } from './edge/console-pages.js';
 import { createErrorHandler } from './edge/error-handler.js';
 import { createIdempotency } from './edge/idempotency/idempotency.js';
 import { takeForeignMembers } from './edge/validation/foreign-members.js';
@@ -47,6 +48,7 @@ import {
   requireOperation,
 } from './edge/operations.js';
 import { authorize } from './edge/access/permissions.js';
+import { createSessions, type ConsoleMode } from './edge/access/sessions.js';
 import { createTokens } from './edge/access/tokens.js';
 import { PasswordGuesses } from './platform/auth/password-guesses.js';
 import { createPasswords } from './platform/users/passwords.js';
@@ -77,6 +79,8 @@ export type BillingAppDependencies = {
   readonly tokenSecret: string;
   /** Whether anybody may make a tenant; otherwise only an operator does. */
   readonly isSignUpOpen: boolean;
+  /** Whether the console is served, and over what. */
+  readonly consoleMode: ConsoleMode;
   /** With which secrets of others are kept; without it none are taken. */
   readonly secretsKey?: string | undefined;
   /** That until now, while it is replaced. */
@@ -114,13 +118,18 @@ function outwardOf(dependencies: BillingAppDependencies) {
   return { secretBox, arePrivateTargetsAllowed, outbound };
 }
 
-/** What signing up and in needs beside tokens. */
-function signingInOf({ isSignUpOpen, failedAuthentication }: BillingAppDependencies) {
+/** What signing up and in needs. */
+function signingInOf(dependencies: BillingAppDependencies) {
+  const { database, clock, failedAuthentication, apiKeys } = dependencies;
+  const { tokenSecret, consoleMode: mode, isSignUpOpen } = dependencies;
   return {
     isSignUpOpen,
+    tokens: createTokens(tokenSecret, clock),
+    sessions: createSessions({ database, clock, mode }),
     passwords: createPasswords(),
     guesses: new PasswordGuesses(),
     clientAddressOf: (request: IncomingMessage) => failedAuthentication.addressOf(request),
+    forgetCallers: () => apiKeys.forget(),
   };
 }
 
@@ -162,7 +171,7 @@ function createExpress(): Application {
  * dependencies closes them after the server.
  */
 export function createBillingApp(dependencies: BillingAppDependencies): Application {
-  const { log, metrics, database, clock, createId, dataUntil, apiKeys } = dependencies;
+  const { log, metrics, database, clock, createId, dataUntil } = dependencies;
   const app = createExpress();
   const clickHouse = createRequestQueries(dependencies.clickHouse, currentScope);
   const readRawEventsBegin = createRawEventsBegin(database, () => performance.now());
@@ -187,21 +196,16 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
       clickHouseUrl: dependencies.clickHouse.url,
     }),
   };
-  const tokens = createTokens(dependencies.tokenSecret, clock);
-  const signingIn = { ...signingInOf(dependencies), tokens, forgetCallers: () => apiKeys.forget() };
+  const signingIn = signingInOf(dependencies);
   const own = { database, dataUntil, clock, createId, billEndedPeriods, recomputeDraftsOf };
   provideDependencies(app, { ...own, ...outwardOf(dependencies), ...stores, ...signingIn });
   app.use(giveRequestId, createObserver(metrics, log), securityHeaders, forbidStoring);
   app.use(createOperationFinder(createOperationTable(OPERATIONS)));
   app.use(createOperationalRoutes(dependencies));
+  if (signingIn.sessions.isOpen) app.use(createConsolePages(dependencies.publicLimits));
   app.use(
     '/v1',
-    createAuthenticate({
-      apiKeys,
-      users: createUserCallers(database),
-      tokens,
-      failed: dependencies.failedAuthentication,
-    }),
+    createAuthenticate({ ...dependencies, ...signingIn, users: createUserCallers(database) }),
     createRateLimit(dependencies.rateLimits),
   );
   app.use(requireOperation);

@@ -11,6 +11,7 @@ import type { LargePreviews } from './invoicing/preview/large-previews.js';
 import type { Papers } from './reading/print/papers.js';
 import type { RunningDependencies } from './invoicing/drafts/bill-ended-first.js';
 import type { UsageReader } from './usage/store/usage-reader.js';
+import type { Sessions } from './edge/access/sessions.js';
 import type { Tokens } from './edge/access/tokens.js';
 import type { PasswordGuesses } from './platform/auth/password-guesses.js';
 import type { Passwords } from './platform/users/passwords.js';
@@ -52,6 +53,7 @@ export type ControllerDependencies = {
   readonly arePrivateTargetsAllowed: boolean;
   readonly outbound: OutboundAgents;
   readonly tokens: Tokens;
+  readonly sessions: Sessions;
   readonly passwords: Passwords;
   readonly guesses: PasswordGuesses;
   readonly isSignUpOpen: boolean;

@@ -17,10 +17,15 @@ ${pc.bold('Minutebook is ready')} after ${seconds} s.
 
   URL       ${stack.url}/v1      (reference: ${stack.url}/docs)
   API key   ${keyText(stack, config)}
-  Data      ${config.MINUTEBOOK_DATA_DIR}
+${consoleText(stack)}  Data      ${config.MINUTEBOOK_DATA_DIR}
 
 ${stack.isNewKey ? tryIt(stack) : ''}Ctrl-C stops everything and keeps the data.`);
   await stack.noteKeyShown();
+}
+
+/** The code works once, and for a quarter of an hour. */
+function consoleText({ consoleUrl }: Stack): string {
+  return consoleUrl === null ? '' : `  Console   ${consoleUrl}\n`;
 }
 
 /** The whole key at the first start only. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { AnswerOf, CallOptions, ItemOf, Method, OptionsArgument, PathOf } from './api-call.js';
 import { NOT_REPEATABLE } from './generated/not-repeatable.js';
 import { MinutebookError } from './minutebook-error.js';
@@ -6,7 +5,10 @@ import { MinutebookError } from './minutebook-error.js';
 export type ClientSettings = {
   /** Address of the product with `/v1`, such as `https://billing.example.com/v1`. */
   readonly baseUrl: string;
-  readonly apiKey: string;
+  /** Left out by a page whose browser has a session with this server. */
+  readonly apiKey?: string;
+  /** Further headers of every request, such as `X-Environment-ID`. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** How often a call is tried at most; 5 when absent. */
   readonly attemptsMax?: number;
   /** How long one attempt may take; 30 s when absent. */
@@ -39,6 +41,16 @@ const waitFor = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => {
     setTimeout(resolve, milliseconds);
   });
+
+/** A random UUID; browsers have `randomUUID` on pages that came over TLS only. */
+function newKey(): string {
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
+  // Version 4, of the variant of RFC 9562.
+  bytes.set([((bytes[6] ?? 0) & 0x0f) | 0x40], 6);
+  bytes.set([((bytes[8] ?? 0) & 0x3f) | 0x80], 8);
+  const digits = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
 
 /** A path with its parameters and its query. */
 function addressOf(
@@ -201,7 +213,7 @@ export class MinutebookClient {
 
   async #send(method: Method, path: string, sent: Sent): Promise<unknown> {
     const attemptsMax = this.#attemptsOf(`${method} ${path}`);
-    const key = method === 'GET' ? undefined : (sent.idempotencyKey ?? randomUUID());
+    const key = method === 'GET' ? undefined : (sent.idempotencyKey ?? newKey());
     for (let attempt = 1; ; attempt += 1) {
       const outcome = await this.#attempt(method, path, { ...sent, key });
       if (isSuccess(outcome)) return bodyOf(outcome);
@@ -221,7 +233,7 @@ export class MinutebookClient {
     path: string,
     sent: Sent & { readonly key: string | undefined },
   ): Promise<unknown> {
-    const { baseUrl, apiKey, timeoutMs = 30_000 } = this.settings;
+    const { baseUrl, apiKey, headers = {}, timeoutMs = 30_000 } = this.settings;
     const { body, key, ifMatch, signal } = sent;
     const address = addressOf(baseUrl, path, sent);
     const timeout = AbortSignal.timeout(timeoutMs);
@@ -230,7 +242,8 @@ export class MinutebookClient {
       return await send(address, {
         method,
         headers: {
-          'x-api-key': apiKey,
+          ...headers,
+          ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }),
           accept: 'application/json',
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(key === undefined ? {} : { 'idempotency-key': key }),

@@ -132,6 +132,11 @@ export const SETTINGS = {
     means:
       'whether anybody who reaches the interface may make a tenant by `POST /auth/signup`; when closed, only an operator does (1.5)',
   },
+  MINUTEBOOK_CONSOLE: {
+    schema: z.enum(['off', 'http', 'https']).default('off'),
+    means:
+      'whether the console is served below `/console`, and over what browsers reach it: with `https` its cookie is sent over TLS only (1.9)',
+  },
   MINUTEBOOK_LOG_LEVEL: {
     schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
     means: 'least severe log line that is written',

@@ -34,6 +34,7 @@ const SIGN_UP = { email: 'owner@example.com', password: 'correct horse battery' 
 const WITHOUT_KEY = [
   ['/auth/signup', { ...SIGN_UP, tenant_name: 'Example Ltd', name: 'Sam' }],
   ['/auth/login', SIGN_UP],
+  ['/auth/session', SIGN_UP],
   ['/auth/password', { ...SIGN_UP, new_password: 'battery staple' }],
   ['/webhook-events/invoice.update.finalized', undefined],
 ] as const;

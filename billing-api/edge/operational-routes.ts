@@ -4,13 +4,9 @@ import { dirname, join } from 'node:path';
 import express, { type RequestHandler, type Router } from 'express';
 import helmet from 'helmet';
 import { createOperationalPages, type Operations } from '../../runtime/operational-pages.js';
-import {
-  createPublicRate,
-  type PublicLimits,
-  type PublicRate,
-} from '../../runtime/http/public-rate.js';
+import { createPublicRate, type PublicLimits } from '../../runtime/http/public-rate.js';
 import { projectRoot } from '../../runtime/project.js';
-import { HttpFailure } from './http-failure.js';
+import { limitTo, onlyReading } from './public-pages.js';
 
 const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
 
@@ -67,24 +63,6 @@ const securityHeaders = helmet({
   strictTransportSecurity: false,
 });
 
-/** Express would answer OPTIONS by itself, with 200. */
-const leaveOtherMethods: RequestHandler = (request, _response, next) => {
-  if (request.method === 'GET' || request.method === 'HEAD') next();
-  else next('router');
-};
-
-/** Lets as many requests of an address pass as may be, and refuses the others. */
-function limitTo({ take, refusal }: PublicRate): RequestHandler {
-  return (request, response, next) => {
-    const { isAllowed, headers } = take(request);
-    for (let index = 0; index + 1 < headers.length; index += 2) {
-      response.set(headers[index] ?? '', headers[index + 1] ?? '');
-    }
-    if (!isAllowed) throw new HttpFailure(429, 'too_many_requests', refusal);
-    next();
-  };
-}
-
 /** Health and metrics; any other path is left to the handlers that follow. */
 function createPages(operations: Operations): RequestHandler {
   const pageOf = createOperationalPages(operations);
@@ -108,7 +86,7 @@ export function createOperationalRoutes({
   const router = express.Router({ caseSensitive: true, strict: true });
   const spec = readFileSync(join(projectRoot, 'billing-api', 'generated', 'openapi.json'));
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  router.use(leaveOtherMethods);
+  router.use(onlyReading);
   router.get('/metrics', limitTo(createPublicRate(publicLimits)));
   router.use(createPages(operations));
   router.get([/^\/openapi\.json$/, /^\/docs(\/|$)/], limitTo(createPublicRate(publicLimits)));

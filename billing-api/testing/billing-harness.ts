@@ -15,6 +15,7 @@ import { openPostgresReader } from '../../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../../event-log/postgres/writer.js';
 import { createLazy } from '../../runtime/lazy.js';
 import { createBillingApp } from '../app.js';
+import type { ConsoleMode } from '../edge/access/sessions.js';
 import { documentContract } from './openapi-contract.js';
 import { createPostgresDataUntil, type ReadDataUntil } from '../usage/watermark/data-until.js';
 import type { LazyEventLog } from '../usage/watermark/log-access.js';
@@ -80,6 +81,7 @@ export type EnginesUnderTest = {
   readonly defaultRate?: number;
   readonly failedAuthRate?: number;
   readonly isSignUpOpen?: boolean;
+  readonly consoleMode?: ConsoleMode;
   readonly publicRate?: number;
   readonly bodyLimits?: BodyBudgetLimits;
   readonly apiKeys?: ApiKeyDirectory;
@@ -181,6 +183,7 @@ function createApp(
     createId,
     apiKeys: engines.apiKeys ?? createApiKeyDirectory(database, clock),
     isSignUpOpen: engines.isSignUpOpen ?? true,
+    consoleMode: engines.consoleMode ?? 'http',
     tokenSecret: TOKEN_SECRET,
     secretsKey: TOKEN_SECRET,
     arePrivateTargetsAllowed: true,

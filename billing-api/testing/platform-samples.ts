@@ -3,6 +3,7 @@ import type { Sample } from './sample-requests.js';
 /** Requests about tenants, environments, users, keys and settings. */
 export const PLATFORM: Readonly<Record<string, Sample>> = {
   ReadMe: () => ({}),
+  ListMyOperations: () => ({}),
   ChangeMe: () => ({ body: { name: 'Administrator', metadata: { team: 'billing' } } }),
   CreateUser: (_ids, suffix) => ({
     body: { type: 'user', email: `kim${suffix}@example.com`, name: 'Kim', roles: ['all_reader'] },

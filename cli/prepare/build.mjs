@@ -26,6 +26,7 @@ export const SOURCE_FOLDERS = [
   'load-tests',
   'cli',
   'client',
+  'web',
   'docs',
   '.config',
 ];
@@ -37,7 +38,7 @@ function addSources(folder, hash) {
     const path = join(folder, entry.name);
     if (entry.name === 'generated' || entry.name === 'results') continue;
     if (entry.isDirectory()) addSources(path, hash);
-    else if (/\.(ts|mjs|json)$/.test(entry.name)) {
+    else if (/\.(tsx?|mjs|json|css|html|svg)$/.test(entry.name)) {
       const { mtimeMs, size } = statSync(path);
       hash.update(`${path} ${mtimeMs} ${size}\n`);
     }
@@ -77,6 +78,15 @@ export async function build(step, { isHurried, onRoutes = () => undefined, onTyp
     if (outcome.code !== WRITTEN_WITH_ERRORS || onTypeErrors === undefined) return outcome;
     found = outcome.said.trim();
     return { ...outcome, code: 0 };
+  });
+  await step('Building the console', async () => {
+    const built = await runTool(process.execPath, [join(root, 'web', 'build.mjs')]);
+    if (built.code !== 0 || isHurried) return built;
+    // Its types are those of browsers, so it is a project of its own.
+    const checked = await runTool(process.execPath, [compiler, '--project', 'web']);
+    if (checked.code === 0 || onTypeErrors === undefined) return checked;
+    found = `${found}\n${checked.said}`.trim();
+    return { ...checked, code: 0 };
   });
   // The tests build again when a source is newer than this file (load-tests/harness/build.ts).
   writeFileSync(TESTS_STAMP, '');

@@ -26,7 +26,7 @@ const CHECKS = [
       '--log-level',
       'warn',
       ...cached('prettier'),
-      '**/*.{ts,mjs,js,cjs}',
+      '**/*.{ts,tsx,mjs,js,cjs}',
     ],
   ],
   [

@@ -18,7 +18,11 @@ const KNOWN_MEMBERS = {
 };
 /** Roles treat these differently from all others, so a misspelt entity would widen a role. */
 const ENTITY_OF_PATH = { events: 'event', users: 'user', settings: 'setting' };
-const ENTITY_OF_EXACT_PATH = { '/users/me': 'self', '/users/{id}/roles': 'user_role' };
+const ENTITY_OF_EXACT_PATH = {
+  '/users/me': 'self',
+  '/users/me/operations': 'self',
+  '/users/{id}/roles': 'user_role',
+};
 
 function problemOfMember(name, value) {
   if (!(name in KNOWN_MEMBERS)) return `has the unknown member ${name}`;

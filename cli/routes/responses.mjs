@@ -19,7 +19,8 @@ function conflictOf(operation) {
 }
 
 /** What takes the place of credentials, and how it fails. */
-function ownErrorsOf({ mayBeTaken, isSigned }) {
+function ownErrorsOf({ mayBeTaken, isSigned, path }) {
+  if (path === '/v1/auth/session') return { 401: 'WrongPassword', 403: 'ConsoleClosed' };
   if (isSigned) return { 403: 'WrongSignature', 404: 'NoGateway' };
   return mayBeTaken
     ? { 403: 'SignUpClosed', 409: 'Taken' }
@@ -40,7 +41,13 @@ function publicErrorsOf(operation) {
 }
 
 /** Of one that takes nothing: below /v1 a query parameter that it does not know is refused. */
-const errorsWithoutBody = ({ path }) => (path.startsWith('/v1/') ? { 400: 'BadRequest' } : {});
+function errorsWithoutBody({ path, method }) {
+  if (!path.startsWith('/v1/')) return {};
+  const read = { 400: 'BadRequest' };
+  // Ending a session.
+  const write = { 403: 'ForeignPage', 429: 'TooManyRequests', 500: 'InternalError' };
+  return method === 'DELETE' ? { ...read, ...write, 503: 'Unavailable' } : read;
+}
 
 /** Status to the name of the shared response. */
 function errorNamesOf(operation, hasBody) {
@@ -151,6 +158,22 @@ export const ERROR_RESPONSES = {
       'permission_denied',
       403,
       'environment env_01KAHZ3M4N5P6Q7R8S9T0V1W2X is not one of your tenant',
+    ),
+  ),
+  ConsoleClosed: errorResponse(
+    'There is no console in this installation',
+    error(
+      'permission_denied',
+      403,
+      'the console is switched off here: MINUTEBOOK_CONSOLE switches it on',
+    ),
+  ),
+  ForeignPage: errorResponse(
+    'The request comes from a page of somebody else',
+    error(
+      'permission_denied',
+      403,
+      'a session of the console is ended from pages of the console only',
     ),
   ),
   SignUpClosed: errorResponse(

@@ -3,12 +3,14 @@ import { readConfig } from '../../runtime/config.js';
 
 /**
  * Several products can run on one machine, and the port of the interface is the one that is known.
- * Somebody who tries things out does not wait for a load balancer, and may sign up.
+ * Somebody who tries things out does not wait for a load balancer, and may sign up
+ * and look at the console.
  */
 const DEFAULTS = {
   MINUTEBOOK_METRICS_PORT: '0',
   MINUTEBOOK_STOP_DELAY_MS: '0',
   MINUTEBOOK_SIGN_UP: 'open',
+  MINUTEBOOK_CONSOLE: 'http',
 };
 
 /** The settings of the whole product. @throws ConfigError. */
@@ -29,6 +31,7 @@ export function readStackConfig(environment: Readonly<Record<string, string | un
       'MINUTEBOOK_PREVIOUS_SECRETS_KEY',
       'MINUTEBOOK_PRIVATE_TARGETS',
       'MINUTEBOOK_SIGN_UP',
+      'MINUTEBOOK_CONSOLE',
       'MINUTEBOOK_LOG_LEVEL',
       'MINUTEBOOK_LOG_PARTITIONS',
       'MINUTEBOOK_LOG_REPLICAS',

@@ -5,7 +5,9 @@ import { openIngest } from '../../ingest/open-ingest.js';
 import { listenOn, publicAddress } from '../../runtime/http/listen-on.js';
 import { Lifecycle } from '../../runtime/lifecycle.js';
 import { createLog, type Log } from '../../runtime/log.js';
-import { bootstrap } from '../../sql/bootstrap.js';
+import { systemClock } from '../../runtime/clock.js';
+import { bootstrap, type FirstTenant } from '../../sql/bootstrap.js';
+import { createConsoleCode } from '../../sql/console-sessions.js';
 import { fileProblemOf, makeDataDirectory } from './data-directory.js';
 import { startEngines, type Engines } from './engines.js';
 import { createApiKey } from '../../sql/api-key.js';
@@ -23,6 +25,8 @@ export type Stack = {
   /** `http://host:port`, without `/v1`. */
   readonly url: string;
   readonly apiKey: string;
+  /** With a one-time code that opens the console; null when it is switched off. */
+  readonly consoleUrl: string | null;
   /** Whether the key was never shown; it is shown then and not again. */
   readonly isNewKey: boolean;
   /** To be called once it has been shown. */
@@ -163,16 +167,29 @@ async function openPort(opening: Opening, billingApi: SupervisedBillingApi): Pro
   return `http://${config.MINUTEBOOK_HOST}:${port}`;
 }
 
+/** The code stands behind `#`, which browsers send to no server, so that no log has it. */
+async function consoleUrlOf(
+  { config, engines }: Opening,
+  { environment: { tenantId }, userId }: FirstTenant,
+  url: string,
+): Promise<string | null> {
+  if (config.MINUTEBOOK_CONSOLE === 'off') return null;
+  const owner = { tenantId, userId };
+  const code = await createConsoleCode(engines.ownerDatabaseUrl, owner, systemClock.now());
+  return `${url}/console/#code=${code}`;
+}
+
 async function openStack(beginning: Omit<Opening, 'engines'>): Promise<Stack> {
   const { config, logger, lifecycle } = beginning;
   await makeDataDirectory(config.MINUTEBOOK_DATA_DIR);
   const key = await firstApiKey(config);
   const engines = await startEngines(config, logger, lifecycle);
-  await bootstrap(engines.ownerDatabaseUrl, { apiKey: key.apiKey });
+  const first = await bootstrap(engines.ownerDatabaseUrl, { apiKey: key.apiKey });
   const opening = { ...beginning, engines };
   const { aggregator, billingApi } = await startPrograms(opening);
   const url = await openPort(opening, billingApi);
-  return { ...engines, ...key, url, aggregator, billingApi, lifecycle };
+  const consoleUrl = await consoleUrlOf(opening, first, url);
+  return { ...engines, ...key, url, consoleUrl, aggregator, billingApi, lifecycle };
 }
 
 /**

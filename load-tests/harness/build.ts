@@ -17,6 +17,8 @@ const PROGRAM_FOLDERS = [
   'cli',
   // Programs of the fault suite.
   'load-tests',
+  'client',
+  'web',
 ];
 
 /** Which processes the tests start: those that host engines, or the whole product. */
@@ -26,7 +28,8 @@ function newestSource(folder: string): number {
   const path = join(projectRoot, folder);
   if (!existsSync(path)) return 0;
   const sources = readdirSync(path, { recursive: true, withFileTypes: true }).filter(
-    (entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.test.ts'),
+    (entry) =>
+      entry.isFile() && /\.(tsx?|css)$/.test(entry.name) && !entry.name.endsWith('.test.ts'),
   );
   return Math.max(0, ...sources.map((entry) => statSync(join(entry.path, entry.name)).mtimeMs));
 }
@@ -37,6 +40,15 @@ function isStale(scope: BuildScope): boolean {
   return Math.max(...folders.map(newestSource)) > statSync(STAMP).mtimeMs;
 }
 
+async function runNode(parameters: readonly string[]): Promise<void> {
+  const child = spawn(process.execPath, parameters, {
+    cwd: projectRoot,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`${parameters.join(' ')} ended with ${String(code)}`);
+}
+
 /**
  * Compiles the sources into dist when those that matter are newer, since processes run from there.
  * Types are not checked: that is a step of its own, which finds the errors that are left out here.
@@ -45,13 +57,8 @@ function isStale(scope: BuildScope): boolean {
 export async function buildWhenStale(scope: BuildScope): Promise<void> {
   if (!isStale(scope)) return;
   const startedAt = new Date();
-  const compiler = join(projectRoot, 'node_modules', 'typescript-native', 'bin', 'tsc');
-  const child = spawn(process.execPath, [compiler, '--noCheck'], {
-    cwd: projectRoot,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  const [code] = await once(child, 'exit');
-  if (code !== 0) throw new Error(`tsc ended with ${String(code)}`);
+  await runNode([join('node_modules', 'typescript-native', 'bin', 'tsc'), '--noCheck']);
+  await runNode([join('web', 'build.mjs')]);
   writeFileSync(STAMP, '');
   utimesSync(STAMP, startedAt, startedAt);
 }

@@ -8,9 +8,13 @@ import type { UserCallers } from '../../../sql/user-callers.js';
 import { HttpFailure } from '../http-failure.js';
 import { operationIfDeclared } from '../operations.js';
 import { contextOf, type RequestCaller } from '../request-context.js';
+import type { Sessions } from './sessions.js';
 import type { ReadToken, Tokens } from './tokens.js';
 
-/** What a request shows: an API key, a token that we signed, or nothing that counts. */
+/**
+ * What a request shows: an API key, a token that we signed, or nothing that counts. The session of
+ * the console permits what a token of its user does.
+ */
 type Credentials =
   | { readonly kind: 'key'; readonly apiKey: string }
   | { readonly kind: 'token'; readonly claims: ReadToken }
@@ -24,15 +28,35 @@ function forbidden(message: string): HttpFailure {
   return new HttpFailure(403, 'permission_denied', { message });
 }
 
-/** With an API key and a token, the key decides (docs/http.md 1.2). */
-async function credentialsOf(request: Request, tokens: Tokens): Promise<Credentials> {
-  const apiKey = request.get('x-api-key') ?? '';
-  if (apiKey !== '') return { kind: 'key', apiKey };
-  const authorization = request.get('authorization');
-  if (authorization === undefined) {
+/** What changes nothing needs no page of ours: a foreign one cannot read the answer. */
+function isReading({ method }: Request): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/** The session of a browser. Its cookie goes with each request, so a write must say its origin. */
+async function credentialsOfSession(request: Request, sessions: Sessions): Promise<Credentials> {
+  if (!sessions.isShown(request)) {
     const failure = unauthenticated('send an API key in x-api-key, or a token in Authorization');
     return { kind: 'none', failure };
   }
+  if (!isReading(request) && !sessions.isFromOwnPage(request)) {
+    const failure = forbidden('a session of the console writes from pages of the console only');
+    return { kind: 'none', failure };
+  }
+  const claims = await sessions.read(request);
+  if (claims !== null) return { kind: 'token', claims };
+  return { kind: 'none', failure: unauthenticated('the session has ended: sign in again') };
+}
+
+/** With a key and a token, the key decides; a cookie counts without both (docs/http.md 1.2). */
+async function credentialsOf(
+  request: Request,
+  { tokens, sessions }: Pick<AuthenticationDependencies, 'tokens' | 'sessions'>,
+): Promise<Credentials> {
+  const apiKey = request.get('x-api-key') ?? '';
+  if (apiKey !== '') return { kind: 'key', apiKey };
+  const authorization = request.get('authorization');
+  if (authorization === undefined) return credentialsOfSession(request, sessions);
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
   const claims = token === undefined ? null : await tokens.read(token);
   if (claims !== null) return { kind: 'token', claims };
@@ -47,7 +71,8 @@ type AuthenticationDependencies = {
   readonly apiKeys: ApiKeyDirectory;
   readonly users: UserCallers;
   readonly tokens: Tokens;
-  readonly failed: FailedAuthentication;
+  readonly sessions: Sessions;
+  readonly failedAuthentication: FailedAuthentication;
 };
 
 /** The caller of a key; null when it is unknown, expired or revoked. */
@@ -113,7 +138,7 @@ async function callerOfToken(
  * one whose body is signed only when the signature is wrong.
  */
 export function createAuthenticate(dependencies: AuthenticationDependencies): RequestHandler {
-  const { apiKeys, users, tokens, failed } = dependencies;
+  const { apiKeys, users, failedAuthentication: failed } = dependencies;
 
   const isServed = (credentials: Credentials): boolean =>
     credentials.kind === 'token' ||
@@ -151,7 +176,7 @@ export function createAuthenticate(dependencies: AuthenticationDependencies): Re
 
   return async (request, response, next) => {
     const isPublic = operationIfDeclared(request)?.isPublic === true;
-    const credentials = isPublic ? null : await credentialsOf(request, tokens);
+    const credentials = isPublic ? null : await credentialsOf(request, dependencies);
     if (failed.isExceeded(request) && (credentials === null || !isServed(credentials))) {
       throw new HttpFailure(429, 'too_many_requests', FAILED_TOO_OFTEN);
     }

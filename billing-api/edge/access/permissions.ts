@@ -14,7 +14,7 @@ function isPermitted(roles: readonly string[], operation: Operation): boolean {
 }
 
 /** Why a known caller may not do what the operation does; null when it may. */
-function denialOf(caller: RequestCaller, operation: Operation): string | null {
+export function denialOf(caller: RequestCaller, operation: Operation): string | null {
   if (caller.isPublishable) return 'a publishable key can only send events';
   const { access, entity } = operation;
   if (caller.isTenantSuspended && access === 'write') return 'the tenant is suspended';

@@ -1,4 +1,4 @@
-import { Body, Extension, Post, Route, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Delete, Extension, Post, Route, SuccessResponse, Tags } from '@tsoa/runtime';
 import { ApiController } from '../../edge/api-controller.js';
 import { accepted, HttpFailure } from '../../edge/http-failure.js';
 import { contextOf } from '../../edge/request-context.js';
@@ -7,6 +7,8 @@ import { userToDto } from '../../declarations/platform/user.resource.js';
 import {
   tokenToDto,
   type ChangePasswordBody,
+  type OpenSessionBody,
+  type SessionDto,
   type LogInBody,
   type SignedInDto,
   type SignedUpDto,
@@ -14,7 +16,9 @@ import {
 } from './auth-dto.js';
 import { logIn, WRONG } from './log-in.js';
 import { changePassword } from './change-password.js';
+import { openSession, sessionToDto } from './open-session.js';
 import { signUp, type AuthDependencies, type SignedIn } from './sign-up.js';
+import type { MessageDto } from '../../records/record-dto.js';
 import type { Refusal } from '../../records/refusal.js';
 
 @Route('v1/auth')
@@ -61,11 +65,48 @@ export class AuthController extends ApiController<AuthDependencies> {
     return this.answerOf(await this.guess(body.email, attempt));
   }
 
-  /** Makes an attempt that must know the password, within the bound of its account. */
-  private async guess(
+  /**
+   * Opens a session of the console: the answer sets its cookie, which no script can read. The
+   * session lives for 24 hours, and permits what its user may do at the time of a request.
+   * @summary Open a session of the console
+   */
+  @Post('session')
+  @Extension('x-operation', { public: true })
+  @SuccessResponse(201, 'Created')
+  public async openSession(
+    @Body() body: OpenSessionBody,
+  ): Promise<SessionDto> {
+    const { sessions } = this.dependencies;
+    const attempt = () => openSession(this.dependencies, body);
+    const opened = await this.guess(body.email ?? '', attempt);
+    this.setStatus(201);
+    this.setHeader('Set-Cookie', sessions.cookieFor(opened.session));
+    return sessionToDto(opened);
+  }
+
+  /**
+   * Ends the session of the cookie at once, and takes the cookie away. Without a session, nothing
+   * happens.
+   * @summary End your session of the console
+   */
+  @Delete('session')
+  @Extension('x-operation', { public: true })
+  public async closeSession(): Promise<MessageDto> {
+    const { sessions } = this.dependencies;
+    if (sessions.isShown(this.request) && !sessions.isFromOwnPage(this.request)) {
+      const message = 'a session of the console is ended from pages of the console only';
+      throw new HttpFailure(403, 'permission_denied', { message });
+    }
+    await sessions.close(this.request);
+    this.setHeader('Set-Cookie', sessions.cookieFor(null));
+    return { message: 'you are signed out' };
+  }
+
+  /** Makes an attempt that must know a secret, within the bound of its account. */
+  private async guess<T>(
     email: string,
-    attempt: () => Promise<SignedIn | Refusal | typeof WRONG>,
-  ): Promise<SignedIn> {
+    attempt: () => Promise<T | Refusal | typeof WRONG>,
+  ): Promise<T> {
     const { guesses, clientAddressOf } = this.dependencies;
     const guess = { email, clientAddress: clientAddressOf(this.request) };
     const retryAfterSeconds = guesses.waitSeconds(guess);
@@ -76,7 +117,10 @@ export class AuthController extends ApiController<AuthDependencies> {
     guesses.begin(guess);
     const signedIn = await attempt();
     if (signedIn === WRONG) {
-      const message = 'the e-mail address or the password is wrong';
+      const message =
+        email === ''
+          ? 'the code is unknown, used or expired: start Minutebook again for another'
+          : 'the e-mail address or the password is wrong';
       throw new HttpFailure(401, 'permission_denied', { message });
     }
     guesses.noteRight(guess);

@@ -39,6 +39,25 @@ export interface ChangePasswordBody {
   new_password: string;
 }
 
+/** @example {"email": "kim@example.com", "password": "correct horse"} */
+export interface OpenSessionBody {
+  /** @maxLength 255 */
+  email?: string;
+  /** @maxLength 256 */
+  password?: string;
+  /**
+   * In place of both: the one-time code that `npm start` prints.
+   * @maxLength 100
+   */
+  code?: string;
+}
+
+/** A session of the console. Its secret is in the cookie, and nowhere else. */
+export interface SessionDto {
+  expires_at: DateTime;
+  user: UserDto;
+}
+
 export interface SignedInDto {
   /** For `Authorization: Bearer <token>`. */
   token: string;

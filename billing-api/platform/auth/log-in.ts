@@ -4,7 +4,7 @@ import type { TokenClaims } from '../../edge/access/tokens.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import { readUnit } from '../../records/unit.js';
 import { readRecord } from '../../records/find-record.js';
-import { withTenant } from '../users/user-operations.js';
+import { withTenant, type UserWithTenant } from '../users/user-operations.js';
 import { USERS } from '../../declarations/platform/user.resource.js';
 import type { LogInBody } from './auth-dto.js';
 import type { AuthDependencies, SignedIn } from './sign-up.js';
@@ -44,14 +44,23 @@ export async function logIn(
   return signedInOf(dependencies, named, caller.environment ?? caller.firstEnvironment);
 }
 
+/** Whoever has just signed in. */
+export function readSignedIn(
+  dependencies: AuthDependencies,
+  { userId }: Pick<TokenClaims, 'userId'>,
+  environment: Environment,
+): Promise<UserWithTenant | Refusal> {
+  return readUnit(dependencies, { environment }, async (unit) =>
+    withTenant(unit, await readRecord(unit, USERS, userId)),
+  );
+}
+
 /** A user, and a new token. */
 export async function signedInOf(
   dependencies: AuthDependencies,
   claims: TokenClaims,
   environment: Environment,
 ): Promise<SignedIn | Refusal> {
-  const user = await readUnit(dependencies, { environment }, async (unit) =>
-    withTenant(unit, await readRecord(unit, USERS, claims.userId)),
-  );
+  const user = await readSignedIn(dependencies, claims, environment);
   return isRefusal(user) ? user : { user, token: await dependencies.tokens.issue(claims) };
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Sessions } from '../../edge/access/sessions.js';
 import type { IssuedToken, Tokens } from '../../edge/access/tokens.js';
 import type { Occasion, RequestActor } from '../../records/occasion.js';
 import { MemberReader } from '../../records/member-rules.js';
@@ -12,6 +13,7 @@ import type { PasswordGuesses } from './password-guesses.js';
 
 export type AuthDependencies = WriteDependencies & {
   readonly tokens: Tokens;
+  readonly sessions: Sessions;
   readonly passwords: Passwords;
   readonly guesses: PasswordGuesses;
   /** Whether anybody may make a tenant; otherwise only an operator does. */

@@ -11,10 +11,11 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import { ApiController } from '../../edge/api-controller.js';
-import { chosenEnvironmentOf } from '../../edge/request-context.js';
+import { chosenEnvironmentOf, requestCallerOf } from '../../edge/request-context.js';
 import type { MessageDto } from '../../records/record-dto.js';
 import { pageToDto } from '../../records/search-records.js';
 import { createUser } from './create-user.js';
+import { listPermitted, type OperationListDto } from './list-permitted.js';
 import { changeUser, readUser, searchUsers, type UserWithTenant } from './user-operations.js';
 import { changeUserRoles, deleteUser, type RightsDependencies } from './user-rights.js';
 import {
@@ -42,6 +43,17 @@ export class UsersController extends ApiController<
   @Extension('x-operation', { entity: 'self', access: 'read' })
   public async readMe(): Promise<UserDto> {
     return this.answerOf(await this.run(readUser, this.occasion.actor.userId));
+  }
+
+  /**
+   * What your roles permit, as of now: a page offers what stands here, and nothing else. Operations
+   * that need no credentials are left out.
+   * @summary List the operations that you may call
+   */
+  @Get('me/operations')
+  @Extension('x-operation', { entity: 'self', access: 'read' })
+  public listMyOperations(): Promise<OperationListDto> {
+    return Promise.resolve({ items: [...listPermitted(requestCallerOf(this.request))] });
   }
 
   /** @summary Change yourself */

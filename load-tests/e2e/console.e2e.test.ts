@@ -1,0 +1,301 @@
+import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { Stack } from '../../cli/stack/stack.js';
+import { startBrowser } from '../harness/browser.js';
+import { test } from '../harness/fixtures.js';
+import { withTestStack } from '../harness/test-stack.js';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const WIDE = { width: 1280, height: 800 };
+const NARROW = { width: 390, height: 800 };
+/** A screen that is not there by then is broken. */
+const PATIENCE_MS = 15_000;
+
+type Violation = { readonly id: string; readonly nodes: readonly { readonly html: string }[] };
+
+type AxeResult = { readonly violations: readonly Violation[]; readonly passed: number };
+
+/** What a browser must never do or say on our pages. */
+class Faults {
+  readonly found: string[] = [];
+
+  watch(context: BrowserContext, origin: string): void {
+    context.on('request', (request) => {
+      const url = request.url();
+      const isOurs = url.startsWith(`${origin}/`) || url.startsWith(`blob:${origin}/`);
+      if (!isOurs) this.found.push(`a foreign request: ${url}`);
+    });
+    context.on('console', (message) => {
+      const isAnswer = message.text().startsWith('Failed to load resource');
+      if (message.type() === 'error' && !isAnswer) this.found.push(message.text());
+    });
+    context.on('weberror', (error) => this.found.push(error.error().message));
+    context.on('response', (response) => {
+      if (response.status() >= 500) this.found.push(`${response.status()} of ${response.url()}`);
+    });
+  }
+}
+
+async function openContext(browser: Browser, { stack, faults }: World): Promise<BrowserContext> {
+  const context = await browser.newContext({ viewport: WIDE, baseURL: stack.url, locale: 'en-GB' });
+  context.setDefaultTimeout(PATIENCE_MS);
+  faults.watch(context, stack.url);
+  return context;
+}
+
+type World = { readonly stack: Stack; readonly faults: Faults };
+
+/** The screen has read all that it shows. */
+async function settle(page: Page): Promise<void> {
+  await page.waitForSelector('main:has(h1):not(:has(.loading))');
+}
+
+/** What axe finds wrong, in both themes and on a narrow screen. The policy of the page allows axe
+ * no inline script, so it is run by the debugger of the browser. */
+async function violationsOf(page: Page): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.evaluate(AXE);
+    const { violations, passed } = await page.evaluate<AxeResult>(
+      'axe.run(document).then(({ violations, passes }) => ({ violations, passed: passes.length }))',
+    );
+    // It has looked at something.
+    expect(passed).toBeGreaterThan(10);
+    for (const { id, nodes } of violations) {
+      found.push(`${colorScheme} ${page.url()} ${id}: ${nodes[0]?.html ?? ''}`);
+    }
+  }
+  await page.setViewportSize(NARROW);
+  const isTooWide = await page.evaluate<boolean>(
+    'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+  );
+  if (isTooWide) found.push(`wider than 390 px: ${page.url()}`);
+  await page.setViewportSize(WIDE);
+  return found;
+}
+
+/** From an empty installation to the first invoice, by the forms of the first steps. */
+async function takeFirstSteps(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'First steps', exact: true }).click();
+  await page.getByRole('button', { name: 'Try it in development' }).click();
+  for (const name of [
+    'Make the meter',
+    'Make the plan',
+    'Make the customer',
+    'Send the event',
+    'Subscribe the customer',
+  ]) {
+    await page.getByRole('button', { name }).click();
+  }
+  await page.getByRole('link', { name: /^The first invoice stands here/ }).click();
+  await page.getByRole('heading', { name: 'Draft invoice' }).waitFor();
+}
+
+/** From the amount to the event in two clicks, and Verify in one more. */
+async function askWhy(page: Page): Promise<void> {
+  const invoice = page.url();
+  await page.getByRole('link', { name: '0.25 USD' }).click();
+  const event = page.getByRole('link', { name: 'call-1' });
+  await event.waitFor();
+  expect(await page.getByText('1 events add up to 1').isVisible()).toBe(true);
+  const results = await page.locator('.step .result').allInnerTexts();
+  expect(results).toEqual(['1', '0.25 USD', '0.25 USD']);
+  await page.getByRole('button', { name: 'Verify' }).click();
+  const verdict = page.locator('.verdict');
+  await verdict.waitFor();
+  expect((await verdict.innerText()).match(/the same/g)).toHaveLength(2);
+  await event.click();
+  await page.getByRole('heading', { name: 'Event call-1' }).waitFor();
+  await settle(page);
+  await page.goBack();
+  await page.goBack();
+  expect(page.url()).toBe(invoice);
+}
+
+/** Finalizes the invoice and records its payment by the keyboard alone. */
+async function payByKeyboard(page: Page): Promise<void> {
+  const press = async (name: string): Promise<void> => {
+    await page.getByRole('button', { name, exact: true }).first().focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+  };
+  await press('Finalize');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: /^Invoice \S+/ }).waitFor();
+  await press('Record a payment');
+  await page.getByLabel('Amount (USD)').focus();
+  await page.keyboard.press('Enter');
+  await page.locator('.sums div:last-child', { hasText: '0.00 USD' }).waitFor();
+  await settle(page);
+  const postings = await page.getByRole('region', { name: 'Postings' }).innerText();
+  expect(postings).toMatch(/receivable/);
+}
+
+/** Keys lead everywhere, and the address keeps the filters. */
+async function useKeys(page: Page): Promise<void> {
+  await page.keyboard.press('g');
+  await page.keyboard.press('i');
+  await page.getByRole('heading', { name: 'Invoices' }).waitFor();
+  await settle(page);
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: /^Invoice/ }).waitFor();
+  await page.goBack();
+  await page.getByLabel('State').selectOption('DRAFT');
+  await page.getByText('No invoices.').waitFor();
+  await page.reload();
+  await page.getByText('No invoices.').waitFor();
+  expect(new URL(page.url()).search).toBe('?status=DRAFT');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  await page.keyboard.type('acme');
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'Acme Inc.' }).click();
+  await page.getByRole('heading', { name: 'Acme Inc.' }).waitFor();
+  await settle(page);
+}
+
+type Seen = { readonly paths: readonly string[]; readonly environmentId: string };
+
+/** The address of every screen, with records that are there. */
+async function screensOf(page: Page, { stack }: World): Promise<Seen> {
+  const environmentId = new URL(page.url()).pathname.split('/')[2] ?? '';
+  const idOf = async (path: string): Promise<string> => {
+    const answer = await page.request.post(`${stack.url}/v1${path}/search`, {
+      headers: { origin: stack.url, 'x-environment-id': environmentId },
+      data: {},
+    });
+    const { items } = (await answer.json()) as { items: readonly { id: string }[] };
+    return `${path}/${items[0]?.id ?? ''}`;
+  };
+  const invoice = await idOf('/invoices');
+  await page.goto(`/console/${environmentId}${invoice}`);
+  const line = await page.getByRole('link', { name: '0.25 USD' }).getAttribute('href');
+  const plan = await idOf('/plans');
+  const subscription = await idOf('/subscriptions');
+  const paths = [
+    '/',
+    '/find?q=acme',
+    '/customers',
+    await idOf('/customers'),
+    '/invoices',
+    invoice,
+    (line ?? '').slice(`/console/${environmentId}`.length),
+    subscription,
+    `${subscription}?wizard=plan`,
+    '/events?name=api_call',
+    '/events/call-1',
+    '/books',
+    '/catalog',
+    `/catalog${plan}`,
+    '/wallets',
+    '/developers',
+    '/first-steps',
+  ];
+  return { environmentId, paths };
+}
+
+async function lookAtAll(page: Page, { environmentId, paths }: Seen): Promise<void> {
+  const found: string[] = [];
+  for (const path of paths) {
+    await page.goto(`/console/${environmentId}${path}`);
+    await settle(page);
+    found.push(...(await violationsOf(page)));
+    expect([path, await page.getByRole('alert').allInnerTexts()]).toEqual([path, []]);
+  }
+  expect(found).toEqual([]);
+}
+
+/** A user with these roles in the tenant of the stack, with the password that it got. */
+async function makeReader({ stack }: World) {
+  const answer = await fetch(`${stack.url}/v1/users`, {
+    method: 'POST',
+    headers: { 'x-api-key': stack.apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ type: 'user', email: 'r@example.com', roles: ['all_reader'] }),
+  });
+  const { password } = (await answer.json()) as { password: string };
+  return { email: 'r@example.com', password };
+}
+
+async function makeTenant({ stack }: World) {
+  const login = { email: 'other@example.com', password: 'correct horse battery' };
+  await fetch(`${stack.url}/v1/auth/signup`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...login, tenant_name: 'Other' }),
+  });
+  return login;
+}
+
+async function signIn(page: Page, login: { email: string; password: string }): Promise<void> {
+  await page.goto('/console/');
+  await page.getByLabel('E-mail').fill(login.email);
+  await page.getByLabel('Password').fill(login.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Home' }).waitFor();
+}
+
+/** A reader sees every screen, and on none of them a control that writes. */
+async function lookAsReader(page: Page, world: World, seen: Seen): Promise<void> {
+  await page.goto('/console/');
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await signIn(page, await makeReader(world));
+  for (const path of seen.paths.filter((each) => each !== '/first-steps')) {
+    await page.goto(`/console/${seen.environmentId}${path}`);
+    await settle(page);
+    const writing = await page.locator('[data-writes], form.form').count();
+    expect([path, writing]).toEqual([path, 0]);
+  }
+  expect(await page.getByRole('link', { name: 'First steps' }).count()).toBe(0);
+}
+
+/** Another tenant finds none of the records, under its own environment. */
+async function lookAsStranger(page: Page, world: World, seen: Seen): Promise<void> {
+  await signIn(page, await makeTenant(world));
+  const own = new URL(page.url()).pathname.split('/')[2] ?? '';
+  const records = seen.paths.filter((path) => /_[0-9A-Z]{26}|call-1/.test(path));
+  expect(records.length).toBeGreaterThanOrEqual(6);
+  for (const path of records) {
+    await page.goto(`/console/${own}${path}`);
+    await page.getByText('Not found.').first().waitFor();
+  }
+  // The address of the other's environment leads home.
+  await page.goto(`/console/${seen.environmentId}/invoices`);
+  await page.getByRole('heading', { name: 'Home' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/console/${own}/`);
+}
+
+test('the console leads from first steps to an invoice, why it has its amount, and its payment', async () => {
+  await withTestStack({}, async (stack) => {
+    const world = { stack, faults: new Faults() };
+    const browser = await startBrowser();
+    try {
+      const context = await openContext(browser, world);
+      const page = await context.newPage();
+      await page.goto(stack.consoleUrl ?? '');
+      await page.getByRole('heading', { name: 'Home' }).waitFor();
+      expect(page.url()).not.toContain('code=');
+      await takeFirstSteps(page);
+      await askWhy(page);
+      await payByKeyboard(page);
+      await useKeys(page);
+      const seen = await screensOf(page, world);
+      await lookAtAll(page, seen);
+      await lookAsReader(await (await openContext(browser, world)).newPage(), world, seen);
+      await lookAsStranger(await (await openContext(browser, world)).newPage(), world, seen);
+      expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
+      await page.getByRole('button', { name: 'Administrator' }).click();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      expect(world.faults.found).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+  });
+});

@@ -1,0 +1,111 @@
+import { addressOf, navigate, place } from '../app/router.js';
+import { may } from '../data/api.js';
+import { useAction, useLoad } from '../data/load.js';
+import {
+  developmentEnvironment,
+  isDevelopment,
+  readProgress,
+  STEPS,
+  type Progress,
+  type Step,
+} from '../data/first-steps.js';
+import { Field, Form, type Answers } from '../parts/form.js';
+import { Failure, Show } from '../parts/states.js';
+import { Title } from '../parts/title.js';
+import { To } from '../parts/values.js';
+import { t, type Word } from '../words/words.js';
+
+const word = t as (word: Word) => string;
+
+/** The request of a step as a line for a shell. */
+function curlOf({ path, sample }: Step, progress: Progress): string {
+  const body = JSON.stringify(sample(progress));
+  const heads = `-H "x-api-key: $KEY" -H 'content-type: application/json'`;
+  return `curl -s ${location.origin}/v1${path} ${heads} -d '${body}'`;
+}
+
+type StepProps = { step: Step; number: number; progress: Progress; reload: () => void };
+
+function StepItem({ step, number, progress, reload }: StepProps) {
+  const isDone = step.isDone(progress);
+  const isNext = STEPS.find((each) => !each.isDone(progress)) === step;
+  const send = async (answers: Answers): Promise<void> => {
+    await step.send(answers, progress);
+    reload();
+  };
+  return (
+    <li class={isDone ? 'done' : ''}>
+      <h2>
+        <span aria-hidden="true">{isDone ? '✓' : String(number)}</span> {word(step.word)}
+        {isDone && <span class="hidden"> {t('done')}</span>}
+      </h2>
+      {isNext && (
+        <>
+          <p>{word(step.why)}</p>
+          <Form submit={word(step.submit)} send={send}>
+            {step.fields.map(({ name, label, value }) => (
+              <Field key={name} name={name} label={word(label)} value={value} />
+            ))}
+          </Form>
+          <details class="curl">
+            <summary>{t('as_curl')}</summary>
+            <pre tabIndex={0}>{curlOf(step, progress)}</pre>
+          </details>
+        </>
+      )}
+    </li>
+  );
+}
+
+/** The way to the environment whose clock can be turned. */
+function ToDevelopment() {
+  const going = useAction(async () => {
+    const environmentId = await developmentEnvironment();
+    navigate(addressOf({ environmentId, path: '/first-steps', query: {} }));
+  });
+  if (isDevelopment() || !may('POST', '/environments')) return null;
+  return (
+    <p>
+      {t('development_hint')}{' '}
+      <button type="button" data-writes disabled={going.isRunning} onClick={going.run}>
+        {t('to_development')}
+      </button>
+      <Failure error={going.error} />
+    </p>
+  );
+}
+
+/** What to do first on an empty installation, until the first invoice stands there. */
+export function FirstSteps() {
+  const found = useLoad(`first steps ${place.value.environmentId}`, readProgress);
+  return (
+    <>
+      <Title of={t('first_steps')} />
+      <ToDevelopment />
+      <Show of={found}>
+        {(progress) => (
+          <>
+            <ol class="steps-to-do">
+              {STEPS.map((step, index) => (
+                <StepItem
+                  key={step.word}
+                  step={step}
+                  number={index + 1}
+                  progress={progress}
+                  reload={found.state === 'ready' ? found.reload : () => undefined}
+                />
+              ))}
+            </ol>
+            {progress.invoiceId !== null && (
+              <p class="verdict good">
+                <To pattern="/invoices/:id" names={{ id: progress.invoiceId }}>
+                  {t('open_first_invoice')}
+                </To>
+              </p>
+            )}
+          </>
+        )}
+      </Show>
+    </>
+  );
+}

@@ -1,0 +1,156 @@
+import { call, client, type Schemas } from '../data/api.js';
+import { useLoad } from '../data/load.js';
+import { place } from '../app/router.js';
+import { Filter, TextFilter } from '../parts/form.js';
+import { Show } from '../parts/states.js';
+import { CsvButton, pageOfAddress, Pages, Table, type Column } from '../parts/table.js';
+import { Title } from '../parts/title.js';
+import { Amount, Id, Period, State, stateText, To } from '../parts/values.js';
+import { t } from '../words/words.js';
+
+type Invoice = Schemas['InvoiceDto'];
+type Search = Schemas['SearchInvoicesBody'];
+
+const STATES = ['DRAFT', 'FINALIZED', 'VOIDED', 'SKIPPED'] as const;
+const PAYMENTS = ['PENDING', 'SUCCEEDED', 'FAILED', 'OVERPAID', 'REFUNDED'] as const;
+
+/** The value of a list that a text of the address names; none when it is not there. */
+function oneOf<T extends string>(values: readonly T[], text: string | undefined): readonly T[] {
+  return values.filter((value) => value === text);
+}
+
+/** The search that the filters of the address mean. */
+function searchOfAddress(): Search {
+  const { status, payment, number = '', customer = '', currency = '' } = place.value.query;
+  const states = oneOf(STATES, status);
+  const payments = oneOf(PAYMENTS, payment);
+  const byNumber = {
+    field: 'invoice_number',
+    operator: 'contains' as const,
+    data_type: 'string' as const,
+    value: { string: number },
+  };
+  return {
+    skip_line_items: true,
+    expand: 'customer',
+    ...(states.length === 0 ? {} : { invoice_status: [...states] }),
+    ...(payments.length === 0 ? {} : { payment_status: [...payments] }),
+    ...(customer === '' ? {} : { customer_id: customer }),
+    ...(currency === '' ? {} : { currency: currency.toLowerCase() }),
+    ...(number === '' ? {} : { filters: [byNumber] }),
+  };
+}
+
+export const invoiceColumns = (isOfOneCustomer = false): readonly Column<Invoice>[] => [
+  {
+    name: t('invoice'),
+    cell: ({ id, invoice_number: number }) => (
+      <To pattern="/invoices/:id" names={{ id: id ?? '' }}>
+        {number ?? t('draft')}
+      </To>
+    ),
+  },
+  ...(isOfOneCustomer
+    ? []
+    : [
+        {
+          name: t('customer'),
+          cell: ({ customer, customer_id: id }: Invoice) => (
+            <Id id={id} text={customer?.name ?? id} />
+          ),
+        },
+      ]),
+  {
+    name: t('period'),
+    cell: ({ period_start: start, period_end: end, customer }) => (
+      <Period start={start} end={end} zone={customer?.timezone ?? null} />
+    ),
+  },
+  { name: t('state'), cell: ({ invoice_status: state }) => <State of={state} /> },
+  { name: t('payment'), cell: ({ payment_status: state }) => <State of={state} /> },
+  {
+    name: t('total'),
+    isNumber: true,
+    cell: ({ total, currency }) => <Amount text={total} currency={currency} />,
+  },
+  {
+    name: t('remaining'),
+    isNumber: true,
+    cell: ({ amount_remaining: text, currency }) => <Amount text={text} currency={currency} />,
+  },
+];
+
+const HEADS = [
+  'id',
+  'invoice_number',
+  'customer_id',
+  'invoice_status',
+  'payment_status',
+  'period_start',
+  'period_end',
+  'currency',
+  'total',
+  'amount_remaining',
+];
+
+async function* allInvoices(): AsyncGenerator<readonly (string | null)[]> {
+  const body = searchOfAddress();
+  for await (const each of client().each('POST', '/invoices/search', { body })) {
+    yield [
+      each.id,
+      each.invoice_number,
+      each.customer_id,
+      each.invoice_status,
+      each.payment_status,
+      each.period_start,
+      each.period_end,
+      each.currency,
+      each.total,
+      each.amount_remaining,
+    ];
+  }
+}
+
+function Filters() {
+  const choices = (states: readonly string[]) =>
+    states.map((state) => [state, stateText(state)] as const);
+  return (
+    <div class="filters">
+      <Filter label={t('state')} name="status" choices={choices(STATES)} />
+      <Filter label={t('payment')} name="payment" choices={choices(PAYMENTS)} />
+      <TextFilter label={t('invoice_number')} name="number" />
+      <TextFilter label={t('customer_id')} name="customer" />
+      <TextFilter label={t('currency')} name="currency" />
+    </div>
+  );
+}
+
+export function Invoices() {
+  const page = pageOfAddress();
+  const body = { ...searchOfAddress(), ...page };
+  const found = useLoad(`invoices ${JSON.stringify(body)} ${place.value.environmentId}`, () =>
+    call('POST', '/invoices/search', { body }),
+  );
+  return (
+    <>
+      <Title of={t('invoices')}>
+        <CsvButton name="invoices" heads={HEADS} rows={allInvoices} />
+      </Title>
+      <Filters />
+      <Show of={found}>
+        {({ items, pagination }) => (
+          <>
+            <Table
+              caption={t('invoices')}
+              columns={invoiceColumns()}
+              rows={items}
+              keyOf={({ id }) => id ?? ''}
+              empty={t('no_invoices')}
+            />
+            <Pages total={pagination.total} offset={page.offset} />
+          </>
+        )}
+      </Show>
+    </>
+  );
+}

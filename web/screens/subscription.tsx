@@ -1,0 +1,176 @@
+import { call, may, type Schemas } from '../data/api.js';
+import { useLoad } from '../data/load.js';
+import { Facts, Section, Show } from '../parts/states.js';
+import { Table } from '../parts/table.js';
+import { Title } from '../parts/title.js';
+import { Amount, Id, Period, Quantity, State, To, When } from '../parts/values.js';
+import { t } from '../words/words.js';
+import { invoiceColumns } from './invoices.js';
+import { ChangePlan } from './change-plan.js';
+
+type Subscription = Schemas['ExpandedSubscriptionDto'];
+type OfSubscription = { readonly subscription: Subscription };
+
+function Details({ subscription }: OfSubscription) {
+  const zone = subscription.customer_timezone;
+  return (
+    <Facts
+      of={[
+        [
+          t('customer'),
+          <Id
+            id={subscription.customer_id}
+            text={subscription.customer?.name ?? subscription.customer_id}
+          />,
+        ],
+        [t('state'), <State of={subscription.subscription_status} />],
+        [
+          t('plan'),
+          <Id id={subscription.plan_id} text={subscription.plan?.name ?? subscription.plan_id} />,
+        ],
+        [
+          t('period'),
+          <Period
+            start={subscription.current_period_start}
+            end={subscription.current_period_end}
+            zone={zone}
+          />,
+        ],
+        [t('cadence'), subscription.billing_period.toLowerCase()],
+        [t('since'), <When at={subscription.start_date} zone={zone} precision="day" />],
+        [t('ends'), <When at={subscription.end_date} zone={zone} precision="day" />],
+        [t('currency'), subscription.currency.toUpperCase()],
+        [t('id'), <code>{subscription.id}</code>],
+      ]}
+    />
+  );
+}
+
+function Lines({ subscription }: OfSubscription) {
+  const zone = subscription.customer_timezone;
+  return (
+    <Section title={t('lines')}>
+      <Table
+        caption={t('lines')}
+        rows={subscription.line_items ?? []}
+        keyOf={({ id }) => id}
+        columns={[
+          { name: t('line'), cell: ({ display_name: name }) => name },
+          { name: t('kind'), cell: ({ price_type: type }) => type.toLowerCase() },
+          { name: t('when_billed'), cell: ({ invoice_cadence: when }) => when.toLowerCase() },
+          {
+            name: t('quantity'),
+            isNumber: true,
+            cell: ({ quantity }) => <Quantity text={quantity} />,
+          },
+          {
+            name: t('price'),
+            isNumber: true,
+            cell: ({ price, currency }) =>
+              price?.amount === null || price?.amount === undefined ? (
+                '–'
+              ) : (
+                <Amount text={price.amount} currency={currency} />
+              ),
+          },
+          {
+            name: t('since'),
+            cell: ({ start_date: at }) => <When at={at} zone={zone} precision="day" />,
+          },
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Usage({ subscription: { id } }: OfSubscription) {
+  const found = useLoad(`usage of ${id}`, () =>
+    call('POST', '/subscriptions/usage', { body: { subscription_id: id } }),
+  );
+  return (
+    <Section title={t('usage_now')}>
+      <Show of={found}>
+        {({ charges, amount, currency }) => (
+          <>
+            <Table
+              caption={t('usage_now')}
+              rows={charges}
+              keyOf={(each) => `${each.subscription_line_item_id} ${String(each.is_overage)}`}
+              empty={t('no_usage')}
+              columns={[
+                {
+                  name: t('meter'),
+                  cell: (each) => each.meter_display_name ?? each.meter_id ?? '–',
+                },
+                {
+                  name: t('quantity'),
+                  isNumber: true,
+                  cell: ({ quantity }) => <Quantity text={quantity} />,
+                },
+                {
+                  name: t('amount'),
+                  isNumber: true,
+                  cell: (each) => <Amount text={each.amount} currency={each.currency} />,
+                },
+              ]}
+            />
+            <dl class="sums">
+              <div>
+                <dt>{t('total')}</dt>
+                <dd>
+                  <Amount text={amount} currency={currency} />
+                </dd>
+              </div>
+            </dl>
+          </>
+        )}
+      </Show>
+    </Section>
+  );
+}
+
+function InvoicesOf({ subscription: { id } }: OfSubscription) {
+  const body = { subscription_id: id, limit: 50, skip_line_items: true, expand: 'customer' };
+  const found = useLoad(`invoices of ${id}`, () => call('POST', '/invoices/search', { body }));
+  return (
+    <Section title={t('invoices')}>
+      <Show of={found}>
+        {({ items }) => (
+          <Table
+            caption={t('invoices')}
+            columns={invoiceColumns(true)}
+            rows={items}
+            keyOf={(each) => each.id ?? ''}
+            empty={t('no_invoices')}
+          />
+        )}
+      </Show>
+    </Section>
+  );
+}
+
+export function SubscriptionScreen({ id = '' }: { id?: string }) {
+  const found = useLoad(`subscription ${id}`, () =>
+    call('GET', '/subscriptions/{id}', { path: { id } }),
+  );
+  return (
+    <Show of={found}>
+      {(subscription) => (
+        <>
+          <Title of={`${t('subscription')} ${subscription.plan?.name ?? ''}`}>
+            {may('POST', '/subscriptions/{id}/change/execute') && (
+              <To pattern="/subscriptions/:id" names={{ id }} query={{ wizard: 'plan' }}>
+                {t('change_plan')}
+              </To>
+            )}
+          </Title>
+          <ChangePlan subscription={subscription} />
+          <Details subscription={subscription} />
+          <Lines subscription={subscription} />
+          <Usage subscription={subscription} />
+          <InvoicesOf subscription={subscription} />
+        </>
+      )}
+    </Show>
+  );
+}

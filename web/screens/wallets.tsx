@@ -1,0 +1,127 @@
+import { call } from '../data/api.js';
+import { place } from '../app/router.js';
+import { useLoad } from '../data/load.js';
+import { Facts, Section, Show } from '../parts/states.js';
+import { pageOfAddress, Pages, Table } from '../parts/table.js';
+import { Title } from '../parts/title.js';
+import { Amount, Id, Quantity, State, To, When } from '../parts/values.js';
+import { t } from '../words/words.js';
+
+export function Wallets() {
+  const page = pageOfAddress();
+  const body = { expand: 'customer', ...page };
+  const found = useLoad(`wallets ${page.offset} ${place.value.environmentId}`, () =>
+    call('POST', '/wallets/search', { body }),
+  );
+  return (
+    <>
+      <Title of={t('wallets')} />
+      <Show of={found}>
+        {({ items, pagination }) => (
+          <>
+            <Table
+              caption={t('wallets')}
+              rows={items}
+              keyOf={({ id }) => id}
+              empty={t('no_wallets')}
+              columns={[
+                {
+                  name: t('wallet'),
+                  cell: ({ id, name }) => (
+                    <To pattern="/wallets/:id" names={{ id }}>
+                      {name ?? id}
+                    </To>
+                  ),
+                },
+                {
+                  name: t('customer'),
+                  cell: ({ customer, customer_id: id }) => (
+                    <Id id={id} text={customer?.name ?? id} />
+                  ),
+                },
+                { name: t('state'), cell: ({ wallet_status: state }) => <State of={state} /> },
+                {
+                  name: t('credits'),
+                  isNumber: true,
+                  cell: ({ credit_balance: text }) => <Quantity text={text} />,
+                },
+                {
+                  name: t('balance'),
+                  isNumber: true,
+                  cell: ({ balance, currency }) => <Amount text={balance} currency={currency} />,
+                },
+              ]}
+            />
+            <Pages total={pagination.total} offset={page.offset} />
+          </>
+        )}
+      </Show>
+    </>
+  );
+}
+
+function Transactions({ id }: { id: string }) {
+  const page = pageOfAddress();
+  const found = useLoad(`transactions ${id} ${page.offset}`, () =>
+    call('GET', '/wallets/{id}/transactions', { path: { id }, query: page }),
+  );
+  return (
+    <Section title={t('movements')}>
+      <Show of={found}>
+        {({ items, pagination }) => (
+          <>
+            <Table
+              caption={t('movements')}
+              rows={items}
+              keyOf={(each) => each.id}
+              columns={[
+                { name: t('when'), cell: ({ created_at: at }) => <When at={at} /> },
+                { name: t('kind'), cell: ({ type }) => type },
+                {
+                  name: t('reason'),
+                  cell: ({ transaction_reason: why }) => why.toLowerCase().replaceAll('_', ' '),
+                },
+                { name: t('state'), cell: ({ transaction_status: state }) => <State of={state} /> },
+                { name: t('expires'), cell: ({ expiry_date: at }) => <When at={at} /> },
+                {
+                  name: t('credits'),
+                  isNumber: true,
+                  cell: ({ credit_amount: text }) => <Quantity text={text} />,
+                },
+                {
+                  name: t('amount'),
+                  isNumber: true,
+                  cell: ({ amount, currency }) => <Amount text={amount} currency={currency} />,
+                },
+              ]}
+            />
+            <Pages total={pagination.total} offset={page.offset} />
+          </>
+        )}
+      </Show>
+    </Section>
+  );
+}
+
+export function WalletScreen({ id = '' }: { id?: string }) {
+  const found = useLoad(`wallet ${id}`, () => call('GET', '/wallets/{id}', { path: { id } }));
+  return (
+    <Show of={found}>
+      {(wallet) => (
+        <>
+          <Title of={`${t('wallet')} ${wallet.name ?? ''}`} />
+          <Facts
+            of={[
+              [t('customer'), <Id id={wallet.customer_id} />],
+              [t('state'), <State of={wallet.wallet_status} />],
+              [t('credits'), <Quantity text={wallet.credit_balance} />],
+              [t('balance'), <Amount text={wallet.balance} currency={wallet.currency} />],
+              [t('id'), <code>{wallet.id}</code>],
+            ]}
+          />
+          <Transactions id={id} />
+        </>
+      )}
+    </Show>
+  );
+}

@@ -1,0 +1,36 @@
+import { de } from './de.js';
+import { en } from './en.js';
+
+export type Word = keyof typeof en;
+
+/** The names in braces of a text, such as `count` of `{count} customers`. */
+type NamesOf<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | NamesOf<Rest>
+  : never;
+
+type Values<W extends Word> = [NamesOf<(typeof en)[W]>] extends [never]
+  ? []
+  : [values: Readonly<Record<NamesOf<(typeof en)[W]>, string>>];
+
+/** Another language has every word: without one of them it does not compile. */
+export type Words = Readonly<Record<Word, string>>;
+
+export const LANGUAGES: Readonly<Record<'en' | 'de', Words>> = { en, de };
+export type Language = keyof typeof LANGUAGES;
+
+/** The first of the wanted languages that there is. */
+export function languageOf(wanted: readonly string[]): Language {
+  const known = wanted.map((tag) => tag.slice(0, 2).toLowerCase());
+  return known.find((tag) => tag === 'de' || tag === 'en') === 'de' ? 'de' : 'en';
+}
+
+export const language: Language = languageOf(
+  typeof navigator === 'undefined' ? [] : navigator.languages,
+);
+
+/** The text of a word in the language of the browser. */
+export function t<W extends Word>(word: W, ...[values]: Values<W>): string {
+  const given: Readonly<Record<string, string>> = values ?? {};
+  const text: string = LANGUAGES[language][word];
+  return text.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => given[name] ?? '');
+}
