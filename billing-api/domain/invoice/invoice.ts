@@ -15,6 +15,7 @@ import type {
   PrepaidWallet,
   TaxAssociation,
 } from '../adjustments/adjustments.js';
+import type { ChargedLine, LatePeriod } from './late-period.js';
 import type { LineTrace } from './line-trace.js';
 import type { GroupedUsage, LineUsage, SourceUsage } from '../usage/line-usage.js';
 import type { UsageOwner } from '../usage/usage-owner.js';
@@ -113,6 +114,10 @@ export type InvoiceInputs<C extends string = string> = LineSelectionInputs<C> & 
   readonly earlierSegments?: readonly EarlierSegment[];
   /** What grouped children add (docs/domain.md 29.2); absent where there are none. */
   readonly children?: readonly GroupedInputs<C>[];
+  /** Earlier periods of which usage came late (docs/domain.md 13.8); absent without any. */
+  readonly late?: readonly LatePeriod<C>[];
+  /** What later invoices have charged for this period already; absent where they have nothing. */
+  readonly chargedLate?: readonly ChargedLine[];
   /** Whose usage counts; absent where it is that of the invoice's customer alone. */
   readonly usageOf?: readonly UsageOwner[];
 };
@@ -164,8 +169,18 @@ export type CommitmentInfo<C extends string = string> = {
  */
 export type LineKind = 'charge' | 'overage' | 'true_up' | 'credit';
 
+/** What a line charges of a period that an earlier invoice has billed (docs/domain.md 13.8). */
+export type LateLine = {
+  /** The invoice of that period. */
+  readonly invoiceId: string;
+  /** What it uses of a commitment beyond what earlier invoices say; null without one. */
+  readonly committed: Decimal | null;
+};
+
 export type InvoiceLine<C extends string = string> = {
   readonly kind: LineKind;
+  /** Present for a line of late usage alone. */
+  readonly late?: LateLine;
   /** The grouped child that it belongs to; absent for a line of the invoice's own subscription. */
   readonly child?: Pick<GroupedInputs, 'subscriptionId' | 'planId'>;
   /** Null exactly for a true-up, which belongs to the plan as a whole. */

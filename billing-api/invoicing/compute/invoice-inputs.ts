@@ -1,4 +1,5 @@
 import type { InvoiceInputs } from '../../domain/invoice/invoice.js';
+import type { LatePeriod } from '../../domain/invoice/late-period.js';
 import { couponFrom, taxFrom } from './adjustment-inputs.js';
 import { segmentsBefore } from './invoice-purpose.js';
 import type { InvoiceQuery } from './invoice-query.js';
@@ -13,6 +14,7 @@ type InvoiceFacts = {
   readonly query: InvoiceQuery;
   readonly records: Pick<BillingRecords, 'taxes' | 'payer' | 'usageOf'>;
   readonly children?: InvoiceInputs['children'];
+  readonly late?: readonly LatePeriod[];
 };
 
 /** Everything that decides an invoice, so that it can be computed and stored. Reads nothing. */
@@ -22,12 +24,14 @@ export function invoiceInputsOf({
   query,
   records,
   children = [],
+  late = [],
 }: InvoiceFacts): InvoiceInputs {
   const { couponApplicationCounts: counts, priorCommitments, wallets, dueDays } = query.purpose;
   const { unused = [], segmentsBefore: charged = [] } = query.purpose;
   const earlierSegments = segmentsBefore(query.loaded.terms, query.period, charged);
   const { coupons, lineItems } = query.loaded.related;
   const { payer, usageOf } = records;
+  const { chargedLate = [] } = query;
   const isOwnUsage = usageOf.every(({ customerId, spans }) => {
     return customerId === payer.id && spans === undefined;
   });
@@ -48,5 +52,7 @@ export function invoiceInputsOf({
     ...(earlierSegments.length === 0 ? {} : { earlierSegments }),
     ...(isOwnUsage ? {} : { usageOf }),
     ...(children.length === 0 ? {} : { children }),
+    ...(late.length === 0 ? {} : { late }),
+    ...(chargedLate.length === 0 ? {} : { chargedLate }),
   };
 }
