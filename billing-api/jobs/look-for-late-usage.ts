@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../contract/instant.js';
 import { defineJob } from '../../sql/jobs/job.js';
-import { lookForLateUsage } from '../invoicing/late-usage/look-for-late-usage.js';
+import {
+  countOpenLateUsage,
+  lookForLateUsage,
+} from '../invoicing/late-usage/look-for-late-usage.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
 
 /**
@@ -12,6 +15,7 @@ export const LOOK_FOR_LATE_USAGE = defineJob({
   name: 'look-for-late-usage',
   schedule: { everyMs: 10 * MINUTE_MS },
   input: z.object({}),
+  state: z.object({ open: z.number() }),
   withLease: async ({ run }, needs: JobNeeds) => {
     await lookForLateUsage(needs, {
       occasionOf: (environment) => {
@@ -19,6 +23,7 @@ export const LOOK_FOR_LATE_USAGE = defineJob({
         return occasionOfRun(run, environment);
       },
     });
-    return {};
+    return { state: { open: await countOpenLateUsage(needs.database) } };
   },
+  show: ({ open }, { openLateUsage }) => openLateUsage.set(open),
 });

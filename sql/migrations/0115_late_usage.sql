@@ -58,7 +58,7 @@ INSERT INTO late_usage_looks (ends, previous_ends)
 SELECT ends, ends FROM (
   SELECT coalesce(jsonb_agg(jsonb_build_object('log', log, 'partition', partition, 'countedBelow', next_offset)), '[]') AS ends
   FROM aggregator_checkpoints) AS counted;
-GRANT SELECT, UPDATE ON late_usage_looks TO minutebook_programs;
+GRANT SELECT ON late_usage_looks TO minutebook_programs;
 
 -- Whoever has billed until now has agreed with customers that a final invoice is the last word on its period: late usage is listed there,
 -- and billed when the setting says so.

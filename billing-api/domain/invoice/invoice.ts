@@ -15,10 +15,10 @@ import type {
   PrepaidWallet,
   TaxAssociation,
 } from '../adjustments/adjustments.js';
-import type { ChargedLine, LatePeriod } from './late-period.js';
 import type { LineTrace } from './line-trace.js';
 import type { GroupedUsage, LineUsage, SourceUsage } from '../usage/line-usage.js';
 import type { UsageOwner } from '../usage/usage-owner.js';
+import type { PartitionEnd } from '../usage/watermark.js';
 
 /**
  * Which lines an invoice takes (docs/domain.md 13.3). `period_end`: renewal, cancellation and
@@ -120,6 +120,45 @@ export type InvoiceInputs<C extends string = string> = LineSelectionInputs<C> & 
   readonly chargedLate?: readonly ChargedLine[];
   /** Whose usage counts; absent where it is that of the invoice's customer alone. */
   readonly usageOf?: readonly UsageOwner[];
+};
+
+/** Which line of an invoice it is: the same in every computation of its period. */
+export type LinePlace = {
+  readonly kind: LineKind;
+  /** Null for a true-up, which belongs to the plan as a whole. */
+  readonly lineItemId: string | null;
+  /** The grouped child that it belongs to; null for the invoice's own subscription. */
+  readonly childId: string | null;
+  readonly startMs: InstantMs;
+};
+
+/** What an invoice has charged for a line of a period: that of the period, or a later one. */
+export type ChargedLine = LinePlace & {
+  readonly invoiceId: string;
+  readonly displayName: string;
+  readonly quantity: Decimal;
+  /** After discounts. */
+  readonly amount: Decimal;
+  /** What it used of a commitment; 0 without one. */
+  readonly committed: Decimal;
+};
+
+/**
+ * A period that was invoiced, and of which usage came later (docs/domain.md 13.8). Its invoice is
+ * priced again as a whole, and what is more than was charged is charged now.
+ */
+export type LatePeriod<C extends string = string> = {
+  /** The finalized invoice of the period. */
+  readonly invoiceId: string;
+  readonly invoiceNumber: string | null;
+  /** Which events it counted. */
+  readonly countedBelow: readonly PartitionEnd[];
+  /** What it was priced from, with the usage that is known now. */
+  readonly inputs: InvoiceInputs<C>;
+  /** By that invoice, and for the period by later ones. */
+  readonly charged: readonly ChargedLine[];
+  /** The least difference that is charged, up or down. */
+  readonly leastAmount: Decimal;
 };
 
 /** What the lines of a grouped child are priced from; its taxes and wallets do not count. */

@@ -196,12 +196,17 @@ function pricedOf<Query extends InvoiceQuery>(
     const usage = mustGet(usages, child, 'the usage of a child');
     if (isRefusal(usage)) return usage;
     const { id: subscriptionId, plan_id: planId } = child.query.loaded.subscription;
-    children.push({ subscriptionId, planId, inputs: invoiceInputsOf({ ...child, usage }) });
+    children.push({
+      subscriptionId,
+      planId,
+      inputs: invoiceInputsOf({ ...child, usage, late: [] }),
+    });
   }
   const usage = mustGet(usages, planned, 'the usage of an invoice');
   if (isRefusal(usage)) return usage;
   const { payer, usageOf, metering, watermark, taxes } = records;
-  const late = (query.late ?? []).flatMap((one) => ofLate.get(one) ?? []);
+  const { late: lateQueries = [] } = query;
+  const late = lateQueries.map((one) => ofLate.get(one)).filter((one) => one !== undefined);
   const inputs = invoiceInputsOf({ plan, usage, query, records, children, late });
   const invoice = currentRules().priceInvoice(plan.lines, inputs);
   const meters = partsOf(planned).flatMap(metersOf);

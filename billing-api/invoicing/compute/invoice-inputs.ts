@@ -1,5 +1,4 @@
-import type { InvoiceInputs } from '../../domain/invoice/invoice.js';
-import type { LatePeriod } from '../../domain/invoice/late-period.js';
+import type { InvoiceInputs, LatePeriod } from '../../domain/invoice/invoice.js';
 import { couponFrom, taxFrom } from './adjustment-inputs.js';
 import { segmentsBefore } from './invoice-purpose.js';
 import type { InvoiceQuery } from './invoice-query.js';
@@ -14,8 +13,16 @@ type InvoiceFacts = {
   readonly query: InvoiceQuery;
   readonly records: Pick<BillingRecords, 'taxes' | 'payer' | 'usageOf'>;
   readonly children?: InvoiceInputs['children'];
-  readonly late?: readonly LatePeriod[];
+  readonly late: readonly LatePeriod[];
 };
+
+/** Members that only invoices with late usage have, so that the others are stored as ever. */
+function lateMembers({ chargedLate = [] }: InvoiceQuery, late: readonly LatePeriod[]) {
+  return {
+    ...(late.length === 0 ? {} : { late }),
+    ...(chargedLate.length === 0 ? {} : { chargedLate }),
+  };
+}
 
 /** Everything that decides an invoice, so that it can be computed and stored. Reads nothing. */
 export function invoiceInputsOf({
@@ -24,14 +31,13 @@ export function invoiceInputsOf({
   query,
   records,
   children = [],
-  late = [],
+  late,
 }: InvoiceFacts): InvoiceInputs {
   const { couponApplicationCounts: counts, priorCommitments, wallets, dueDays } = query.purpose;
   const { unused = [], segmentsBefore: charged = [] } = query.purpose;
   const earlierSegments = segmentsBefore(query.loaded.terms, query.period, charged);
   const { coupons, lineItems } = query.loaded.related;
   const { payer, usageOf } = records;
-  const { chargedLate = [] } = query;
   const isOwnUsage = usageOf.every(({ customerId, spans }) => {
     return customerId === payer.id && spans === undefined;
   });
@@ -52,7 +58,6 @@ export function invoiceInputsOf({
     ...(earlierSegments.length === 0 ? {} : { earlierSegments }),
     ...(isOwnUsage ? {} : { usageOf }),
     ...(children.length === 0 ? {} : { children }),
-    ...(late.length === 0 ? {} : { late }),
-    ...(chargedLate.length === 0 ? {} : { chargedLate }),
+    ...lateMembers(query, late),
   };
 }

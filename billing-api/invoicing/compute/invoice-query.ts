@@ -2,7 +2,7 @@ import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import type { Grouping } from '../../usage/usage-grouping.js';
-import type { ChargedLine } from '../../domain/invoice/late-period.js';
+import type { ChargedLine } from '../../domain/invoice/invoice.js';
 import type { InvoicePurpose } from './invoice-purpose.js';
 import type { LateQuery } from './late-query.js';
 

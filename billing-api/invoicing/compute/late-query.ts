@@ -1,5 +1,4 @@
-import type { InvoiceInputs } from '../../domain/invoice/invoice.js';
-import type { LatePeriod } from '../../domain/invoice/late-period.js';
+import type { InvoiceInputs, LatePeriod } from '../../domain/invoice/invoice.js';
 import type { LineMeter } from '../../domain/usage/line-meter.js';
 import type { PartitionEnd, UsageWatermark } from '../../domain/usage/watermark.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
@@ -59,6 +58,12 @@ function joined(
   return isRefusal(others) ? others : new Map([...some, ...others]);
 }
 
+/** The period itself, with these inputs. */
+function periodOf(query: LateQuery, inputs: InvoiceInputs): LatePeriod {
+  const { invoiceId, invoiceNumber, countedBelow, charged, leastAmount } = query;
+  return { invoiceId, invoiceNumber, countedBelow, inputs, charged, leastAmount };
+}
+
 /**
  * Periods with the usage that is known of them now, exactly below the ends: from minutes, and from
  * the events where a meter has changed since. One whose events have expired cannot be measured any
@@ -66,7 +71,10 @@ function joined(
  */
 export async function readLatePeriods(
   dependencies: UsageReadDependencies,
-  { environment, ends }: { readonly environment: Environment; readonly ends: readonly PartitionEnd[] },
+  {
+    environment,
+    ends,
+  }: { readonly environment: Environment; readonly ends: readonly PartitionEnd[] },
   queries: readonly LateQuery[],
 ): Promise<ReadonlyMap<LateQuery, LatePeriod>> {
   if (queries.length === 0) return new Map();
@@ -88,8 +96,7 @@ export async function readLatePeriods(
       const own = ofParts.filter(([part]) => part.query === query).map(([, usage]) => usage);
       const known = own.filter((usage): usage is UsageOfLines => !isRefusal(usage));
       if (known.length < own.length) return [];
-      const { watermark: _, meters: __, ...period } = query;
-      return [[query, { ...period, inputs: withUsageOfParts(query.inputs, known) }]];
+      return [[query, periodOf(query, withUsageOfParts(query.inputs, known))]];
     }),
   );
 }

@@ -25,6 +25,14 @@ export function inputsOfParts(inputs: InvoiceInputs): readonly InvoiceInputs[] {
   ];
 }
 
+/** Inputs of a period alone, without what they charge of others (docs/domain.md 13.8). */
+export function withoutLate(inputs: InvoiceInputs): InvoiceInputs {
+  const isOwn = ([name]: readonly [string, unknown]): boolean =>
+    name !== 'late' && name !== 'chargedLate';
+  // The members that are left out are optional.
+  return Object.fromEntries(Object.entries(inputs).filter(isOwn)) as InvoiceInputs;
+}
+
 /** Usage that is put into inputs, part by part. */
 function withNextUsage(inputs: InvoiceInputs, next: () => UsageOfLines): InvoiceInputs {
   const { children, late } = inputs;

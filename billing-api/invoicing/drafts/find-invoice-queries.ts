@@ -221,10 +221,7 @@ export async function findInvoiceQueries(
       revision: revisions(id),
     }));
   };
-  const lateOf = await findLateOfTasks(
-    unit,
-    known.map(({ task }) => task),
-  );
+  const lateOf = await findLateOfTasks(unit, tasks);
   return found.map((one) => {
     if (isRefusal(one)) return one;
     const { task, loaded } = one;

@@ -13,13 +13,14 @@ import type { InvoiceDocument } from '../../documents/invoice-document.js';
 import { findComputations } from '../../documents/store/computations.js';
 import { decodeGiven } from '../../documents/store/given-document.js';
 import { readDocuments } from '../../documents/store/read-documents.js';
+import { givenLateUsage } from '../../declarations/platform/late-usage-rules.js';
 import { findLateUsageRules, lateUsageOf } from '../../platform/settings/late-usage.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import { findRecords } from '../../records/find-record.js';
 import type { ReadUnit } from '../../records/unit.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
 import type { LateQuery } from '../compute/late-query.js';
-import { inputsOfParts, usageOwnersOf } from '../compute/usage-owners.js';
+import { inputsOfParts, usageOwnersOf, withoutLate } from '../compute/usage-owners.js';
 import { storedIdsOf, type InvoiceTask } from './invoice-task.js';
 import { taskOfInvoice } from './task-of-invoice.js';
 import { chargedLinesOf, findLateCharges, periodNameOf, type LateCharge } from './late-charges.js';
@@ -34,7 +35,7 @@ function couponsOf({ coupons }: InvoiceInputs, document: InvoiceDocument) {
 
 /** Stored inputs as they are priced again, each part with whose usage it counts. */
 function pricedAgain(inputs: InvoiceInputs, document: InvoiceDocument): InvoiceInputs {
-  const { late: _, chargedLate: __, children, ...own } = inputs;
+  const { children, ...own } = withoutLate(inputs);
   return {
     ...own,
     usageOf: usageOwnersOf(document, inputs),
@@ -80,8 +81,9 @@ export async function findLatePeriods(
   const rows = await findRecords(unit, INVOICES, invoiceIds);
   const documents = await readDocuments(unit, [...rows.values()]);
   const computations = await findComputations(unit, invoiceIds);
-  const subscriptionIds = documents.map(({ header }) => header.subscription_id ?? '');
-  const charges = await findLateCharges(unit, subscriptionIds, exceptIds);
+  const subscriptionIds = documents.map(({ header }) => header.subscription_id);
+  const known = subscriptionIds.filter((id) => id !== null);
+  const charges = await findLateCharges(unit, known, exceptIds);
   const all = [...charges.values()].flat();
   const found = documents.flatMap((document) => {
     const { id, invoice_number: invoiceNumber } = document.header;
@@ -123,8 +125,8 @@ const candidateRow = z.object({
   subscription_id: z.string(),
   invoice_start: instantColumn,
   invoice_end: instantColumn,
-  rules: z.unknown(),
-  plan_rules: z.unknown(),
+  rules: givenLateUsage.nullable(),
+  plan_rules: givenLateUsage.nullable(),
 });
 type CandidateRow = z.output<typeof candidateRow>;
 

@@ -77,7 +77,11 @@ export async function* lateCustomersOf(
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE) return;
-    const { tenant_id: afterTenant, environment_id: afterEnvironment, customer_key: afterKey } = last;
+    const {
+      tenant_id: afterTenant,
+      environment_id: afterEnvironment,
+      customer_key: afterKey,
+    } = last;
     after = { afterTenant, afterEnvironment, afterKey };
   }
 }

@@ -26,7 +26,11 @@ const lateTest = test.extend<{ world: World }>({
     const { meterId, id } = await makeSubscription(api, JANUARY);
     await completeBackfills(database.database);
     const { environment } = api;
-    const target = { environment, meterId, generation: await generationOf(database.database, meterId) };
+    const target = {
+      environment,
+      meterId,
+      generation: await generationOf(database.database, meterId),
+    };
     await use({
       id,
       count: (all) =>
@@ -35,12 +39,15 @@ const lateTest = test.extend<{ world: World }>({
           environment,
           all.map((at) => ({ at, eventName: 'call', countsOn: [target] })),
         ),
-      look: () => lookForLate({ database: database.database, clickHouse: clickhouse.client, environment }),
+      look: () =>
+        lookForLate({ database: database.database, clickHouse: clickhouse.client, environment }),
       invoices: async () => {
         const { body } = await api.call('POST', '/v1/invoices/search', {
           body: { subscription_id: id, invoice_status: ['FINALIZED'] },
         });
-        return body.items.toSorted((a: Answer, b: Answer) => a.billing_sequence - b.billing_sequence);
+        return body.items.toSorted(
+          (a: Answer, b: Answer) => a.billing_sequence - b.billing_sequence,
+        );
       },
     });
   },

@@ -3,11 +3,10 @@ import { z } from 'zod';
 import type { ClickHouse } from '../../../clickhouse/client.js';
 import { queryFile } from '../../../clickhouse/query-file.js';
 import type { Environment } from '../../../contract/environment.js';
-import { formatInstant } from '../../../contract/instant.js';
 import { customerKeysOf } from '../../../contract/usage-event.js';
 import { groupBy } from '../../../runtime/group-by.js';
 import { assertPresent, mustGet } from '../../../runtime/failure.js';
-import { noRows } from '../../../sql/columns.js';
+import { integerColumn } from '../../../sql/columns.js';
 import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
 import { priceLatePeriods } from '../../domain/invoice/pricing/build-invoice.js';
 import type { Late } from '../../domain/invoice/pricing/late-lines.js';
@@ -15,13 +14,23 @@ import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import { findRecords } from '../../records/find-record.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { assertNotRefused } from '../../records/refusal.js';
-import { readUnit, writeUnit, type BillingDatabase, type WriteDependencies } from '../../records/unit.js';
+import {
+  readUnit,
+  writeUnit,
+  type BillingDatabase,
+  type WriteDependencies,
+} from '../../records/unit.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 import { readCheckpoints } from '../../usage/watermark/checkpoints.js';
 import { readLatePeriods } from '../compute/late-query.js';
 import { inputsOfParts } from '../compute/usage-owners.js';
 import { findLatePeriods } from '../drafts/late-queries.js';
-import { findLateInvoices, lateCustomersOf, rangesOf, type LateCustomer } from './late-candidates.js';
+import {
+  findLateInvoices,
+  lateCustomersOf,
+  rangesOf,
+  type LateCustomer,
+} from './late-candidates.js';
 import { storeLateUsage, type Arrivals, type MeasuredLate } from './store-late-usage.js';
 import { tellLateUsage } from './tell-late-usage.js';
 
@@ -35,7 +44,7 @@ const INVOICES_TOGETHER = 50;
 const SUMMARY = queryFile('summarize-late-events');
 
 const end = z.object({ log: z.string(), partition: z.number(), countedBelow: z.number() });
-const looksRow = z.object({ ends: z.array(end), previous_ends: z.array(end) });
+const looksRow = z.object({ previous_ends: z.array(end) });
 const summaryRow = z.object({
   event_name: z.string(),
   event_count: z.string().transform(Number),
@@ -45,13 +54,17 @@ const summaryRow = z.object({
 
 const NO_ARRIVALS: Arrivals = { eventCount: 0, firstMs: null, lastMs: null };
 
+function isPresent<T>(value: T | null | undefined): value is T {
+  return value !== null && value !== undefined;
+}
+
 /** When the events of each name came that an invoice does not count. */
 async function findArrivals(
   { clickHouse }: LateNeeds,
   environment: Environment,
   { lines, until }: { readonly lines: readonly Late[]; readonly until: readonly PartitionEnd[] },
 ): Promise<(late: Late) => Arrivals> {
-  const ofUsage = lines.flatMap(({ line }) => line?.trace.usage ?? []);
+  const ofUsage = lines.map(({ line }) => line?.trace.usage).filter(isPresent);
   const period = assertPresent(lines[0], 'a line').period;
   const ranges = rangesOf({ since: period.countedBelow, until });
   if (ofUsage.length === 0 || ranges.logs.length === 0) return () => NO_ARRIVALS;
@@ -70,7 +83,8 @@ async function findArrivals(
   const rows = await clickHouse.query(SUMMARY, parameters, summaryRow);
   const found = new Map(rows.map((row) => [row.event_name, row]));
   return ({ line }) => {
-    const row = found.get(line?.trace.usage?.eventName ?? '');
+    const usage = line?.trace.usage;
+    const row = isPresent(usage) ? found.get(usage.eventName) : undefined;
     if (row === undefined) return NO_ARRIVALS;
     return { eventCount: row.event_count, firstMs: row.first_ms, lastMs: row.last_ms };
   };
@@ -80,7 +94,10 @@ async function findArrivals(
 async function measure(
   needs: LateNeeds,
   occasion: Occasion<JobActor>,
-  { invoiceIds, until }: { readonly invoiceIds: readonly string[]; readonly until: readonly PartitionEnd[] },
+  {
+    invoiceIds,
+    until,
+  }: { readonly invoiceIds: readonly string[]; readonly until: readonly PartitionEnd[] },
 ): Promise<void> {
   const { environment } = occasion;
   const { rows, queries } = await readUnit(needs, occasion, async (unit) => ({
@@ -88,8 +105,9 @@ async function measure(
     queries: await findLatePeriods(unit, invoiceIds),
   }));
   const periods = await readLatePeriods(needs, { environment, ends: until }, queries);
-  const bySubscription = groupBy([...periods.values()], ({ invoiceId }) =>
-    mustGet(rows, invoiceId, 'an invoice').subscription_id,
+  const bySubscription = groupBy(
+    [...periods.values()],
+    ({ invoiceId }) => mustGet(rows, invoiceId, 'an invoice').subscription_id,
   );
   const measured: MeasuredLate[] = [];
   for (const [, own] of bySubscription) {
@@ -118,7 +136,10 @@ async function measure(
 async function lookAt(
   needs: LateNeeds,
   occasion: Occasion<JobActor>,
-  { customers, until }: { readonly customers: readonly LateCustomer[]; readonly until: readonly PartitionEnd[] },
+  {
+    customers,
+    until,
+  }: { readonly customers: readonly LateCustomer[]; readonly until: readonly PartitionEnd[] },
 ): Promise<void> {
   const found = await readUnit(needs, occasion, (unit) => findLateInvoices(unit, customers));
   for (let from = 0; from < found.length; from += INVOICES_TOGETHER) {
@@ -128,7 +149,18 @@ async function lookAt(
 }
 
 function readLooks({ slonik }: BillingDatabase) {
-  return slonik.one(sql.type(looksRow)`SELECT ends, previous_ends FROM late_usage_looks`);
+  return slonik.one(sql.type(looksRow)`SELECT previous_ends FROM late_usage_looks`);
+}
+
+function noteLook({ slonik }: BillingDatabase, until: readonly PartitionEnd[]): Promise<unknown> {
+  const looked = JSON.stringify(until);
+  return slonik.one(sql.type(z.unknown())`SELECT note_late_usage_look(${looked}::jsonb)`);
+}
+
+/** How many lines of late usage are not charged yet, of all environments. */
+export function countOpenLateUsage({ slonik }: BillingDatabase): Promise<number> {
+  const row = z.object({ count: integerColumn });
+  return slonik.oneFirst(sql.type(row)`SELECT count_open_late_usage() AS count`);
 }
 
 /**
@@ -147,14 +179,11 @@ export async function lookForLateUsage(
   },
 ): Promise<void> {
   const { ends: until } = await readCheckpoints(needs.database);
-  const { ends: last, previous_ends: since } = await readLooks(needs.database);
+  const { previous_ends: since } = await readLooks(needs.database);
   for await (const found of lateCustomersOf(needs.clickHouse, { since, until, environment })) {
     const { customers } = found;
     await lookAt(needs, occasionOf(found.environment), { customers, until });
   }
   if (environment !== null) return;
-  const at = formatInstant(needs.clock.now());
-  await needs.database.slonik.query(sql.type(noRows)`
-    UPDATE late_usage_looks SET looked_at = ${at}::timestamptz,
-      previous_ends = ${JSON.stringify(last)}::jsonb, ends = ${JSON.stringify(until)}::jsonb`);
+  await noteLook(needs.database, until);
 }

@@ -1,6 +1,7 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { instantColumn, integerColumn, numericColumn } from '../../../sql/columns.js';
+import { givenLateUsage } from '../../declarations/platform/late-usage-rules.js';
 import { findLateUsageRules, lateUsageOf } from '../../platform/settings/late-usage.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { Occasion } from '../../records/occasion.js';
@@ -29,8 +30,8 @@ const lateRow = z.object({
   first_received_at: instantColumn.nullable(),
   last_received_at: instantColumn.nullable(),
   seen_at: instantColumn,
-  rules: z.unknown(),
-  plan_rules: z.unknown(),
+  rules: givenLateUsage.nullable(),
+  plan_rules: givenLateUsage.nullable(),
 });
 export type LateUsageRow = z.output<typeof lateRow> & {
   readonly policy: 'bill' | 'report' | 'reopen';

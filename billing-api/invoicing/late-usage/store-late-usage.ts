@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { plain, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { noRows } from '../../../sql/columns.js';
-import { placeOf } from '../../domain/invoice/late-period.js';
+import { placeOf } from '../../domain/invoice/line-place.js';
 import type { Late } from '../../domain/invoice/pricing/late-lines.js';
 import { CURRENT_ENVIRONMENT, isOfEnvironment } from '../../records/conditions.js';
+import { instantToDto } from '../../records/record-dto.js';
 import type { Unit } from '../../records/unit.js';
 
 /** When the events of a line came that its invoice does not count. */
@@ -46,8 +47,8 @@ function rowsOf({ lines, ...invoice }: MeasuredLate, now: InstantMs) {
   return lines.flatMap(({ late, arrivals }) => {
     const { place, line, period } = late;
     const { quantity, amount, isChargedSince } = moreOf(late);
-    const isUsage = line !== null && line.trace.usage !== null;
-    const isLate = !amount.isZero() || (isUsage && !quantity.isZero());
+    const usage = line === null ? null : line.trace.usage;
+    const isLate = !amount.isZero() || (usage !== null && !quantity.isZero());
     if (!isLate && !isChargedSince) return [];
     const { startMs, endMs } = line?.period ?? period.inputs.period;
     return [
@@ -59,7 +60,7 @@ function rowsOf({ lines, ...invoice }: MeasuredLate, now: InstantMs) {
         kind: place.kind,
         subscription_line_item_id: place.lineItemId,
         child_subscription_id: place.childId,
-        meter_id: line?.trace.usage?.meterId ?? null,
+        meter_id: usage?.meterId ?? null,
         display_name: late.displayName,
         currency: invoice.currency,
         period_start: formatInstant(startMs),
@@ -67,8 +68,8 @@ function rowsOf({ lines, ...invoice }: MeasuredLate, now: InstantMs) {
         quantity: plain(quantity),
         amount: plain(amount),
         event_count: arrivals.eventCount,
-        first_received_at: arrivals.firstMs === null ? null : formatInstant(arrivals.firstMs),
-        last_received_at: arrivals.lastMs === null ? null : formatInstant(arrivals.lastMs),
+        first_received_at: instantToDto(arrivals.firstMs),
+        last_received_at: instantToDto(arrivals.lastMs),
         seen_at: formatInstant(now),
       },
     ];

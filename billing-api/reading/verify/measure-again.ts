@@ -19,7 +19,11 @@ import {
 import type { InvoiceDocument } from '../../documents/invoice-document.js';
 import { readerOfEvents, storedLines } from '../../invoicing/compute/stored-usage.js';
 import { storedMeter } from '../../invoicing/compute/stored-meter.js';
-import { inputsOfParts, usageOwnersOf, withUsageOfParts } from '../../invoicing/compute/usage-owners.js';
+import {
+  inputsOfParts,
+  usageOwnersOf,
+  withUsageOfParts,
+} from '../../invoicing/compute/usage-owners.js';
 
 /** A stored invoice whose usage was read from a log, with what it was computed from. */
 export type MeasuredInvoice = {

@@ -17,6 +17,7 @@ import {
 import { readOverrides, type LineOverride } from '../../subscriptions/lines/override-lines.js';
 import { readAdjustments, type RequestedAdjustments } from './adjustments.js';
 import { readPhases, type RequestedPhase } from './phases.js';
+import { readLateUsage } from '../../declarations/platform/late-usage-rules.js';
 import { readAddons, type RequestedAddon } from './addons.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
 import { readInheritance, type RequestedInheritance } from './inheritance-request.js';
@@ -36,6 +37,7 @@ type KeptColumns = Pick<
   | 'commitment_duration'
   | 'enable_true_up'
   | 'auto_invoice_threshold'
+  | 'late_usage'
   | 'metadata'
 >;
 
@@ -233,6 +235,7 @@ function readKept(
     commitment_duration: commitment.duration,
     enable_true_up: commitment.isTrueUpEnabled,
     auto_invoice_threshold: readThreshold(reader, body),
+    late_usage: readLateUsage(reader, body.late_usage),
     metadata: { ...reader.metadata(body.metadata) },
   };
 }

@@ -3,9 +3,8 @@ import { applyCoupons, type CouponResult } from '../../adjustments/apply-coupons
 import { adjustLines } from './adjust-lines.js';
 import { dueDateOf } from './due-date.js';
 import type { BillableLine } from '../billable-line.js';
-import type { InvoiceInputs, InvoiceLine, InvoiceResult } from '../invoice.js';
+import type { InvoiceInputs, InvoiceLine, InvoiceResult, LatePeriod } from '../invoice.js';
 import { creditLines } from '../charge/credit-lines.js';
-import type { LatePeriod } from '../late-period.js';
 import { lateChargesOf, lateFiguresOf, lateLines, withPriors, type Late } from './late-lines.js';
 import { pricedLines } from '../charge/priced-lines.js';
 import { selectLines } from '../select-lines.js';

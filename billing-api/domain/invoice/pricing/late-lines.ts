@@ -1,11 +1,16 @@
 import { ZERO, type Decimal } from '../../../../contract/number/decimal.js';
 import { minorDigitsOf } from '../../money/minor-digits.js';
-import { groupBy } from '../../../../runtime/group-by.js';
 import { atLeastZero, lesserOf, Money, sumOfMoney, zeroMoney } from '../../money/money.js';
 import { unadjusted } from '../charge/write-line.js';
 import { committedAmountOf } from '../committed-amount.js';
-import type { InvoiceInputs, InvoiceLine, PriorCommitment } from '../invoice.js';
-import { placeOf, type LatePeriod, type LinePlace } from '../late-period.js';
+import type {
+  InvoiceInputs,
+  InvoiceLine,
+  LatePeriod,
+  LinePlace,
+  PriorCommitment,
+} from '../invoice.js';
+import { placeOf } from '../line-place.js';
 import type { LineTrace } from '../line-trace.js';
 
 /** The lines that inputs make, with their discounts, those of grouped children too. */
@@ -99,9 +104,7 @@ function hasChanged<C extends string>({ now, before, line }: Late<C>): boolean {
 function inOrderOfTime<C extends string>(
   periods: readonly LatePeriod<C>[],
 ): readonly LatePeriod<C>[] {
-  return periods.toSorted(
-    (one, other) => one.inputs.period.startMs - other.inputs.period.startMs,
-  );
+  return periods.toSorted((one, other) => one.inputs.period.startMs - other.inputs.period.startMs);
 }
 
 /**
@@ -256,8 +259,9 @@ function writeLate<C extends string>(
  */
 function chargedLater<C extends string>(inputs: InvoiceInputs<C>): readonly Late<C>[] {
   const { chargedLate = [] } = inputs;
-  const groups = groupBy(chargedLate, ({ invoiceId }) => invoiceId);
-  return [...groups].flatMap(([invoiceId, charged]) => {
+  const ids = new Set(chargedLate.map(({ invoiceId }) => invoiceId));
+  return [...ids].flatMap((invoiceId) => {
+    const charged = chargedLate.filter((one) => one.invoiceId === invoiceId);
     const of = { countedBelow: [], inputs, leastAmount: ZERO, invoiceNumber: null };
     return entriesOf({ ...of, invoiceId, charged }, []).filter(({ before }) => {
       return !before.amount.isZero();
