@@ -13,6 +13,9 @@ import type {
 import { placeOf } from '../line-place.js';
 import type { LineTrace } from '../line-trace.js';
 
+/** What the name of a line of late usage begins with. */
+const PREFIX = 'Late usage: ';
+
 /** The lines that inputs make, with their discounts, those of grouped children too. */
 type PriceLines<C extends string> = (inputs: InvoiceInputs<C>) => readonly InvoiceLine<C>[];
 
@@ -228,7 +231,7 @@ function writeLate<C extends string>(
     kind: place.kind,
     late: { invoiceId, committed: committed.isZero() ? null : committed },
     ...itemAndChildOf(late),
-    displayName: `Late usage: ${displayName}`,
+    displayName: displayName.startsWith(PREFIX) ? displayName : `${PREFIX}${displayName}`,
     period: line?.period ?? period.inputs.period,
     quantity: now.quantity.minus(before.quantity),
     adjustedEntitlementQuantity: null,
