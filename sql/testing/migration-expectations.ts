@@ -60,6 +60,13 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
     },
   },
   '0086_absorbed_credits.sql': { addedColumns: { invoice_line_items: { absorbed: null } } },
+  '0115_late_usage.sql': {
+    addedColumns: {
+      invoice_line_items: { late_invoice_id: null },
+      plans: { late_usage: null },
+      subscriptions: { late_usage: null },
+    },
+  },
   '0096_price_maximum.sql': { addedColumns: { prices: { max_amount: null } } },
   '0058_bucket_pricing.sql': { addedColumns: { meters: { bucket_pricing: null } } },
   '0060_gateways.sql': { addedColumns: { connections: { endpoint_url: null } } },

@@ -96,16 +96,17 @@ export async function findLateInvoices(
   customers: readonly LateCustomer[],
 ): Promise<readonly { readonly id: string; readonly subscriptionId: string }[]> {
   const given = customers.map(({ key, firstMs }) => ({ key, first: formatInstant(firstMs) }));
-  const rows = sql.fragment`jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
-    AS given (key text, first timestamptz)`;
+  const rows = JSON.stringify(given);
   const found = await tx.any(sql.type(z.object({ id: z.string(), subscription_id: z.string() }))`
     SELECT DISTINCT invoice.id, invoice.subscription_id
     FROM (
-      SELECT customer.id, given.first FROM ${rows} JOIN customers AS customer
+      SELECT customer.id, given.first FROM jsonb_to_recordset(${rows}::jsonb) AS given (key text, first timestamptz)
+      JOIN customers AS customer
         ON customer.external_id = substr(given.key, 3) AND ${rowIsOfEnvironment('customer')}
       WHERE starts_with(given.key, 'e:')
       UNION ALL
-      SELECT customer.id, given.first FROM ${rows} JOIN customers AS customer
+      SELECT customer.id, given.first FROM jsonb_to_recordset(${rows}::jsonb) AS given (key text, first timestamptz)
+      JOIN customers AS customer
         ON customer.id = substr(given.key, 3) AND ${rowIsOfEnvironment('customer')}
       WHERE starts_with(given.key, 'i:')) AS late
     JOIN subscriptions AS member ON member.customer_id = late.id AND ${rowIsOfEnvironment('member')}

@@ -100,11 +100,11 @@ export async function storeLateUsage(
     'text',
   );
   const rows = measured.flatMap((one) => rowsOf(one, now));
-  const given = sql.fragment`jsonb_populate_recordset(NULL::late_usage, ${JSON.stringify(rows)}::jsonb)`;
+  const given = JSON.stringify(rows);
   await tx.query(sql.type(noRows)`
     DELETE FROM late_usage AS known
     WHERE known.invoice_id = ANY (${ids}) AND ${isOfEnvironment} AND NOT EXISTS (
-      SELECT FROM ${given} AS given
+      SELECT FROM jsonb_populate_recordset(NULL::late_usage, ${given}::jsonb) AS given
       WHERE given.invoice_id = known.invoice_id AND given.place = known.place)`);
   return tx.any(sql.type(changedRow)`
     INSERT INTO late_usage AS known (tenant_id, environment_id, invoice_id, place, subscription_id,
@@ -115,7 +115,7 @@ export async function storeLateUsage(
       subscription_line_item_id, child_subscription_id, meter_id, display_name, currency,
       period_start, period_end, quantity, amount, event_count, first_received_at, last_received_at,
       seen_at
-    FROM ${given} AS given
+    FROM jsonb_populate_recordset(NULL::late_usage, ${given}::jsonb) AS given
     ON CONFLICT (tenant_id, environment_id, invoice_id, place) DO UPDATE
     SET quantity = excluded.quantity, amount = excluded.amount, event_count = excluded.event_count,
       first_received_at = excluded.first_received_at, last_received_at = excluded.last_received_at,
