@@ -1,5 +1,5 @@
 -- What is known of late usage in an environment, with what later invoices have charged of it (docs/domain.md 13.8): only of invoices that
--- count and whose lines were computed. Invoices `without` are computed now, so that what
+-- were finalized or skipped and whose lines were computed. Invoices `without` are computed now, so that what
 -- they charged does not count. Sees what the caller sees. Grain: one row for each line of an invoice.
 -- Index: late_usage by environment; invoices_once and invoice_line_items_of_late_usage for what was charged.
 CREATE OR REPLACE FUNCTION find_late_usage(of_tenant text, of_environment text, without text[] DEFAULT '{}')
@@ -16,7 +16,7 @@ LANGUAGE sql STABLE AS $$
     coalesce(charged.invoice_ids, '{}')
   FROM late_usage AS late
   JOIN invoices AS invoice ON invoice.tenant_id = of_tenant AND invoice.environment_id = of_environment
-    AND invoice.id = late.invoice_id AND invoice.invoice_status = 'FINALIZED' AND NOT invoice.is_manually_edited
+    AND invoice.id = late.invoice_id AND invoice.invoice_status IN ('FINALIZED', 'SKIPPED') AND NOT invoice.is_manually_edited
   LEFT JOIN LATERAL (
     SELECT sum(line.quantity) AS quantity, sum(line.amount - line.line_item_discount - line.invoice_level_discount) AS amount,
       array_agg(DISTINCT line.invoice_id ORDER BY line.invoice_id) AS invoice_ids

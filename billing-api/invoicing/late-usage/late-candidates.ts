@@ -114,7 +114,7 @@ export async function findLateInvoices(
       AND ${rowIsOfEnvironment('invoice')}
     WHERE invoice.period_end > late.first AND invoice.invoice_type = 'SUBSCRIPTION'
       AND invoice.billing_reason = 'SUBSCRIPTION_CYCLE' AND NOT invoice.is_manually_edited
-      AND ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'claimed')}
+      AND ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'decided')}
       AND EXISTS (SELECT FROM invoice_line_items AS line WHERE line.invoice_id = invoice.id
         AND line.price_type = 'USAGE' AND ${rowIsOfEnvironment('line')})
     ORDER BY invoice.subscription_id, invoice.id`);
