@@ -63,4 +63,4 @@ GRANT SELECT ON late_usage_looks TO minutebook_programs;
 -- Whoever has billed until now has agreed with customers that a final invoice is the last word on its period: late usage is listed there,
 -- and billed when the setting says so.
 INSERT INTO settings (tenant_id, environment_id, key, value, updated_at, updated_by)
-SELECT tenant_id, id, 'late_usage', '{"policy": "report"}', now(), 'minutebook' FROM environments;
+SELECT tenant_id, id, 'late_usage', '{"policy": "report"}', '2026-12-01 00:00:00+00', 'minutebook' FROM environments;

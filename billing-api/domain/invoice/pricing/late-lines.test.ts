@@ -158,24 +158,23 @@ describe('late usage', () => {
     expect(rows.map(([terms]) => terms)).toEqual(Object.keys(TERMS));
   });
 
-  it.each(rows)('of %s: counted %s, known %s', (name, counted, known, charged, cost, more) => {
+  it.each(rows.map((row) => [row[0], row] as const))('of %s', (name, row) => {
+    const [, counted = '', known = '', charged = '', cost, more] = row;
     const terms = TERMS[name ?? ''] ?? {};
-    const january = buildInvoice(inputsOf(terms, counted ?? ''));
+    const january = buildInvoice(inputsOf(terms, counted));
     const lines = chargedOf(january, 'january');
     expect(plain(lines.reduce((sum, one) => sum.plus(one.amount), ZERO))).toBe(
-      plain(decimalOf(charged ?? '')),
+      plain(decimalOf(charged)),
     );
     // Enough beside it that a difference below 0 is given back as a whole.
     const usage = '40';
-    const [late, ...others] = lateOf(
-      february(terms, { charged: lines, known: known ?? '', usage }),
-    );
+    const [late, ...others] = lateOf(february(terms, { charged: lines, known, usage }));
     expect(others).toEqual([]);
     expect(late === undefined ? null : formatMoney(late.amount)).toBe(more);
     const { cost: told, chargedBefore } = late?.trace.late ?? {};
     expect([told, chargedBefore].map((one) => one && formatMoney(one))).toEqual([cost, charged]);
     expect(late === undefined ? null : plain(late.quantity)).toBe(
-      plain(decimalOf(known ?? '').minus(decimalOf(counted ?? ''))),
+      plain(decimalOf(known).minus(decimalOf(counted))),
     );
   });
 
