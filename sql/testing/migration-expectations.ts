@@ -1,5 +1,10 @@
 import type { MigrationExpectations } from '../../runtime/testing/expected-tables.js';
 
+/** Up to where the log of release 1 is counted. */
+const COUNTED_ENDS =
+  '[{"log": "pg-0123456789abcdef", "partition": 0, "countedBelow": 3}, ' +
+  '{"log": "pg-0123456789abcdef", "partition": 1, "countedBelow": 1}]';
+
 /** What the migrations after release 1 do to its rows. One that is not listed changes none. */
 export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
   '0006_plan_versions.sql': { addedColumns: { plans: { version: '1' } } },
@@ -67,6 +72,9 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
       subscriptions: { late_usage: null },
     },
     addedRows: {
+      late_usage_looks: [
+        { is_only: 'true', looked_at: null, ends: COUNTED_ENDS, previous_ends: COUNTED_ENDS },
+      ],
       settings: [
         {
           tenant_id: 'tenant_a',
