@@ -181,6 +181,11 @@ export function createMetrics(program?: ProgramName) {
       help: 'For how long the oldest meter has waited to be applied to stored events; 0 when none waits',
       registers: shownBy('billing-api'),
     }),
+    openLateUsage: new Gauge({
+      name: 'minutebook_late_usage_open',
+      help: 'Lines of final invoices of which usage came later that is not charged yet',
+      registers: shownBy('billing-api'),
+    }),
     billingDue: new Gauge({
       name: 'minutebook_billing_due',
       help: 'Subscriptions whose period has ended (renewal), drafts whose delay is over (finalization), and those of them that wait for a meter (held)',

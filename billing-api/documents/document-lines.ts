@@ -1,4 +1,4 @@
-import type { Decimal } from '../../contract/number/decimal.js';
+import { committedAmountOf } from '../domain/invoice/committed-amount.js';
 import type { InvoiceLine } from '../domain/invoice/invoice.js';
 import type { LineItem } from '../domain/invoice/line-item.js';
 import { NOT_STORED, type DocumentLine, type RecordIdentity } from './invoice-document.js';
@@ -51,18 +51,13 @@ function membersOfItem({ price, meter, ...item }: LineItem): ItemMembers {
   };
 }
 
-/** What a line used of the commitment of its subscription, or else of its own; null without one. */
-function committedAmountOf({ kind, amount, trace, commitmentInfo }: InvoiceLine): Decimal | null {
-  if (trace.commitment?.level === 'subscription') return kind === 'charge' ? amount.value : null;
-  return commitmentInfo?.utilized.value ?? null;
-}
-
 function documentLine(line: InvoiceLine, position: number, planId: string): DocumentLine {
   const { lineItem, child } = line;
   return {
     ...(lineItem === null ? membersOfPlan(child?.planId ?? planId) : membersOfItem(lineItem)),
     invoice_id: null,
     subscription_id: child?.subscriptionId ?? null,
+    late_invoice_id: line.late?.invoiceId ?? null,
     position,
     metadata: line.metadata,
     kind: line.kind,

@@ -11,6 +11,7 @@ import {
 } from '../runs/step-clock.js';
 import { takeWaiting } from '../money/gateway-payments/take-by-gateway.js';
 import { ADVANCE_CLOCK } from '../platform/test-clocks/test-clock-operations.js';
+import { lookForLateUsage } from '../invoicing/late-usage/look-for-late-usage.js';
 import { invoiceAllThresholds } from './invoice-thresholds.js';
 import { billEnvironment } from './bill-environment.js';
 import type { JobNeeds } from './job-needs.js';
@@ -46,6 +47,9 @@ async function billAt(run: JobRun, needs: JobNeeds, at: InstantMs): Promise<void
  */
 async function goOn(run: JobRun, needs: JobNeeds, advance: Advance): Promise<boolean> {
   const occasion = occasionAt(run);
+  // What came late by now is on the invoices that the advance makes.
+  const { environment } = occasion;
+  await lookForLateUsage(needs, { occasionOf: () => occasion, environment });
   // What a run that was killed had left at the instant at which it stood.
   await billAt(run, needs, advance.now);
   let doneAt = advance.now;

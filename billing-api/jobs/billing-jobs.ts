@@ -13,6 +13,7 @@ import {
   THRESHOLD_JOBS,
   WALLET_ALERT_JOBS,
 } from './page-jobs.js';
+import { LOOK_FOR_LATE_USAGE } from './look-for-late-usage.js';
 import { LOOK_FOR_SIGNALS, QUEUE_LOOKS } from './look-for-signals.js';
 import { RECALCULATE } from './recalculate-invoice.js';
 import { RECONCILE_USAGE } from './reconcile-usage.js';
@@ -42,6 +43,7 @@ export const BILLING_JOBS = [
   ...RECOMPUTE_JOBS,
   ...WALLET_ALERT_JOBS,
   ...SPEND_ALERT_JOBS,
+  LOOK_FOR_LATE_USAGE,
   RECALCULATE,
   SYNC_PLAN_SUBSCRIPTIONS,
   QUEUE_EXPORTS,

@@ -3,6 +3,10 @@ import {
   SUBSCRIPTIONS,
   type SubscriptionRow,
 } from '../declarations/subscriptions/subscription.resource.js';
+import {
+  readLateUsage,
+  type LateUsageRulesDto,
+} from '../declarations/platform/late-usage-rules.js';
 import { changeRecord, type ChangeTarget } from '../records/change-record.js';
 import { givenOf, MemberReader } from '../records/member-rules.js';
 import type { Occasion } from '../records/occasion.js';
@@ -34,6 +38,8 @@ export interface ChangeSubscriptionMembersBody {
   gateway_payment_method_id?: string | null;
   /** Usage that costs so much is invoiced before the period ends; with no commitment beside it. */
   auto_invoice_threshold?: DecimalText | null;
+  /** Replaced as a whole; null leaves it to the plan and the setting. */
+  late_usage?: LateUsageRulesDto | null;
 }
 
 type SubscriptionPatch = Patch<(typeof SUBSCRIPTIONS)['columns']>;
@@ -51,6 +57,7 @@ function patchOf(body: ChangeSubscriptionMembersBody): SubscriptionPatch | Refus
     payment_behavior: body.payment_behavior,
     gateway_payment_method_id: body.gateway_payment_method_id,
     auto_invoice_threshold: threshold === null ? body.auto_invoice_threshold : plain(threshold),
+    late_usage: body.late_usage === undefined ? undefined : readLateUsage(reader, body.late_usage),
     metadata: reader.changedMetadata(body.metadata),
   });
   return reader.refusal() ?? patch;

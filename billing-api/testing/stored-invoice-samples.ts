@@ -17,6 +17,7 @@ export const STORED_INVOICES: Readonly<Record<string, Sample>> = {
   }),
   SearchInvoices: (ids) => ({ body: { subscription_id: ids.subscription } }),
   ListLeftovers: () => ({ query: { limit: '1' } }),
+  ListLateUsage: (ids) => ({ query: { subscription_id: ids.subscription, limit: '1' } }),
   ReadInvoice: (ids) => ({ path: { id: ids.recalculated }, query: { group_by: 'source' } }),
   ChangeInvoice: (ids) => ({
     path: { id: ids.invoice },

@@ -1,4 +1,5 @@
 import type { InvoiceDto } from '../../billing-api/documents/answer/invoice-dto.js';
+import type { LateUsageDto } from '../../billing-api/invoicing/late-usage/late-usage-dto.js';
 import type { LeftoverDto } from '../../billing-api/runs/leftover-item.js';
 import type { JobDto } from '../../billing-api/platform/jobs/job-item.js';
 import { safeText } from './safe-text.js';
@@ -79,6 +80,8 @@ export type BillingState = {
   readonly invoices: readonly StatusCount[];
   /** What the run has not collected, the oldest first. */
   readonly leftovers: readonly LeftoverDto[];
+  /** Late usage that is not charged yet, the oldest period first, and how many lines of it. */
+  readonly late: { readonly total: number; readonly shown: readonly LateUsageDto[] };
   /** Null when the key may not list jobs. */
   readonly parked: readonly JobDto[] | null;
 };
@@ -131,6 +134,17 @@ function leftoverLines(leftovers: readonly LeftoverDto[]): readonly string[] {
   });
 }
 
+/** What came after the invoice of its period: how much, on which invoice, and what is done. */
+function lateLines({ total, shown }: BillingState['late']): readonly string[] {
+  if (total === 0) return [row('late usage', 'none')];
+  const lines = shown.map((one) => {
+    const { invoice_number: number, invoice_id: id, policy } = one;
+    const what = `${one.quantity} of ${safeText(one.display_name)} on ${number ?? id}`;
+    return `  late usage: ${what}, ${one.open_amount} ${one.currency} not charged (${policy})`;
+  });
+  return total === shown.length ? lines : [...lines, `  late usage: ${total} lines in all`];
+}
+
 /** The invariants that are broken. */
 export function faultsOf({ faults }: BillingMetrics): readonly string[] {
   return (Object.keys(FAULTS) as Fault[])
@@ -143,6 +157,7 @@ export function billingLines({
   metrics,
   invoices,
   leftovers,
+  late,
   parked,
 }: BillingState): readonly string[] {
   const { due, waitSeconds, faults } = metrics;
@@ -157,6 +172,7 @@ export function billingLines({
     'Invoices of this environment',
     ...invoices.map((one) => row(one.status.toLowerCase(), invoiceText(one))),
     ...leftoverLines(leftovers),
+    ...lateLines(late),
     ...parkedLines(parked),
   ];
 }

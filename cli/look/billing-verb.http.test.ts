@@ -49,6 +49,7 @@ describe('minutebook billing', () => {
       '  skipped                               none',
       '  voided                                none',
       '  left behind                           none',
+      '  late usage                            none',
       '  parked work                           none',
     ]);
 

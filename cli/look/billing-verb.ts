@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { InvoiceListDto } from '../../billing-api/documents/answer/invoice-dto.js';
+import type { LateUsageListDto } from '../../billing-api/invoicing/late-usage/late-usage-dto.js';
 import type { LeftoverListDto } from '../../billing-api/runs/leftover-item.js';
 import type { JobListDto } from '../../billing-api/platform/jobs/job-item.js';
 import { UnexpectedAnswer, type ApiClient } from './api-client.js';
@@ -16,6 +17,7 @@ import { askProduct } from './product.js';
 const STATUSES = ['DRAFT', 'FINALIZED', 'SKIPPED', 'VOIDED'] as const;
 const PARKED_MAX = 50;
 const LEFTOVERS_MAX = 50;
+const LATE_MAX = 20;
 
 async function readMetrics({ baseUrl }: ApiClient): Promise<BillingMetrics> {
   const address = `${baseUrl.replace(/\/v1$/, '')}/metrics`;
@@ -52,12 +54,19 @@ async function readParked(api: ApiClient): Promise<BillingState['parked']> {
   }
 }
 
+async function readLate(api: ApiClient): Promise<BillingState['late']> {
+  const path = `/billing/late-usage?state=open&limit=${LATE_MAX}`;
+  const { items, pagination } = await api.get<LateUsageListDto>(path);
+  return { total: pagination.total, shown: items };
+}
+
 /** The state of the billing run, as a running product tells it. */
 export async function readBillingState(api: ApiClient): Promise<BillingState> {
   return {
     metrics: await readMetrics(api),
     invoices: await Promise.all(STATUSES.map((status) => countInvoices(api, status))),
     leftovers: (await api.get<LeftoverListDto>(`/billing/leftovers?limit=${LEFTOVERS_MAX}`)).items,
+    late: await readLate(api),
     parked: await readParked(api),
   };
 }

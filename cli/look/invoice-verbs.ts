@@ -81,7 +81,7 @@ export function verificationLines(verification: VerificationDto): readonly strin
   const said = (same: boolean | null): string =>
     same === null ? `not told (${verification.reason ?? ''})` : same ? 'same' : 'DIFFERENT';
   return [
-    `${id}  from inputs: ${said(inputs)}  from events: ${said(events)}`,
+    `${id}  from inputs: ${said(inputs)}  from events: ${said(events)}  ${verification.summary}`,
     ...verification.differences.map(
       ({ from, line_item_id: line, member, stored, computed }) =>
         `  from ${from}, ${line ?? 'invoice'}, ${member}: stored ${stored ?? 'nothing'}, computed ${computed ?? 'nothing'}`,

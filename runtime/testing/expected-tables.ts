@@ -7,7 +7,7 @@ export type StoredTables = Readonly<Record<string, readonly StoredRow[]>>;
 export type MigrationExpectation = {
   /** By table: the columns that it adds, with the value that rows of the release before get. */
   readonly addedColumns?: Readonly<Record<string, StoredRow>>;
-  /** By table: the rows of a new table, when there are any. */
+  /** By table: the rows of a new table, or those that another one gets, when there are any. */
   readonly addedRows?: StoredTables;
   /** By table: what becomes of a row in any other case. */
   readonly changedRows?: Readonly<Record<string, (row: StoredRow) => StoredRow>>;
@@ -46,7 +46,9 @@ export function tablesAfter(
     ...Object.fromEntries(
       kept.map(([name, rows]) => {
         const change = changedRows[name] ?? ((row: StoredRow) => row);
-        return [name, rows.map((row) => ({ ...change(row), ...addedColumns[name] }))];
+        const changed = rows.map((row) => ({ ...change(row), ...addedColumns[name] }));
+        // Absent means none: nearly all migrations add no rows.
+        return [name, [...changed, ...(addedRows[name] ?? [])]];
       }),
     ),
   });

@@ -1,5 +1,10 @@
 import type { MigrationExpectations } from '../../runtime/testing/expected-tables.js';
 
+/** Up to where the log of release 1 is counted. */
+const COUNTED_ENDS =
+  '[{"log": "pg-0123456789abcdef", "partition": 0, "countedBelow": 3}, ' +
+  '{"log": "pg-0123456789abcdef", "partition": 1, "countedBelow": 1}]';
+
 /** What the migrations after release 1 do to its rows. One that is not listed changes none. */
 export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
   '0006_plan_versions.sql': { addedColumns: { plans: { version: '1' } } },
@@ -70,6 +75,44 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
         period_start: null,
         period_end: null,
       },
+    },
+  },
+  '0115_late_usage.sql': {
+    addedColumns: {
+      invoice_line_items: { late_invoice_id: null },
+      plans: { late_usage: null },
+      subscriptions: { late_usage: null },
+    },
+    addedRows: {
+      late_usage_looks: [
+        { is_only: 'true', looked_at: null, ends: COUNTED_ENDS, previous_ends: COUNTED_ENDS },
+      ],
+      settings: [
+        {
+          tenant_id: 'tenant_a',
+          environment_id: 'env_a',
+          key: 'late_usage',
+          value: '{"policy": "report"}',
+          updated_at: '2026-12-01T00:00:00+00:00',
+          updated_by: 'minutebook',
+        },
+        {
+          tenant_id: 'tenant_a',
+          environment_id: 'env_a_dev',
+          key: 'late_usage',
+          value: '{"policy": "report"}',
+          updated_at: '2026-12-01T00:00:00+00:00',
+          updated_by: 'minutebook',
+        },
+        {
+          tenant_id: 'tenant_b',
+          environment_id: 'env_b',
+          key: 'late_usage',
+          value: '{"policy": "report"}',
+          updated_at: '2026-12-01T00:00:00+00:00',
+          updated_by: 'minutebook',
+        },
+      ],
     },
   },
   '0096_price_maximum.sql': { addedColumns: { prices: { max_amount: null } } },

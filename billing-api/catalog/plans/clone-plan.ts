@@ -22,6 +22,7 @@ function newPlan(source: PlanRow, body: ClonePlanBody) {
     name: body.name === undefined ? `${source.name} (copy)` : reader.name('name', body.name),
     description,
     display_order,
+    late_usage: source.late_usage,
     lookup_key: body.lookup_key ?? null,
     metadata: reader.metadata({
       ...source.metadata,

@@ -13,6 +13,7 @@ import {
   type ReadDependencies,
   type WriteDependencies,
 } from '../../records/unit.js';
+import { readLateUsage } from '../../declarations/platform/late-usage-rules.js';
 import { notSubscribed } from '../../owners/still-subscribed.js';
 import { newPlan, planExpansions, type ExpandedPlan } from './plan-expansions.js';
 import {
@@ -34,6 +35,7 @@ export async function createPlan(
     description: body.description ?? null,
     lookup_key: body.lookup_key ?? null,
     display_order: body.display_order ?? null,
+    late_usage: readLateUsage(reader, body.late_usage),
     metadata: reader.metadata(body.metadata),
   };
   const problems = reader.refusal();
@@ -76,10 +78,11 @@ export async function changePlan(
   { target, body }: { readonly target: ChangeTarget; readonly body: ChangePlanBody },
 ): Promise<ExpandedPlan | Refusal> {
   const reader = new MemberReader();
-  const { name, metadata, ...others } = body;
+  const { name, metadata, late_usage: late, ...others } = body;
   const patch = givenOf({
     ...others,
     name: reader.changedName('name', name),
+    late_usage: late === undefined ? undefined : readLateUsage(reader, late),
     metadata: reader.changedMetadata(metadata),
   });
   const problems = reader.refusal();

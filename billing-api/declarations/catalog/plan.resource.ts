@@ -1,11 +1,13 @@
 import {
   hidden,
   integer,
+  json,
   nullable,
   recordVersion,
   text,
   withDefault,
 } from '../../records/columns.js';
+import { givenLateUsage, type LateUsageRulesDto } from '../platform/late-usage-rules.js';
 import type { MetadataDto, RecordDto, SearchBody } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
 
@@ -18,6 +20,7 @@ export const PLANS = defineResource({
     description: nullable(text),
     lookup_key: nullable(text),
     display_order: nullable(integer),
+    late_usage: withDefault(nullable(json(givenLateUsage))),
     /** The sequence of its newest price; the next price takes one more, under the plan's lock. */
     price_sequence: hidden(withDefault(integer)),
     version: recordVersion,
@@ -34,6 +37,8 @@ export interface PlanDto extends RecordDto {
   lookup_key: string | null;
   /** @isInt */
   display_order: number | null;
+  /** What it says of late usage; null where the setting decides. */
+  late_usage: LateUsageRulesDto | null;
 }
 
 export function planToDto(row: PlanRow): PlanDto {
@@ -54,6 +59,7 @@ export interface CreatePlanBody {
    * @maximum 2147483647
    */
   display_order?: number;
+  late_usage?: LateUsageRulesDto;
   metadata?: MetadataDto;
 }
 
@@ -95,6 +101,8 @@ export interface ChangePlanBody {
    * @maximum 2147483647
    */
   display_order?: number | null;
+  /** Replaced as a whole; null clears it. */
+  late_usage?: LateUsageRulesDto | null;
   /** Replaced as a whole; null takes all away. */
   metadata?: MetadataDto | null;
 }

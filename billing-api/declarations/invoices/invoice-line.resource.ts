@@ -18,6 +18,8 @@ export const INVOICE_LINES = defineResource({
     invoice_id: nullable(text),
     /** Of a grouped child; null where it is that of the invoice (docs/domain.md 29.2). */
     subscription_id: nullable(text),
+    /** The invoice whose period had usage that came late; null for other lines (13.8). */
+    late_invoice_id: nullable(text),
     /** The place of the line among those of its invoice, from 0. */
     position: integer,
     kind: oneOf(['charge', 'overage', 'true_up', 'credit']),

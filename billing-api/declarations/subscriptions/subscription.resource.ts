@@ -8,6 +8,7 @@ import {
   type SUBSCRIPTION_STATES,
 } from '../../domain/lifecycle/subscription-lifecycle.js';
 import type { ProrationBehavior } from '../../domain/calendar/proration.js';
+import { givenLateUsage, type LateUsageRulesDto } from '../platform/late-usage-rules.js';
 import { RECURRING_PERIODS } from '../../domain/price/price-cadence.js';
 import {
   decimal,
@@ -15,6 +16,7 @@ import {
   hidden,
   instant,
   integer,
+  json,
   nullable,
   oneOf,
   raisedByChange,
@@ -70,6 +72,7 @@ export const SUBSCRIPTIONS = defineResource({
     payment_terms: nullable(text),
     gateway_payment_method_id: nullable(text),
     auto_invoice_threshold: nullable(decimal),
+    late_usage: nullable(json(givenLateUsage)),
     proration_behavior: oneOf(['create_prorations', 'none']),
     synced_price_sequence: integer,
     cancel_at: nullable(instant),
@@ -131,6 +134,8 @@ export interface SubscriptionDto extends RecordDto {
   payment_terms: string | null;
   gateway_payment_method_id: string | null;
   auto_invoice_threshold: DecimalText | null;
+  /** What it says of late usage itself; null where its plan or the setting decides. */
+  late_usage: LateUsageRulesDto | null;
   proration_behavior: ProrationBehavior;
   /** @isInt */
   synced_price_sequence: number;

@@ -2,11 +2,13 @@ import { plain } from '../../../contract/number/decimal.js';
 import type { Proration } from '../../domain/calendar/proration.js';
 import type { CommitmentTrace } from '../../domain/commitment/commitment-trace.js';
 import type { MaximumTrace } from '../../domain/rating/maximum-trace.js';
-import type { Rounding } from '../../domain/invoice/line-trace.js';
+import type { LateTrace, Rounding } from '../../domain/invoice/line-trace.js';
+import { formatMoney } from '../../domain/money/money.js';
 import type { PricingTrace } from '../../domain/rating/pricing-trace.js';
 import { coefficientOf } from './explained-windows.js';
 import type {
   ExplainedCommitmentDto,
+  ExplainedLateDto,
   ExplainedMaximumDto,
   ExplainedPricingDto,
   ExplainedProrationDto,
@@ -72,4 +74,16 @@ export function prorationToDto(proration: Proration): ExplainedProrationDto {
 /** The amount before and after rounding. */
 export function roundingToDto({ exact, rounded, digits, mode }: Rounding): ExplainedRoundingDto {
   return { exact: plain(exact), rounded: plain(rounded.value), digits, mode };
+}
+
+/** What was charged of a period before a line of late usage. */
+export function lateToDto(trace: LateTrace): ExplainedLateDto {
+  return {
+    invoice_id: trace.invoiceId,
+    invoice_number: trace.invoiceNumber,
+    quantity_before: plain(trace.quantityBefore),
+    cost: formatMoney(trace.cost),
+    charged_before: formatMoney(trace.chargedBefore),
+    waiting: formatMoney(trace.waiting),
+  };
 }

@@ -4,6 +4,7 @@ import { instantToDto } from '../../records/record-dto.js';
 import type { DocumentLine, InvoiceHeader } from '../invoice-document.js';
 import {
   commitmentToDto,
+  lateToDto,
   maximumToDto,
   pricingToDto,
   prorationToDto,
@@ -42,6 +43,7 @@ export function explanationToDto(
     proration: proration === null ? null : prorationToDto(proration),
     rounding: roundingToDto(trace.rounding),
     charged_before: trace.chargedBefore === undefined ? null : formatMoney(trace.chargedBefore),
+    late: trace.late === undefined ? null : lateToDto(trace.late),
     discounts: trace.discounts.map(({ couponAssociationId, base, amount }) => ({
       coupon_association_id: couponAssociationId,
       base: formatMoney(base),

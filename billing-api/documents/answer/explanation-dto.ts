@@ -134,6 +134,21 @@ export interface ExplainedRoundingDto {
   mode: 'half_up_away_from_zero' | 'largest_remainder';
 }
 
+/** Why the line charges the difference of a period that an earlier invoice has billed. */
+export interface ExplainedLateDto {
+  /** The invoice of the period. */
+  invoice_id: string;
+  invoice_number: string | null;
+  /** What it and later invoices counted; `quantity.raw` is what is counted now. */
+  quantity_before: DecimalText;
+  /** What the line of the period costs now, after the discounts of its period. */
+  cost: DecimalText;
+  /** What was charged of that; the amount is the difference. */
+  charged_before: DecimalText;
+  /** What this invoice was too small to give back: it waits for the next one. */
+  waiting: DecimalText;
+}
+
 export interface ExplainedDiscountDto {
   coupon_association_id: string;
   base: DecimalText;
@@ -163,6 +178,8 @@ export interface ExplanationDto {
   rounding: ExplainedRoundingDto;
   /** By threshold invoices of the same period; the amount is what is left. Null without any. */
   charged_before: DecimalText | null;
+  /** Null unless the line charges late usage. */
+  late: ExplainedLateDto | null;
   discounts: ExplainedDiscountDto[];
   amount: DecimalText;
 }

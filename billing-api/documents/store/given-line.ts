@@ -53,6 +53,7 @@ export function givenLine(
     metadata,
     invoice_id: id,
     subscription_id: null,
+    late_invoice_id: null,
     position: 0,
     kind: 'charge',
     subscription_line_item_id: null,

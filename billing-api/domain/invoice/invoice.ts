@@ -18,6 +18,7 @@ import type {
 import type { LineTrace } from './line-trace.js';
 import type { GroupedUsage, LineUsage, SourceUsage } from '../usage/line-usage.js';
 import type { UsageOwner } from '../usage/usage-owner.js';
+import type { PartitionEnd } from '../usage/watermark.js';
 
 /**
  * Which lines an invoice takes (docs/domain.md 13.3). `period_end`: renewal, cancellation and
@@ -113,8 +114,51 @@ export type InvoiceInputs<C extends string = string> = LineSelectionInputs<C> & 
   readonly earlierSegments?: readonly EarlierSegment[];
   /** What grouped children add (docs/domain.md 29.2); absent where there are none. */
   readonly children?: readonly GroupedInputs<C>[];
+  /** Earlier periods of which usage came late (docs/domain.md 13.8); absent without any. */
+  readonly late?: readonly LatePeriod<C>[];
+  /** What later invoices have charged for this period already; absent where they have nothing. */
+  readonly chargedLate?: readonly ChargedLine[];
   /** Whose usage counts; absent where it is that of the invoice's customer alone. */
   readonly usageOf?: readonly UsageOwner[];
+};
+
+/** Which line of an invoice it is: the same in every computation of its period. */
+export type LinePlace = {
+  readonly kind: LineKind;
+  /** Null for a true-up, which belongs to the plan as a whole. */
+  readonly lineItemId: string | null;
+  /** The grouped child that it belongs to; null for the invoice's own subscription. */
+  readonly childId: string | null;
+  readonly startMs: InstantMs;
+};
+
+/** What an invoice has charged for a line of a period: that of the period, or a later one. */
+export type ChargedLine = LinePlace & {
+  readonly invoiceId: string;
+  readonly displayName: string;
+  readonly quantity: Decimal;
+  /** After discounts. */
+  readonly amount: Decimal;
+  /** What it used of a commitment; 0 without one. */
+  readonly committed: Decimal;
+};
+
+/**
+ * A period that was invoiced, and of which usage came later (docs/domain.md 13.8). Its invoice is
+ * priced again as a whole, and what is more than was charged is charged now.
+ */
+export type LatePeriod<C extends string = string> = {
+  /** The finalized invoice of the period. */
+  readonly invoiceId: string;
+  readonly invoiceNumber: string | null;
+  /** Which events it counted. */
+  readonly countedBelow: readonly PartitionEnd[];
+  /** What it was priced from, with the usage that is known now. */
+  readonly inputs: InvoiceInputs<C>;
+  /** By that invoice, and for the period by later ones. */
+  readonly charged: readonly ChargedLine[];
+  /** The least difference that is charged, up or down. */
+  readonly leastAmount: Decimal;
 };
 
 /** What the lines of a grouped child are priced from; its taxes and wallets do not count. */
@@ -164,8 +208,18 @@ export type CommitmentInfo<C extends string = string> = {
  */
 export type LineKind = 'charge' | 'overage' | 'true_up' | 'credit';
 
+/** What a line charges of a period that an earlier invoice has billed (docs/domain.md 13.8). */
+export type LateLine = {
+  /** The invoice of that period. */
+  readonly invoiceId: string;
+  /** What it uses of a commitment beyond what earlier invoices say; null without one. */
+  readonly committed: Decimal | null;
+};
+
 export type InvoiceLine<C extends string = string> = {
   readonly kind: LineKind;
+  /** Present for a line of late usage alone. */
+  readonly late?: LateLine;
   /** The grouped child that it belongs to; absent for a line of the invoice's own subscription. */
   readonly child?: Pick<GroupedInputs, 'subscriptionId' | 'planId'>;
   /** Null exactly for a true-up, which belongs to the plan as a whole. */

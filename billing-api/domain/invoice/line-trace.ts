@@ -34,8 +34,24 @@ export type LineTrace<C extends string = string> = {
    * 30.1); absent where there are none.
    */
   readonly chargedBefore?: Money<C>;
+  /** What was charged for the line before; absent unless it charges late usage. */
+  readonly late?: LateTrace<C>;
   /** In the order in which they were taken; line coupons first. */
   readonly discounts: readonly DiscountTrace<C>[];
+};
+
+/** Why a line charges no more than late usage (docs/domain.md 13.8). */
+export type LateTrace<C extends string = string> = {
+  /** The invoice of the period, and its number. */
+  readonly invoiceId: string;
+  readonly invoiceNumber: string | null;
+  /** What the period costs now, after discounts. */
+  readonly cost: Money<C>;
+  /** What it and later invoices have charged of that. */
+  readonly chargedBefore: Money<C>;
+  readonly quantityBefore: Decimal;
+  /** What this invoice is too small to give back, so that it waits for the next one. */
+  readonly waiting: Money<C>;
 };
 
 export type UsageTrace = {

@@ -53,6 +53,7 @@ export const SYSTEM_EVENT_NAMES = [
   'payment.success',
   'payment.failed',
   'event.rejected',
+  'usage.late',
 ] as const;
 
 export type SystemEventName = (typeof SYSTEM_EVENT_NAMES)[number];

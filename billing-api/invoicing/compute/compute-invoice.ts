@@ -18,6 +18,7 @@ import {
   type GroupedRecords,
   type KnownRecords,
 } from './load-billing-records.js';
+import { readLatePeriods } from './late-query.js';
 import type { LineUsageQuery } from './line-usage-query.js';
 import { planInvoice, type InvoicePlan } from './plan-invoice.js';
 import {
@@ -165,9 +166,12 @@ export async function* computeInvoices<Query extends InvoiceQuery>(
     const reader = readerBelow(dependencies, dependencies.below ?? ends);
     const parts = planned.flatMap(partsOf);
     const usages = await readLineUsage(reader, occasion.environment, parts.map(linesQueryOf));
-    const computed: UsageOfParts = new Map(zip(parts, usages));
+    const ofParts: UsageOfParts = new Map(zip(parts, usages));
+    const below = { environment: occasion.environment, ends: dependencies.below ?? ends };
+    const lateQueries = planned.flatMap(({ query: { late = [] } }) => late);
+    const ofLate = await readLatePeriods(dependencies, below, lateQueries);
     for (const one of group) {
-      yield isRefusal(one) ? one : pricedOf(one, computed, dataUntil);
+      yield isRefusal(one) ? one : pricedOf(one, { ofParts, ofLate }, dataUntil);
     }
   }
 }
@@ -175,9 +179,15 @@ export async function* computeInvoices<Query extends InvoiceQuery>(
 /** The usage of invoices and of their grouped children, or why it cannot be read. */
 type UsageOfParts = ReadonlyMap<PlannedChild, UsageOfLines | Refusal>;
 
+/** What was read for invoices, and for the late periods that they charge. */
+type UsageRead = {
+  readonly ofParts: UsageOfParts;
+  readonly ofLate: Awaited<ReturnType<typeof readLatePeriods>>;
+};
+
 function pricedOf<Query extends InvoiceQuery>(
   planned: Planned<Query>,
-  usages: UsageOfParts,
+  { ofParts: usages, ofLate }: UsageRead,
   dataUntil: InstantMs | null,
 ): ComputedInvoice<Query> | Refusal {
   const { query, records, plan } = planned;
@@ -186,12 +196,18 @@ function pricedOf<Query extends InvoiceQuery>(
     const usage = mustGet(usages, child, 'the usage of a child');
     if (isRefusal(usage)) return usage;
     const { id: subscriptionId, plan_id: planId } = child.query.loaded.subscription;
-    children.push({ subscriptionId, planId, inputs: invoiceInputsOf({ ...child, usage }) });
+    children.push({
+      subscriptionId,
+      planId,
+      inputs: invoiceInputsOf({ ...child, usage, late: [] }),
+    });
   }
   const usage = mustGet(usages, planned, 'the usage of an invoice');
   if (isRefusal(usage)) return usage;
   const { payer, usageOf, metering, watermark, taxes } = records;
-  const inputs = invoiceInputsOf({ plan, usage, query, records, children });
+  const { late: lateQueries = [] } = query;
+  const late = lateQueries.map((one) => ofLate.get(one)).filter((one) => one !== undefined);
+  const inputs = invoiceInputsOf({ plan, usage, query, records, children, late });
   const invoice = currentRules().priceInvoice(plan.lines, inputs);
   const meters = partsOf(planned).flatMap(metersOf);
   return { query, payer, usageOf, metering, inputs, invoice, meters, watermark, taxes, dataUntil };
@@ -228,6 +244,7 @@ export async function computeWithoutUsage<Query extends InvoiceQuery>(
     const parts = partsOf(planned);
     const isWithout = parts.every(({ plan }) => plan.usage.length === 0);
     assertThat(isWithout, 'the invoice bills no usage');
-    return pricedOf(planned, new Map(parts.map((part) => [part, new Map()])), null);
+    const ofParts = new Map(parts.map((part) => [part, new Map()]));
+    return pricedOf(planned, { ofParts, ofLate: new Map() }, null);
   });
 }

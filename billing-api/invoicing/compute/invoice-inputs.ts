@@ -1,4 +1,4 @@
-import type { InvoiceInputs } from '../../domain/invoice/invoice.js';
+import type { InvoiceInputs, LatePeriod } from '../../domain/invoice/invoice.js';
 import { couponFrom, taxFrom } from './adjustment-inputs.js';
 import { segmentsBefore } from './invoice-purpose.js';
 import type { InvoiceQuery } from './invoice-query.js';
@@ -13,7 +13,16 @@ type InvoiceFacts = {
   readonly query: InvoiceQuery;
   readonly records: Pick<BillingRecords, 'taxes' | 'payer' | 'usageOf'>;
   readonly children?: InvoiceInputs['children'];
+  readonly late: readonly LatePeriod[];
 };
+
+/** Members that only invoices with late usage have, so that the others are stored as ever. */
+function lateMembers({ chargedLate = [] }: InvoiceQuery, late: readonly LatePeriod[]) {
+  return {
+    ...(late.length === 0 ? {} : { late }),
+    ...(chargedLate.length === 0 ? {} : { chargedLate }),
+  };
+}
 
 /** Everything that decides an invoice, so that it can be computed and stored. Reads nothing. */
 export function invoiceInputsOf({
@@ -22,6 +31,7 @@ export function invoiceInputsOf({
   query,
   records,
   children = [],
+  late,
 }: InvoiceFacts): InvoiceInputs {
   const { couponApplicationCounts: counts, priorCommitments, wallets, dueDays } = query.purpose;
   const { unused = [], segmentsBefore: charged = [] } = query.purpose;
@@ -48,5 +58,6 @@ export function invoiceInputsOf({
     ...(earlierSegments.length === 0 ? {} : { earlierSegments }),
     ...(isOwnUsage ? {} : { usageOf }),
     ...(children.length === 0 ? {} : { children }),
+    ...lateMembers(query, late),
   };
 }

@@ -17,6 +17,7 @@ import { findInvoiceConfig, type InvoiceConfig } from '../../platform/settings/i
 import { NO_GROUPING } from '../../usage/usage-grouping.js';
 import { dueDaysOf, type InvoicePurpose } from '../compute/invoice-purpose.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
+import { findLateOfTasks, type LateOfTask } from './late-queries.js';
 import { asChanged, cutCommitments, withoutTrueUp } from './cut-commitments.js';
 import { referencePointOf, storedIdsOf, type InvoiceTask } from './invoice-task.js';
 import { lookBackFrom } from './look-back.js';
@@ -44,6 +45,8 @@ type Known = {
   readonly now: InstantMs;
   readonly children: readonly StoredChild[];
   readonly config: InvoiceConfig;
+  /** Absent means none: nothing was billed before. */
+  readonly late?: LateOfTask;
 };
 
 /** Whether the period after this one begins with a pause (docs/domain.md 26). */
@@ -89,6 +92,7 @@ function queryFrom(task: InvoiceTask, known: Known): StoredQuery {
     hideZeroCharges: false,
     purpose: purposeOf(task, known),
     now,
+    ...known.late,
   };
 }
 
@@ -235,11 +239,13 @@ export async function findInvoiceQueries(
       revision: revisions(id),
     }));
   };
+  const lateOf = await findLateOfTasks(unit, tasks);
   return found.map((one) => {
     if (isRefusal(one)) return one;
     const { task, loaded } = one;
     const { id } = loaded.subscription;
     return queryFrom(task, {
+      late: lateOf(task),
       loaded,
       prior: priorOf(id),
       dueDays: mustGet(dueDays, id, 'the days until an invoice is due'),

@@ -40,6 +40,8 @@ const lineRow = z.object({
   amount: numericColumn,
   price_type: z.string(),
   billing_reason: z.string(),
+  /** Of late usage: it charges a period beside the invoice of that period (docs/domain.md 13.8). */
+  late_invoice_id: z.string().nullable(),
 });
 type LineRow = z.output<typeof lineRow>;
 
@@ -89,10 +91,12 @@ const COMMITTED = sql.fragment`CASE
 /** What is read of an invoiced line, beside whose it is. */
 const COLUMNS = sql.fragment`line.invoice_id, line.subscription_line_item_id, line.price_id,
   line.period_start, line.period_end, ${COMMITTED} AS committed_amount, line.amount, line.price_type,
-  invoice.billing_reason,
-  CASE WHEN line.subscription_id IS NULL THEN invoice.period_start
+  invoice.billing_reason, line.late_invoice_id,
+  CASE WHEN line.late_invoice_id IS NOT NULL THEN line.period_start
+    WHEN line.subscription_id IS NULL THEN invoice.period_start
     ELSE least(invoice.period_start, line.period_start) END AS invoice_start,
-  invoice.period_end AS invoice_end, line.position`;
+  CASE WHEN line.late_invoice_id IS NOT NULL THEN line.period_end
+    ELSE invoice.period_end END AS invoice_end, line.position`;
 
 /**
  * Lines of the subscriptions in whose place these have come, as far as they have used the
@@ -229,11 +233,12 @@ function refuseDoubled(lines: readonly LineRow[]): void {
   }
 }
 
-function priorOf({ lines, counts }: PriorRows): Required<PriorInvoices> {
+function priorOf({ lines: all, counts }: PriorRows): Required<PriorInvoices> {
+  const lines = all.filter(({ late_invoice_id: lateId }) => lateId === null);
   refuseDoubled(lines);
   return {
     alreadyInvoiced: lines.map(invoicedLineOf),
-    priorCommitments: lines.flatMap(priorCommitmentsOf),
+    priorCommitments: all.flatMap(priorCommitmentsOf),
     segmentsBefore: lines.flatMap(segmentOf),
     couponApplicationCounts: sumBy(
       counts,

@@ -12,6 +12,7 @@ import type { InvoiceQuery } from '../compute/invoice-query.js';
 import type { InvoiceDocument } from '../../documents/invoice-document.js';
 import { discountedMinimumOf } from './discounted-minimum.js';
 import { uncountedOf, withEarlierInvoices } from './earlier-invoices.js';
+import { findLateOfTasks } from '../drafts/late-queries.js';
 import { childQuery } from '../drafts/find-invoice-queries.js';
 import { readPreviewPeriod, type PreviewRequest } from './preview-period.js';
 import { readGroups } from '../../usage/usage-grouping.js';
@@ -116,6 +117,20 @@ export async function findPreviewQueries(
   return withGrouped(unit, await withEarlierInvoices(unit, queries));
 }
 
+/** The preview of the running period with what late usage adds to its invoice (13.8). */
+async function withLate(
+  unit: ReadUnit,
+  query: InvoiceQuery | Refusal,
+): Promise<InvoiceQuery | Refusal> {
+  if (isRefusal(query)) return query;
+  const { id, current_period_start: runningMs } = query.loaded.subscription;
+  if (query.period.startMs !== runningMs) return query;
+  const task = { subscriptionId: id, period: query.period, invoiceId: null } as const;
+  const closing = { ...task, reason: 'SUBSCRIPTION_CYCLE' } as const;
+  const lateOf = await findLateOfTasks(unit, [closing]);
+  return { ...query, ...lateOf(closing) };
+}
+
 /** An invoice that is not stored, and what it could not take into account. */
 export type Preview = { readonly document: InvoiceDocument; readonly warnings: readonly string[] };
 
@@ -127,7 +142,7 @@ export async function previewInvoice(
 ): Promise<Preview | Refusal> {
   const computed = await computeInvoice(dependencies, occasion, async (unit) => {
     const [query] = await findPreviewQueries(unit, [request]);
-    return accept(assertPresent(query, 'the only query'));
+    return accept(await withLate(unit, assertPresent(query, 'the only query')));
   });
   if (isRefusal(computed)) return computed;
   const warnings = [...uncountedOf(computed.query), ...discountedMinimumOf(computed.invoice)];

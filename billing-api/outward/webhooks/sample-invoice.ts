@@ -110,6 +110,7 @@ export const SAMPLE_INVOICE: InvoiceDto = {
     payment_terms: null,
     gateway_payment_method_id: null,
     auto_invoice_threshold: null,
+    late_usage: null,
     proration_behavior: 'none',
     synced_price_sequence: 5,
     cancel_at: null,

@@ -174,6 +174,28 @@ export interface EventRejectedPayload {
   event: EventDto;
 }
 
+/** Usage came after the invoice of its period was finalized (docs/domain.md 13.8). */
+export interface LateUsagePayload {
+  event_type: 'usage.late';
+  late_usage: {
+    invoice_id: string;
+    invoice_number: string | null;
+    customer_id: string;
+    subscription_id: string;
+    currency: string;
+    /** The lines whose late usage is new, or has become another one. */
+    lines: {
+      subscription_line_item_id: string | null;
+      meter_id: string | null;
+      display_name: string;
+      /** What is counted now, less what the invoice counted. */
+      quantity: string;
+      /** What the line costs now, less what the invoice charged for it. */
+      amount: string;
+    }[];
+  };
+}
+
 /** What an endpoint receives, by `event_type` (docs/http.md 11.3). */
 export type WebhookPayload =
   | InvoicePayload
@@ -190,4 +212,5 @@ export type WebhookPayload =
   | WalletAlertPayload
   | WalletTransactionPayload
   | PaymentPayload
-  | EventRejectedPayload;
+  | EventRejectedPayload
+  | LateUsagePayload;

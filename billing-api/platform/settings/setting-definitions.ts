@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { Decimal, parseRequestDecimal } from '../../../contract/number/decimal.js';
+import { lateUsageRules } from '../../declarations/platform/late-usage-rules.js';
 import { autoCancel, DEFAULT_AUTO_CANCEL } from './auto-cancel.js';
 import { DEFAULT_INVOICE_CONFIG, invoiceConfig } from './invoice-config.js';
+import { DEFAULT_LATE_USAGE } from './late-usage.js';
 import { DEFAULT_PAYMENT_RETRIES, paymentRetries } from './payment-retries.js';
 import { DEFAULT_TENANT_LIMITS, tenantLimits } from './tenant-limits.js';
 
@@ -49,6 +51,7 @@ const SETTINGS: Readonly<Record<string, Definition>> = {
     schema: paymentRetries.partial(),
     defaults: DEFAULT_PAYMENT_RETRIES,
   },
+  late_usage: { schema: lateUsageRules.partial(), defaults: DEFAULT_LATE_USAGE },
   wallet_bonus: { schema: z.object({ slabs }).strict().partial(), defaults: { slabs: [] } },
   event_rejected: {
     schema: z.object({ enabled: z.boolean() }).strict().partial(),

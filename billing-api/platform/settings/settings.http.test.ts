@@ -19,6 +19,7 @@ const DEFAULTS = {
   payment_retries: { max_retries: 3, interval_days: 3 },
   wallet_bonus: { slabs: [] },
   event_rejected: { enabled: false },
+  late_usage: { policy: 'bill', max_age_days: 90, least_amount: '0' },
   tenant_limits: { users: 10, production_environments: 1, development_environments: 2 },
 } as const;
 

@@ -21,6 +21,8 @@ import { readVerified } from './verify-invoice.js';
 /** Usage that is shown of a stored line, and the line item that it belongs to. */
 function measuredOf(line: DocumentLine) {
   const { subscription_line_item_id: id, trace } = line;
+  // Late usage is a difference of two readings, which no groups add up to.
+  if (line.late_invoice_id !== null) return null;
   return id === null || trace.usage === null ? null : { id, raw: trace.usage.raw };
 }
 

@@ -1,18 +1,14 @@
-import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
+import { zip } from '../../../runtime/failure.js';
 import type { Environment } from '../../../contract/environment.js';
 import type { Interval } from '../../../contract/instant.js';
 import { findEffectiveMeters } from '../../catalog/meters/effective-meters.js';
 import { rulesOf } from '../../domain/invoice/pricing/rules.js';
-import type { InvoiceInputs, InvoiceResult } from '../../domain/invoice/invoice.js';
-import { requiredUsage } from '../../domain/invoice/required-usage.js';
+import type { InvoiceResult } from '../../domain/invoice/invoice.js';
 import { selectLines } from '../../domain/invoice/select-lines.js';
 import type { InvoiceSnapshot } from '../../domain/invoice/snapshot/invoice-snapshot.js';
-import type { UsageRequirement } from '../../domain/usage/line-usage.js';
 import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { mustRead } from '../../records/unit.js';
-import type { CellQuery } from '../../usage/store/cell-query.js';
-import type { UsageReader } from '../../usage/store/usage-reader.js';
 import { usageOfOwners, type UsageReadDependencies } from '../../usage/usage-customers.js';
 import { NO_GROUPING } from '../../usage/usage-grouping.js';
 import {
@@ -21,18 +17,13 @@ import {
   type UsageOfLines,
 } from '../../invoicing/compute/read-line-usage.js';
 import type { InvoiceDocument } from '../../documents/invoice-document.js';
-import { storedMeter } from './stored-meter.js';
-import { inputsOfParts, usageOwnersOf } from './usage-owners.js';
-
-/** Reads usage from the stored events alone, without minutes, exactly below the watermark. */
-function readerOfEvents(usage: UsageReader, { ends }: UsageWatermark): Pick<UsageReader, 'read'> {
-  return {
-    read: (batch) => {
-      const all = batch.queries.map((query): [CellQuery, number] => [query, -Infinity]);
-      return usage.read({ ...batch, bound: { ends, eventsFrom: new Map(all) } });
-    },
-  };
-}
+import { readerOfEvents, storedLines } from '../../invoicing/compute/stored-usage.js';
+import { storedMeter } from '../../invoicing/compute/stored-meter.js';
+import {
+  inputsOfParts,
+  usageOwnersOf,
+  withUsageOfParts,
+} from '../../invoicing/compute/usage-owners.js';
 
 /** A stored invoice whose usage was read from a log, with what it was computed from. */
 export type MeasuredInvoice = {
@@ -58,22 +49,16 @@ export async function readUsageAgain(
   }: MeasuredInvoice & Pick<LinesQuery, 'grouping' | 'featureIds'>,
 ): Promise<readonly UsageOfPart[] | Refusal> {
   const parts = inputsOfParts(inputs);
-  const lines = parts.flatMap((part) => selectLines(part));
-  const lineItems = new Map(lines.map(({ lineItem }) => [lineItem.id, lineItem]));
-  const meterIds = lines.flatMap(({ meter }) => (meter === null ? [] : [meter.id]));
+  const meterIds = parts.flatMap(({ lineItems }) =>
+    lineItems.flatMap(({ meter }) => (meter === null ? [] : [meter.id])),
+  );
   const now = await mustRead(dependencies, { environment }, ({ tx }) =>
     findEffectiveMeters(tx, meterIds),
   );
-  const queryOf = (requirement: UsageRequirement) => {
-    const lineItem = mustGet(lineItems, requirement.lineItemId, 'a selected line item');
-    const { meter } = lineItem;
-    if (meter === null) throw new TypeError(`usage line ${lineItem.id} has no meter`);
-    return { requirement, lineItem, meter: storedMeter(meter, watermark, now) };
-  };
-  const reader = readerOfEvents(dependencies.usage, watermark);
+  const reader = readerOfEvents(dependencies.usage, watermark.ends);
   const asked = parts.map((part) => ({
     customers: usageOfOwners(usageOwnersOf(document, part)),
-    lines: requiredUsage(selectLines(part)).map(queryOf),
+    lines: storedLines(part, (meter) => storedMeter(meter, watermark, now)),
     ...groups,
   }));
   const measured: UsageOfPart[] = [];
@@ -84,9 +69,6 @@ export async function readUsageAgain(
   return measured;
 }
 
-/** An invoice without grouped children has none of their lines. */
-const NO_CHILDREN: NonNullable<InvoiceInputs['children']> = [];
-
 /**
  * Measures the usage of a stored invoice again, and prices it. Nothing of the stored usage is used.
  * @returns a refusal when events that it counted have been removed since.
@@ -96,16 +78,13 @@ export async function measureAgain(
   environment: Environment,
   invoice: MeasuredInvoice,
 ): Promise<InvoiceResult | Refusal> {
-  const ungrouped = { grouping: NO_GROUPING, featureIds: new Map<string, string>() };
-  const usages = await readUsageAgain(dependencies, environment, { ...invoice, ...ungrouped });
+  const split = { grouping: NO_GROUPING, featureIds: new Map<string, string>() };
+  const usages = await readUsageAgain(dependencies, environment, { ...invoice, ...split });
   if (isRefusal(usages)) return usages;
   const { inputs, rulesVersion } = invoice.snapshot;
-  const [own, ...ofChildren] = usages;
-  const { usage } = assertPresent(own, 'the usage of an invoice');
-  const children = zip(inputs.children ?? NO_CHILDREN, ofChildren).map(([child, part]) => ({
-    ...child,
-    inputs: { ...child.inputs, usage: part.usage },
-  }));
-  const measured = { ...inputs, usage, ...(children.length === 0 ? {} : { children }) };
+  const measured = withUsageOfParts(
+    inputs,
+    usages.map(({ usage }) => usage),
+  );
   return rulesOf(rulesVersion).priceInvoice(selectLines(inputs), measured);
 }

@@ -9,9 +9,9 @@ import { mustRead } from '../../records/unit.js';
 import { readLineEventsPage, windowStarts } from '../events/line-events-page.js';
 import type { LineEventReadDependencies, LineEvents } from '../events/read-line-events.js';
 import { usageOfOwners } from '../../usage/usage-customers.js';
-import { partOfLine, usageOwnersOf } from './usage-owners.js';
+import { partOfLine, usageOwnersOf } from '../../invoicing/compute/usage-owners.js';
 import { lineOfInvoice } from './line-of-invoice.js';
-import { storedMeter } from './stored-meter.js';
+import { storedMeter } from '../../invoicing/compute/stored-meter.js';
 import { readVerified } from './verify-invoice.js';
 
 export type StoredEventsRequest = {
@@ -47,7 +47,7 @@ export async function readStoredEvents(
     return new Refusal('invalid_operation', `a ${line.price_type} line has no events`);
   }
   const { inputs, watermark } = decodeSnapshot(stored.computation.inputs);
-  const part = partOfLine(inputs, line.subscription_line_item_id);
+  const part = partOfLine(inputs, line);
   const item = part.lineItems.find((one) => one.id === line.subscription_line_item_id);
   const lineMeter = assertPresent(item?.meter, 'the meter of a usage line');
   const mark = assertPresent(watermark, 'the watermark of a usage line');

@@ -7,6 +7,7 @@ import type { InvoiceDocument } from '../../documents/invoice-document.js';
 import { findComputation, type StoredComputation } from '../../documents/store/computations.js';
 import { decodeGiven } from '../../documents/store/given-document.js';
 import { readDocument } from '../../documents/store/read-documents.js';
+import { readCameLater, type LaterUsage } from './came-later.js';
 import { compareDocuments, type Difference } from './compare-documents.js';
 import { measureAgain } from './measure-again.js';
 import { recomputedOf, verifyInputs } from './verify-inputs.js';
@@ -23,6 +24,8 @@ export type Verification = VerifiedInvoice & {
   /** Null when it could not be measured again, for the reason. */
   readonly fromEvents: readonly Difference[] | null;
   readonly reason: string | null;
+  /** Usage that came after the watermark; null where it cannot be told. */
+  readonly cameLater: readonly LaterUsage[] | null;
 };
 
 /** A stored invoice with its computation, or the 404 that names it. */
@@ -43,18 +46,28 @@ export function readVerified(
 
 async function verifyEvents(
   dependencies: UsageReadDependencies,
-  { environment }: Reading,
+  reading: Reading,
   { document, computation }: VerifiedInvoice,
-): Promise<Pick<Verification, 'fromEvents' | 'reason'>> {
+): Promise<Pick<Verification, 'fromEvents' | 'reason' | 'cameLater'>> {
+  const cameLater = null;
   if (decodeGiven(computation.inputs) !== null) {
-    return { fromEvents: null, reason: 'the amounts of its lines were given, not measured' };
+    return {
+      fromEvents: null,
+      reason: 'the amounts of its lines were given, not measured',
+      cameLater,
+    };
   }
   const { watermark, ...snapshot } = decodeSnapshot(computation.inputs);
-  if (watermark === null) return { fromEvents: null, reason: 'its usage was not read from a log' };
+  if (watermark === null) {
+    return { fromEvents: null, reason: 'its usage was not read from a log', cameLater };
+  }
   const known = { document, snapshot: { ...snapshot, watermark } };
-  const result = await measureAgain(dependencies, environment, known);
-  if (isRefusal(result)) return { fromEvents: null, reason: result.message };
-  return { fromEvents: compareDocuments(document, recomputedOf(document, result)), reason: null };
+  const result = await measureAgain(dependencies, reading.environment, known);
+  const later = { id: computation.invoiceId, inputs: snapshot.inputs };
+  const told = { cameLater: await readCameLater(dependencies, reading, later) };
+  if (isRefusal(result)) return { fromEvents: null, reason: result.message, ...told };
+  const fromEvents = compareDocuments(document, recomputedOf(document, result));
+  return { fromEvents, reason: null, ...told };
 }
 
 /**

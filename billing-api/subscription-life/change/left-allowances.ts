@@ -31,6 +31,8 @@ export async function findLeftAllowances(
   const lines = final === null ? [] : final.invoice.lines;
   const left = new Map<string, Decimal>();
   for (const line of lines) {
+    // Late usage is that of an earlier period.
+    if (line.late !== undefined) continue;
     const meterId = line.trace.usage?.meterId ?? null;
     const own = leftOf(line);
     if (meterId !== null && own !== null) left.set(meterId, own);

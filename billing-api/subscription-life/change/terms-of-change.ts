@@ -113,6 +113,7 @@ export function termsOfChange(
       commitment_duration: row.commitment_duration,
       enable_true_up: row.enable_true_up,
       auto_invoice_threshold: row.auto_invoice_threshold,
+      late_usage: row.late_usage,
       metadata: { ...row.metadata, ...body.metadata },
     },
   };

@@ -95,6 +95,7 @@ function childOf(
     commitment_origin_id: null,
     enable_true_up: false,
     auto_invoice_threshold: null,
+    late_usage: null,
     gateway_payment_method_id: null,
   };
 }

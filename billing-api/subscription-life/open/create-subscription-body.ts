@@ -1,3 +1,4 @@
+import type { LateUsageRulesDto } from '../../declarations/platform/late-usage-rules.js';
 import type { CreditGrantOfSubscriptionBody } from '../../declarations/credit-grants/credit-grant.resource.js';
 import type { BillingCadence } from '../../domain/calendar/billing-grid.js';
 import type { PriceBillingPeriod } from '../../domain/price/price-cadence.js';
@@ -73,6 +74,7 @@ export interface CreateSubscriptionBody extends SubscriptionCommitmentBody {
   metadata?: MetadataDto;
   /** Usage that costs so much is invoiced before the period ends; with no commitment beside it. */
   auto_invoice_threshold?: DecimalText;
+  late_usage?: LateUsageRulesDto;
   /** @maxItems 1000 */
   override_line_items?: OverrideLineItemBody[];
   /**

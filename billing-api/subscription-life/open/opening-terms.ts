@@ -29,6 +29,7 @@ export type KeptColumns = Pick<
   | 'commitment_duration'
   | 'enable_true_up'
   | 'auto_invoice_threshold'
+  | 'late_usage'
   | 'metadata'
 >;
 

@@ -12,6 +12,7 @@ import { readOverrides } from '../../subscriptions/lines/override-lines.js';
 import { readAdjustments } from './adjustments.js';
 import { readPhases } from './phases.js';
 import { readAddons } from './addons.js';
+import { readLateUsage } from '../../declarations/platform/late-usage-rules.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
 import { readInheritance, type RequestedInheritance } from './inheritance-request.js';
 import { checkBehavior } from '../../subscriptions/payment-behavior.js';
@@ -185,6 +186,7 @@ function readKept(
     commitment_duration: commitment.duration,
     enable_true_up: commitment.isTrueUpEnabled,
     auto_invoice_threshold: readThreshold(reader, body),
+    late_usage: readLateUsage(reader, body.late_usage),
     metadata: { ...reader.metadata(body.metadata) },
   };
 }

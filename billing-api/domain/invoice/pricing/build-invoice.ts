@@ -3,8 +3,9 @@ import { applyCoupons, type CouponResult } from '../../adjustments/apply-coupons
 import { adjustLines } from './adjust-lines.js';
 import { dueDateOf } from './due-date.js';
 import type { BillableLine } from '../billable-line.js';
-import type { InvoiceInputs, InvoiceLine, InvoiceResult } from '../invoice.js';
+import type { InvoiceInputs, InvoiceLine, InvoiceResult, LatePeriod } from '../invoice.js';
 import { creditLines } from '../charge/credit-lines.js';
+import { lateChargesOf, lateFiguresOf, lateLines, withPriors, type Late } from './late-lines.js';
 import { pricedLines } from '../charge/priced-lines.js';
 import { selectLines } from '../select-lines.js';
 
@@ -32,12 +33,15 @@ export function priceInvoice<C extends string>(
   const { currency } = inputs.subscription;
   const { coupons, taxes, wallets, period, asOfMs, unused = [] } = inputs;
   const { scalesFixedCoupons = false } = inputs;
+  const late = lateChargesOf(inputs, discountedLines);
   const adjusted = adjustLines(
-    pricedLines(selected, inputs),
+    pricedLines(selected, withPriors(inputs, late.priors)),
     { coupons, taxes, wallets, period, currency, scalesFixedCoupons, atMs: asOfMs },
     (lines) => {
-      const grouped = groupedLines(inputs);
-      return { ...grouped, lines: [...creditLines(unused, lines, inputs), ...grouped.lines] };
+      const grouped = groupedLines(withPriors(inputs, late.priors));
+      const following = [...creditLines(unused, lines, inputs), ...grouped.lines];
+      const ofLate = lateLines(late, [...lines, ...following], inputs);
+      return { ...grouped, lines: [...following, ...ofLate] };
     },
   );
   return {
@@ -47,6 +51,17 @@ export function priceInvoice<C extends string>(
     ...adjusted,
     lines: shownLines(adjusted.lines, inputs),
   };
+}
+
+/** The lines of a period that is priced again, after discounts. */
+function discountedLines<C extends string>(inputs: InvoiceInputs<C>): readonly InvoiceLine<C>[] {
+  const untaxed = { ...inputs, taxes: [], wallets: [], hideZeroCharges: false };
+  return priceInvoice(selectLines(inputs), untaxed).lines;
+}
+
+/** Every line of late periods, as it is priced now and as it was charged (docs/domain.md 13.8). */
+export function priceLatePeriods(periods: readonly LatePeriod[]): readonly Late[] {
+  return lateFiguresOf(periods, discountedLines);
 }
 
 /** Coupons with what the same invoice has taken of them already. */

@@ -48,6 +48,7 @@ const PLAN = {
   description: null,
   lookup_key: null,
   display_order: null,
+  late_usage: null,
   price_sequence: 2,
 } satisfies InvoiceParties['plan'];
 
@@ -78,6 +79,7 @@ function subscriptionOf({ subscription: terms, period }: InvoiceInputs) {
     payment_terms: null,
     gateway_payment_method_id: null,
     auto_invoice_threshold: null,
+    late_usage: null,
     proration_behavior: terms.prorationBehavior,
     synced_price_sequence: 1,
     cancel_at: null,
