@@ -53,6 +53,8 @@ export const SYSTEM_EVENT_NAMES = [
   'payment.success',
   'payment.failed',
   'event.rejected',
+  'correction.applied',
+  'correction.reverted',
 ] as const;
 
 export type SystemEventName = (typeof SYSTEM_EVENT_NAMES)[number];

@@ -1,3 +1,4 @@
+import type { CorrectionDto } from '../../declarations/corrections/correction.resource.js';
 import type { CustomerDto } from '../../declarations/customers/customer.resource.js';
 import type { EntitlementDto } from '../../declarations/entitlements/entitlement.resource.js';
 import type { FeatureDto } from '../../declarations/catalog/feature.resource.js';
@@ -209,6 +210,12 @@ export interface EventRejectedPayload {
   event: EventDto;
 }
 
+/** A correction of events was applied, or reverted. */
+export interface CorrectionPayload {
+  event_type: 'correction.applied' | 'correction.reverted';
+  correction: CorrectionDto;
+}
+
 /** What an endpoint receives, by `event_type` (docs/http.md 11.3). */
 export type WebhookPayload =
   | InvoicePayload
@@ -225,4 +232,5 @@ export type WebhookPayload =
   | WalletAlertPayload
   | WalletTransactionPayload
   | PaymentPayload
-  | EventRejectedPayload;
+  | EventRejectedPayload
+  | CorrectionPayload;
