@@ -18,11 +18,25 @@ export async function findInForce({
   return { numbers: await findCorrectionsInForce({ tx }), lastMove };
 }
 
+const countersRow = z.object({ number: integerColumn, move: integerColumn });
+
+/** Raises the counters of the environment, and answers them. */
+function count(
+  { tx, environment: { tenantId, environmentId } }: Unit,
+  by: { readonly number: 0 | 1; readonly move: 0 | 1 },
+): Promise<z.output<typeof countersRow>> {
+  return tx.one(sql.type(countersRow)`
+    INSERT INTO event_correction_counters (tenant_id, environment_id, number, move)
+    VALUES (${tenantId}, ${environmentId}, ${by.number}, ${by.move})
+    ON CONFLICT (tenant_id, environment_id) DO UPDATE
+      SET number = event_correction_counters.number + ${by.number},
+        move = event_correction_counters.move + ${by.move}
+    RETURNING number, move`);
+}
+
 /** A number under which an attempt writes; never given twice. */
-export async function nextNumber({ tx }: StatementUnit): Promise<number> {
-  const { number } = await tx.one(sql.type(z.object({ number: integerColumn }))`
-    SELECT nextval('event_correction_numbers') AS number`);
-  return number;
+export async function nextNumber(unit: Unit): Promise<number> {
+  return (await count(unit, { number: 1, move: 0 })).number;
 }
 
 /** One move of a correction at a time in an environment; held until the unit ends. */
@@ -32,10 +46,8 @@ export async function holdCorrections({ tx, environment }: Unit): Promise<void> 
 }
 
 /** The number of a move; ask under `holdCorrections`, so that moves are numbered in their order. */
-export async function nextMove({ tx }: Unit): Promise<number> {
-  const { number } = await tx.one(sql.type(z.object({ number: integerColumn }))`
-    SELECT nextval('event_correction_moves') AS number`);
-  return number;
+export async function nextMove(unit: Unit): Promise<number> {
+  return (await count(unit, { number: 0, move: 1 })).move;
 }
 
 /** Notes where a correction changes what counts, in the place of what was noted of it. */

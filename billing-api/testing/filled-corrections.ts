@@ -32,7 +32,7 @@ export async function makeCorrections(
   for (const { id } of [ready, applied]) {
     await owner.query(sql.unsafe`
       UPDATE event_corrections SET correction_status = 'ready', token = ${CORRECTION_TOKEN},
-        number = nextval('event_correction_numbers'), moves_known = 0, prepared_at = ${at},
+        number = (SELECT count(*) FROM event_corrections WHERE environment_id = ${environmentId}), moves_known = 0, prepared_at = ${at},
         summary = ${JSON.stringify(SUMMARY)}::jsonb
       WHERE id = ${id}`);
     await owner.query(sql.unsafe`
@@ -43,7 +43,10 @@ export async function makeCorrections(
   }
   await owner.query(sql.unsafe`
     UPDATE event_corrections SET correction_status = 'applied', applied_at = ${at},
-      applied_by = created_by, move_number = nextval('event_correction_moves')
+      applied_by = created_by, move_number = 1
     WHERE id = ${applied.id}`);
+  await owner.query(sql.unsafe`
+    INSERT INTO event_correction_counters (tenant_id, environment_id, number, move)
+    VALUES (${tenantId}, ${environmentId}, 2, 1) ON CONFLICT DO NOTHING`);
   return { correction: ready.id, applied_correction: applied.id };
 }

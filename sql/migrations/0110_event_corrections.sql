@@ -36,9 +36,16 @@ CREATE TABLE event_corrections (
 CREATE INDEX event_corrections_newest ON event_corrections (tenant_id, environment_id, created_at, id);
 SELECT isolate_environment('event_corrections');
 
-CREATE SEQUENCE event_correction_numbers;
-CREATE SEQUENCE event_correction_moves;
-GRANT USAGE ON SEQUENCE event_correction_numbers, event_correction_moves TO minutebook_app, minutebook_programs;
+-- The last number and the last move that were given. A row and no sequence, so that a restored backup gives none twice.
+CREATE TABLE event_correction_counters (
+  tenant_id text NOT NULL,
+  environment_id text NOT NULL,
+  number bigint NOT NULL,
+  move bigint NOT NULL,
+  PRIMARY KEY (tenant_id, environment_id),
+  FOREIGN KEY (tenant_id, environment_id) REFERENCES environments (tenant_id, id)
+);
+SELECT isolate_environment('event_correction_counters');
 
 -- Where a correction changes what counts: the names and times of its events as they were and as they count now, which readers ask
 -- for with each meter. Instants are milliseconds; the ends are no part of the stretch.

@@ -14,7 +14,7 @@ async function killInTurns(
 ): Promise<number> {
   let kills = 0;
   while (!signal.aborted) {
-    await delay(random.between(600, 2_500), undefined, { signal }).catch(() => undefined);
+    await delay(random.between(6_000, 14_000), undefined, { signal }).catch(() => undefined);
     if (signal.aborted) break;
     const victim = random.pick([stack.aggregator, stack.billingApi, stack.clickhouse]);
     const pid = victim?.pid() ?? null;

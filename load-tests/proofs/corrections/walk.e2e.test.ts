@@ -3,6 +3,6 @@ import { expectWalk } from './walk-test.js';
 
 describe('random corrections of events', () => {
   test('count as a small model of them says', async () => {
-    await expectWalk({ steps: 25, withKills: false });
+    await expectWalk({ steps: 10, withKills: false });
   });
 });

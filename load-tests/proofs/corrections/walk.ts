@@ -9,8 +9,8 @@ const DAYS = 20;
 const DAY_MS = 86_400_000;
 const CUSTOMERS = ['acme', 'other', 'third'];
 const TAGS = ['a', 'b', 'c', 'd'];
-const SETTLE_MS = 120_000;
-const RETRY_MS = 60_000;
+const SETTLE_MS = 240_000;
+const RETRY_MS = 240_000;
 
 const iso = (instant: number): string => new Date(instant).toISOString();
 
