@@ -94,6 +94,7 @@ const roomOrder = [
   ['alerts', 'subscription-life'],
   ['runs'],
   ['reading'],
+  ['corrections'],
   ['outward'],
   ['jobs'],
 ];

@@ -59,6 +59,7 @@ import { createConflictList, createDuplicateCount } from './events/event-conflic
 import { createEventSlotCount } from './events/event-slots.js';
 import { createEventStore } from './events/events-store.js';
 import { createFinishedEvents } from './events/reconciliation/finished-events.js';
+import { createEventEffects } from './events/event-corrections.js';
 import { createPendingLog } from './events/pending-log.js';
 import type { LazyEventLog } from './usage/watermark/log-access.js';
 import {
@@ -184,6 +185,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     events: refuseExpiredLists(createEventStore(clickHouse), expiredEvents, findRemovedEvent),
     listConflicts: createConflictList(clickHouse),
     countDuplicates: createDuplicateCount(clickHouse),
+    eventEffects: createEventEffects(clickHouse),
     countEventSlots: refuseExpiredSlots(createEventSlotCount(clickHouse), expiredEvents),
     finishedEvents: createFinishedEvents(clickHouse),
     deadLetters: createDeadLetters(clickHouse),

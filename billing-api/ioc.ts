@@ -1,3 +1,4 @@
+import type { FindEventEffects } from './events/event-corrections.js';
 import type { IncomingMessage } from 'node:http';
 import type { Application, Request } from 'express';
 import type { Clock } from '../runtime/clock.js';
@@ -42,6 +43,7 @@ export type ControllerDependencies = {
   readonly findRemovedEvent: FindRemovedEvent;
   readonly listConflicts: ListConflicts;
   readonly countDuplicates: CountDuplicates;
+  readonly eventEffects: FindEventEffects;
   readonly pendingLog: PendingLog;
   readonly countEventSlots: CountEventSlots;
   readonly finishedEvents: FinishedEvents;

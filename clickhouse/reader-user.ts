@@ -32,6 +32,8 @@ export const READER_TABLES: Readonly<Record<string, string | null>> = {
   event_duplicates_v1: OF_COLUMNS,
   dead_letters_v1: OF_PAYLOAD,
   expired_events_v1: OF_COLUMNS,
+  event_corrections_v1: OF_COLUMNS,
+  corrected_minutes_v1: OF_COLUMNS,
   event_ids_v1: null,
 };
 

@@ -74,6 +74,10 @@ export function createStoredMonths(clickhouse: ClickHouse) {
       await clickhouse.command(
         `ALTER TABLE events_v1 DROP PARTITION ID '${partition}' SETTINGS max_partition_size_to_drop = 0`,
       );
+      // How these events counted goes with them: it holds their texts.
+      await clickhouse.command(
+        `ALTER TABLE event_corrections_v1 DROP PARTITION ID '${partition}' SETTINGS max_partition_size_to_drop = 0`,
+      );
     },
   };
 }

@@ -83,6 +83,7 @@ export function eventListQueryFrom(
       source: request.source ?? null,
       filters: readFilters(reader, request.property_filters),
       ends: null,
+      corrections: [],
     },
     order: { sort: request.sort ?? 'timestamp', direction: request.order ?? 'desc' },
     keys: {

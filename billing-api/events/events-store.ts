@@ -6,6 +6,8 @@ import type { MeterFilter } from '../../contract/meter.js';
 import { EVENT_TIMESTAMP_END_MS } from '../../contract/usage-event.js';
 import { integerColumn } from '../../sql/columns.js';
 import { findEventPositions, type CountedPosition, type EventPosition } from './event-positions.js';
+import { correctedEvents } from '../../clickhouse/corrected-events.js';
+import type { EventCorrection } from '../domain/usage/event-correction.js';
 import type { PartitionEnd } from '../domain/usage/watermark.js';
 import { queryFile, withLongTexts } from '../../clickhouse/query-file.js';
 import { textKeyed } from '../records/columns.js';
@@ -22,6 +24,8 @@ export type StoredEvent = {
   readonly receivedAtMs: InstantMs;
   readonly properties: Readonly<Record<string, string>>;
   readonly position: EventPosition;
+  /** The number of the correction by which it counts as it does; 0 for none. */
+  readonly correction: number;
 };
 
 /** Which events of an environment are wanted; conditions are joined by AND. */
@@ -42,6 +46,8 @@ export type EventQuery = {
   readonly filters: readonly MeterFilter[];
   /** The only partitions whose events are wanted, and how far; null for all. */
   readonly ends: readonly PartitionEnd[] | null;
+  /** Those under which events are listed as they count; none lists them as they were sent. */
+  readonly corrections: readonly EventCorrection[];
 };
 
 /** Ties are ordered by timestamp and then by id, in the same direction. */
@@ -92,6 +98,8 @@ export const storedEventRow = z
     log_partition: z.number().int(),
     log_offset: integerColumn,
     record_index: z.number().int(),
+    // Absent where events are read as they were sent.
+    correction: integerColumn.default('0'),
   })
   .transform((row): StoredEvent => ({
     eventId: row.event_id,
@@ -108,6 +116,7 @@ export const storedEventRow = z
       offset: row.log_offset,
       index: row.record_index,
     },
+    correction: row.correction,
   }));
 
 const oneOrNone = (text: string | null): readonly string[] => (text === null ? [] : [text]);
@@ -126,7 +135,19 @@ function parametersOf(question: EventQuery, offsets: readonly number[]): QueryPa
     endNames: (question.ends ?? []).map(({ log, partition }) => `${partition}:${log}`),
     endOffsets: (question.ends ?? []).map(({ countedBelow }) => countedBelow),
     offsets,
+    corrections: question.corrections.map(({ number }) => number),
   };
+}
+
+/** The events of a question, as they were sent or as they count. */
+function eventsOf({ corrections, eventName }: EventQuery): string {
+  const ofEnvironment = 'tenant_id = {tenantId:String} AND environment_id = {environmentId:String}';
+  const scope = `${ofEnvironment}${eventName === null ? '' : ' AND event_name IN {eventNames:Array(String)}'}`;
+  const of = { scope, corrections: '{corrections:Array(UInt64)}' };
+  const raw = `timestamp >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
+    AND timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
+    AND (empty({customerKeys:Array(String)}) OR customer_key IN {customerKeys:Array(String)})`;
+  return correctedEvents(corrections.length === 0 ? null : of, raw);
 }
 
 type Spans = { readonly text: string; readonly parameters: QueryParameters };
@@ -223,10 +244,12 @@ export function createEventStore(clickHouse: ClickHouseQueries) {
     return positions.size === 0 ? null : [...positions.values()].map(({ offset }) => offset);
   };
 
-  const statementOf = (question: EventQuery, select: string, tail: string) =>
-    withLongTexts(`${select}\n${FILTER_EVENTS}\n${tail}`, {
+  const statementOf = (question: EventQuery, select: string, tail: string) => {
+    const filter = FILTER_EVENTS.replace('$events$', () => eventsOf(question));
+    return withLongTexts(`${select}\n${filter}\n${tail}`, {
       filters: JSON.stringify(question.filters),
     });
+  };
 
   return {
     /** Events in order. */
@@ -235,7 +258,9 @@ export function createEventStore(clickHouse: ClickHouseQueries) {
       if (offsets === null) return [];
       const spans = spansOf(question);
       const tail = `${spans.text}\n${tailOf(cut)}`;
-      const { statement, parameters } = statementOf(question, COLUMNS, tail);
+      const isCorrected = question.corrections.length > 0;
+      const columns = isCorrected ? `${COLUMNS}, toString(e.correction) AS correction` : COLUMNS;
+      const { statement, parameters } = statementOf(question, columns, tail);
       const all = {
         ...parametersOf(question, offsets),
         ...parameters,

@@ -11,6 +11,7 @@ import { setTestClock } from './set-test-clock.js';
 import { makeMoney, type MoneyIdKind } from './filled-money.js';
 import { makeOutward, type OutwardIdKind } from './filled-outward.js';
 import { makeDrafts, type InvoiceIdKind } from './filled-invoices.js';
+import { makeCorrections } from './filled-corrections.js';
 import { storeErasure } from './filled-erasure.js';
 import { storeParkedJob } from './filled-job.js';
 import { storeDeadLetter, storeUsage, type Place, type UsageStores } from './filled-usage.js';
@@ -69,6 +70,8 @@ export type IdKind =
   | 'user'
   | PlatformKind
   | 'dead_letter'
+  | 'correction'
+  | 'applied_correction'
   | 'parked_job';
 
 type Ids = Partial<Record<IdKind, string>>;
@@ -259,6 +262,7 @@ export async function fillEnvironment(
   const letters = {
     ...(await storeDeadLetter(tools, environment, place)),
     ...(await storeParkedJob(tools.database, environment)),
+    ...(await makeCorrections(tools.database, environment, make)),
   };
   await storeErasure(tools.database, environment);
   await call('POST', '/v1/events/dead-letters/replay', { body: { ids: [letters.dead_letter] } });

@@ -1,4 +1,5 @@
 import { ADJUSTMENTS } from './adjustment-samples.js';
+import { CORRECTION_TOKEN } from './filled-corrections.js';
 import type { FilledEnvironment } from './filled-environment.js';
 import { MONEY } from './money-samples.js';
 import { PLATFORM } from './platform-samples.js';
@@ -235,6 +236,21 @@ const EVENTS: Readonly<Record<string, Sample>> = {
   ReadMonitoring: () => ({ query: { ...MORNING, window_size: 'HOUR' } }),
   ReadReconciliation: () => ({ query: MORNING }),
   ListDeadLetters: () => ({}),
+  CreateCorrection: () => ({
+    body: {
+      type: 'amend',
+      reason: 'the gateway had counted the region wrong',
+      filter: { event_name: 'api.request', ...MORNING, property_filters: { region: ['eu'] } },
+      change: { properties: { region: 'us' } },
+    },
+  }),
+  ListCorrections: () => ({ query: { type: 'withdraw' } }),
+  ReadCorrection: (ids) => ({ path: { id: ids.correction } }),
+  ApplyCorrection: (ids) => ({ path: { id: ids.correction }, body: { token: CORRECTION_TOKEN } }),
+  RevertCorrection: (ids) => ({
+    path: { id: ids.applied_correction },
+    body: { reason: 'the gateway was right' },
+  }),
   ReplayDeadLetters: (ids) => ({ body: { ids: [ids.dead_letter] } }),
   ReadMeterUsage: (ids) => ({
     body: { ...JANUARY, meter_id: ids.meter, external_customer_id: ids.external_customer },

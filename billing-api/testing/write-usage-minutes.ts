@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import type { Database } from '../../sql/pool.js';
 import { insertSelect } from '../../clickhouse/insert-statement.js';
+import { eventKey } from '../../contract/event-key.js';
 import { COUNT_EVENTS, type MeterAggregation } from '../../contract/aggregation.js';
 import type { Environment } from '../../contract/environment.js';
 import { compileValueRule, type ValueRule } from '../../contract/event-value.js';
@@ -18,6 +19,8 @@ import { finishPartition, intendBatch } from './finish-partition.js';
 
 /** One event as the aggregator would have written it. */
 export type StoredEvent = {
+  /** `event-1`, `event-2` and so on when absent. */
+  readonly id?: string;
   readonly at: string;
   /** When it was received; at its own instant when absent. */
   readonly receivedAt?: string;
@@ -121,13 +124,13 @@ async function writeEvents(
   events: readonly CountedEvent[],
 ): Promise<number> {
   const raw: string[] = [];
+  const ids: string[] = [];
   const minutes: string[] = [];
   let nextOffset = 0;
   for (const event of events) {
     const number = (writtenEvents.get(client) ?? 0) + 1;
     writtenEvents.set(client, number);
-    const eventId = `event-${number}`;
-    const offset = event.offset ?? number;
+    const { id: eventId = `event-${number}`, offset = number } = event;
     nextOffset = Math.max(nextOffset, offset + 1);
     raw.push(
       JSON.stringify({
@@ -147,11 +150,15 @@ async function writeEvents(
         appended_at: '2026-11-01 00:00:00.000',
       }),
     );
+    const idHash = hashText(eventKey(environment, eventId));
+    const place = { log_id: PLACE.logId, log_partition: PLACE.partition, log_offset: offset };
+    ids.push(JSON.stringify({ ...place, id: idHash, timestamp: clickHouseTime(event.at) }));
     for (const target of event.countsOn ?? []) {
       minutes.push(JSON.stringify(encodeMinute(minuteOfEvent(target, event, eventId))));
     }
   }
   await insertLines(client, 'events_v1', raw);
+  await insert(client, INSERT_IDS, ids);
   await insert(client, INSERT_MINUTES, minutes);
   return nextOffset;
 }
@@ -164,6 +171,13 @@ export function insertLines(
 ): Promise<void> {
   return insert(client, `INSERT INTO ${table} FORMAT JSONEachRow`, rows);
 }
+
+const INSERT_IDS = `INSERT INTO event_ids_v1 (log_id, log_partition, log_offset, record_index, id_hash,
+    payload_hash, timestamp, is_timestamp_given, appended_at)
+  SELECT log_id, log_partition, log_offset, 0, toFixedString(unhex(id), 16), toFixedString('', 8),
+    timestamp, true, toDateTime64('2026-11-01 00:00:00.000', 3, 'UTC')
+  FROM input('log_id String, log_partition UInt32, log_offset UInt64, id String,
+    timestamp DateTime64(3, ''UTC'')') FORMAT JSONEachRow`;
 
 const INSERT_MINUTES = insertSelect({
   table: 'usage_minute_v1',

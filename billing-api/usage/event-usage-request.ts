@@ -54,6 +54,7 @@ function readSubject(reader: MemberReader, request: EventUsageRequest): UsageSub
     },
     minutes: null,
     ends: null,
+    corrections: [],
   };
 }
 

@@ -10,7 +10,12 @@ import {
 } from './event-usage-request.js';
 import { slicingsOfAnswer, type AnswerQuery, type UsageAnswer } from './usage-answer.js';
 import type { UsageReadDependencies } from './usage-customers.js';
-import { foundCustomer, namedCustomer, readDefinitions } from './usage-definitions.js';
+import {
+  foundCustomer,
+  namedCustomer,
+  readDefinitions,
+  readEventCorrections,
+} from './usage-definitions.js';
 import { cutsOf } from './usage-range.js';
 
 function answerQueryOf(
@@ -41,7 +46,10 @@ export async function readEventUsage(
   if (isRefusal(checked)) return checked;
   const customer = foundCustomer(definitions, request);
   if (isRefusal(customer)) return customer;
-  const query = answerQueryOf(checked, customer);
+  const { eventName } = checked.subject;
+  const corrections = await readEventCorrections(dependencies, occasion, eventName);
+  const subject = { ...checked.subject, corrections };
+  const query = answerQueryOf({ ...checked, subject }, customer);
   if (isRefusal(query)) return query;
   const { dataUntil } = definitions;
   return answerUsage(dependencies, occasion, { query, customer, dataUntil });

@@ -21,6 +21,7 @@ const queryOf = (): PointsQuery => ({
     aggregation: COUNT_EVENTS,
     minutes: { meterId: 'meter_1', generations: [1] },
     ends: null,
+    corrections: [],
   },
   spec: {
     type: 'COUNT',
@@ -46,6 +47,7 @@ const METER = {
   resetUsage: 'BILLING_PERIOD',
   generations: [1],
   ends: null,
+  corrections: [],
 } as const;
 
 const totalOf = (queries: readonly UsageQuery<'whole' | 'results'>[], found: CellSeries[][]) => {

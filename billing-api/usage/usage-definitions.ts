@@ -4,12 +4,14 @@ import type { InstantMs } from '../../contract/instant.js';
 import { instantColumn } from '../../sql/columns.js';
 import {
   effectiveMetersFrom,
+  eventCorrectionsColumn,
   effectiveRow,
   type EffectiveMeter,
 } from '../catalog/meters/effective-meters.js';
 import { usageCustomerRow, type UsageCustomer } from '../customers/customers-store.js';
 import type { CustomerReference } from '../customers/named-customer.js';
 import type { Reading } from '../records/occasion.js';
+import type { EventCorrection } from '../domain/usage/event-correction.js';
 import { notFound, type Refusal } from '../records/refusal.js';
 import type { ReadDependencies } from '../records/unit.js';
 import type { ReadDataUntil } from './watermark/data-until.js';
@@ -73,6 +75,22 @@ export async function readDefinitions(
     dataUntil: pending === null ? until : (ofPendingAppend?.(pending) ?? null),
     now: at ?? row.test_clock ?? clock.now(),
   };
+}
+
+/** The corrections of events of a name that are in force, for who reads no meter of it. */
+export function readEventCorrections(
+  { database }: ReadDependencies,
+  { environment }: Reading,
+  eventName: string,
+): Promise<readonly EventCorrection[]> {
+  return database.readSnapshot(environment, async (tx) => {
+    const { corrections } = await tx.one(
+      sql.type(
+        z.object({ corrections: eventCorrectionsColumn }),
+      )`SELECT list_event_corrections(${eventName}) AS corrections`,
+    );
+    return corrections;
+  });
 }
 
 /** The external id decides when both are given, as with events (docs/domain.md 7.2). */

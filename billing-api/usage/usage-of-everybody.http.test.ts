@@ -172,7 +172,14 @@ test('usage of everybody is one statement where its rows can tell the customers'
   const minutes = { meterId: 'meter_1', generations: [7] };
   const query = {
     customers: { kind: 'all-but', keys: [] } as const,
-    subject: { eventName: 'call', filters: [], aggregation: COUNT_EVENTS, minutes, ends: null },
+    subject: {
+      eventName: 'call',
+      filters: [],
+      aggregation: COUNT_EVENTS,
+      minutes,
+      ends: null,
+      corrections: [],
+    },
     window: { startMs: 0, endMs: 60_000 },
     narrowedBy: [],
     sources: null,

@@ -18,6 +18,7 @@ function looked(differing: Partial<EventLookupDto>): readonly string[] {
     log: { log_id: 'log_1', partition: 2, offset: 17, index: 0 },
     meters: [],
     lines: [],
+    corrections: [],
     ...differing,
   };
   return lookupLines(answer).map((line) => stripVTControlCharacters(line).trimEnd());

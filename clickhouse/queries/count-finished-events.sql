@@ -5,6 +5,7 @@
 --          counts without filters and for ever; narrowNames: the names of all other meters; narrowKeys: JSON list of the properties that these
 --          filter by; narrowTexts: JSON list of the values by which any of them filters, as `<place of the key>+<value>`; narrowMeters: JSON
 --          [{event_name, filters, is_ended, ends}], where a filter names the place of its key and its texts.
+--          events: the events as they count (corrected-events.sql).
 -- Index:   none by receipt; parts of other months are left out, since nothing is appended before it is received, clocks
 --          being a day apart at most. Narrow names: events_v1 by tenant, environment, event_name.
 -- Meters are compared with the combinations of values that occur, not with each event: there may be hundreds of meters, ended
@@ -16,7 +17,7 @@ FROM
   SELECT intDiv(toUnixTimestamp64Milli(received_at), 3600000) * 3600000 AS hour_ms,
     customer_key NOT IN (SELECT arrayJoin(JSONExtract({unknownKeys:String}, 'Array(String)'))) AS is_known,
     has({wholeNames:Array(String)}, event_name) AS is_matched
-  FROM events_v1
+  FROM $events$ AS e
   WHERE tenant_id = {tenantId:String} AND environment_id = {environmentId:String}
     AND NOT has({narrowNames:Array(String)}, event_name)
     AND received_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
@@ -28,7 +29,7 @@ FROM
   SELECT intDiv(toUnixTimestamp64Milli(e.received_at), 3600000) * 3600000 AS hour_ms,
     e.customer_key NOT IN (SELECT arrayJoin(JSONExtract({unknownKeys:String}, 'Array(String)'))) AS is_known,
     e.log_offset < reach.counted_below AS is_matched
-  FROM events_v1 AS e
+  FROM $events$ AS e
   LEFT JOIN
   (
     SELECT seen.event_name AS event_name, seen.texts AS texts, seen.log_id AS log_id, seen.log_partition AS log_partition,
@@ -42,7 +43,7 @@ FROM
           AND has(JSONExtract({narrowTexts:String}, 'Array(String)'), concat(toString(place), '+', properties[k])),
           concat(toString(place), '+', properties[k]), ''), JSONExtract({narrowKeys:String}, 'Array(String)'),
           arrayEnumerate(JSONExtract({narrowKeys:String}, 'Array(String)'))) AS texts
-      FROM events_v1
+      FROM $events$ AS e
       WHERE tenant_id = {tenantId:String} AND environment_id = {environmentId:String}
         AND event_name IN {narrowNames:Array(String)}
         AND received_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')

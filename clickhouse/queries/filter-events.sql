@@ -4,8 +4,9 @@
 --          offsets: none, or the id and where it was counted (the id alone has no index); filters: JSON [{key, values}];
 --          hasEnds, endNames, endOffsets: where an archived meter stopped counting, by partition (`<partition>:<log>`);
 --          fromMs, toMs: half-open range of the events' own timestamps.
+--          events: the table, or the events as they count under corrections (corrected-events.sql).
 -- Index:   events_v1 by tenant, environment, event_name, customer, timestamp; log_offset_range for one id.
-FROM events_v1 AS e
+FROM $events$ AS e
 WHERE e.tenant_id = {tenantId:String} AND e.environment_id = {environmentId:String}
   AND (empty({eventNames:Array(String)}) OR e.event_name IN {eventNames:Array(String)})
   AND (empty({customerKeys:Array(String)}) OR e.customer_key IN {customerKeys:Array(String)})

@@ -7,11 +7,12 @@
 --          $intervals$ are the stretches, exact to the millisecond; $filters$ the conditions on properties; $ends$ where an
 --          archived meter stopped counting; $columns$ the columns of the answer (answer-columns.ts), among them the slot and the
 --          texts in the order of the value's properties, NULL for one that is missing; $keys$ those of them that tell rows apart.
+--          $events$ are the events as they count (corrected-events.sql).
 -- Index:   events_v1 by tenant, environment, event_name, customer, timestamp.
 -- No WITH: the server would apply the WITH of the first branch to all branches of the statement.
 -- The caller reads events only of meters whose minutes cover all stored events, so events and minutes agree.
 SELECT
   $columns$
-FROM events_v1 AS e
+FROM $events$ AS e
 WHERE $environment$ AND $eventName$ AND $customers$ AND $bounds$ AND $intervals$ AND $filters$ AND $ends$
 GROUP BY $keys$

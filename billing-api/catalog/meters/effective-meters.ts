@@ -5,6 +5,7 @@ import type { Environment } from '../../../contract/environment.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import { meterFiltersColumn } from '../../../sql/columns.js';
 import { aggregationColumns, aggregationFromRow } from '../../../sql/meter-aggregation.js';
+import type { EventCorrection } from '../../domain/usage/event-correction.js';
 import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import { METERS, type MeterRow } from '../../declarations/catalog/meter.resource.js';
 import type { BillingDatabase, Transaction } from '../../records/unit.js';
@@ -29,9 +30,16 @@ export type EffectiveMeter = {
    * must keep to it. Null for a meter that goes on counting.
    */
   readonly ends: readonly PartitionEnd[] | null;
+  /** Corrections of its events that are in force. */
+  readonly corrections: readonly EventCorrection[];
 };
 
 const { bucket_size: bucketSize, reset_usage: resetUsage } = METERS.columns;
+/** What list_event_corrections answers of an event name. */
+export const eventCorrectionsColumn = z.array(
+  z.object({ id: z.string(), number: z.number(), startMs: z.number(), endMs: z.number() }),
+);
+
 /** A row of find_effective_meters (0017_usage_definitions.sql). */
 export const effectiveRow = z.object({
   meter_id: z.string(),
@@ -45,6 +53,7 @@ export const effectiveRow = z.object({
   ends: z
     .array(z.object({ log: z.string(), partition: z.number(), countedBelow: z.number() }))
     .nullable(),
+  corrections: eventCorrectionsColumn,
 });
 
 function meterFromRow(row: z.output<typeof effectiveRow>): EffectiveMeter {
@@ -58,6 +67,7 @@ function meterFromRow(row: z.output<typeof effectiveRow>): EffectiveMeter {
     resetUsage: row.reset_usage,
     generations: row.generations,
     ends: row.ends,
+    corrections: row.corrections,
   };
 }
 

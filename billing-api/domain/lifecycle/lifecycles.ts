@@ -1,3 +1,4 @@
+import { CORRECTION } from './correction-lifecycle.js';
 import { CREDIT_NOTE, INVOICE, INVOICE_PAYMENT } from './invoice-lifecycle.js';
 import type { Lifecycle } from './lifecycle.js';
 import {
@@ -23,6 +24,7 @@ export const LIFECYCLES: readonly Lifecycle[] = [
   PAUSE,
   ADDON_ASSOCIATION,
   EXPORT_RUN,
+  CORRECTION,
 ];
 
 /** The names of all moves, each once. */

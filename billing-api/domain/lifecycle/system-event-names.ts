@@ -54,6 +54,8 @@ export const SYSTEM_EVENT_NAMES = [
   'payment.failed',
   'event.rejected',
   'usage.late',
+  'correction.applied',
+  'correction.reverted',
 ] as const;
 
 export type SystemEventName = (typeof SYSTEM_EVENT_NAMES)[number];

@@ -1,3 +1,5 @@
+import type { EventCorrection } from './event-correction.js';
+
 /** Up to where the events of one partition of a log count. */
 export type PartitionEnd = {
   readonly log: string;
@@ -12,6 +14,8 @@ export type UsageWatermark = {
   readonly ends: readonly PartitionEnd[];
   /** The sets of minute rows that were added up, by the id of the meter. */
   readonly generations: ReadonlyMap<string, readonly number[]>;
+  /** The corrections in force, by the id of the meter; absent where there were none. */
+  readonly corrections?: ReadonlyMap<string, readonly EventCorrection[]>;
 };
 
 /** Tells partitions of all logs apart. */

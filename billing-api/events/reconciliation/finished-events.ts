@@ -1,3 +1,4 @@
+import { correctedEvents } from '../../../clickhouse/corrected-events.js';
 import { z } from 'zod';
 import type { ClickHouseQueries } from '../../../clickhouse/client.js';
 import type { Environment } from '../../../contract/environment.js';
@@ -48,6 +49,7 @@ export type HoursQuery = {
 const SUM_ACCEPTED = queryFile('sum-accepted-events');
 const COUNT_OUTCOMES = queryFile('count-finished-events');
 const COUNT_COPIES = queryFile('count-stored-copies');
+const COUNT_WITHDRAWN = queryFile('count-withdrawn-events');
 const LIST_CUSTOMERS = queryFile('list-received-customers');
 
 const acceptedRow = z.object({
@@ -188,6 +190,19 @@ function raisedBounds(
   });
 }
 
+/** A statement about the events received in some hours, as they count under these corrections. */
+function asTheyCount(statement: string, corrections: readonly number[]): string {
+  const scope = 'tenant_id = {tenantId:String} AND environment_id = {environmentId:String}';
+  const of = { scope, corrections: '{corrections:Array(UInt64)}' };
+  const raw = `received_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
+    AND received_at < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
+    AND appended_at >= fromUnixTimestamp64Milli({fromMs:Int64} - 86400000, 'UTC')`;
+  const events = correctedEvents(corrections.length === 0 ? null : of, raw);
+  return statement.replaceAll('$events$', () => events);
+}
+
+const withdrawnRow = z.object({ hour_ms: integerColumn, withdrawn: integerColumn });
+
 /** Whose events are which. */
 type Matching = {
   readonly meters: readonly EffectiveMeter[];
@@ -195,7 +210,22 @@ type Matching = {
   readonly unknownKeys: readonly string[];
   /** Raw events that the log appended before are removed by retention; null for none. */
   readonly beginMs: InstantMs | null;
+  /** Of the environment's events, those in force. */
+  readonly corrections: readonly number[];
 };
+
+/** Events that corrections withdraw; those that retention has removed are expired. */
+function createWithdrawnCount(clickHouse: ClickHouseQueries) {
+  return async (
+    query: HoursQuery,
+    { corrections, beginMs }: Pick<Matching, 'corrections' | 'beginMs'>,
+  ): Promise<readonly { readonly hourMs: InstantMs; readonly withdrawn: number }[]> => {
+    if (corrections.length === 0) return [];
+    const parameters = { ...rangeOf(query), corrections, appendedFromMs: beginMs ?? 0 };
+    const rows = await clickHouse.query(COUNT_WITHDRAWN, parameters, withdrawnRow);
+    return rows.map((row) => ({ hourMs: row.hour_ms, withdrawn: row.withdrawn }));
+  };
+}
 
 /** Finished events and duplicates by hour of receipt. Every method throws a DependencyError. */
 export function createFinishedEvents(clickHouse: ClickHouseQueries) {
@@ -231,17 +261,22 @@ export function createFinishedEvents(clickHouse: ClickHouseQueries) {
     /** Events and duplicates together, whatever becomes of them. */
     storedByHour: (query: HoursQuery) => storedByHour(query, ['event', 'duplicate']),
     /** Customer keys of events received in these hours; null when there are more than `max`. */
-    customerKeys: async (query: HoursQuery, max: number): Promise<readonly string[] | null> => {
-      const parameters = { ...rangeOf(query), rowsMax: max + 1 };
+    customerKeys: async (
+      query: HoursQuery,
+      { corrections, max }: Pick<Matching, 'corrections'> & { readonly max: number },
+    ): Promise<readonly string[] | null> => {
+      const parameters = { ...rangeOf(query), rowsMax: max + 1, corrections };
       const row = z.object({ customer_key: z.string() });
-      const rows = await clickHouse.query(LIST_CUSTOMERS, parameters, row);
+      const statement = asTheyCount(LIST_CUSTOMERS, corrections);
+      const rows = await clickHouse.query(statement, parameters, row);
       return rows.length > max ? null : rows.map((found) => found.customer_key);
     },
     /** What becomes of events with these meters, and customer keys that belong to nobody. */
     outcomesByHour: async (query: HoursQuery, by: Matching): Promise<readonly HourOutcomes[]> => {
       const { names, texts } = matchingParameters(by.meters);
       const bounds = boundParameters(query.bounds);
-      const { statement, parameters } = withLongTexts(COUNT_OUTCOMES, {
+      const { corrections } = by;
+      const { statement, parameters } = withLongTexts(asTheyCount(COUNT_OUTCOMES, corrections), {
         unknownKeys: JSON.stringify(by.unknownKeys),
         ...texts,
         ...bounds.texts,
@@ -251,12 +286,14 @@ export function createFinishedEvents(clickHouse: ClickHouseQueries) {
         ...bounds.lists,
         ...names,
         ...parameters,
+        corrections,
         // Nothing is appended before it is received, clocks being a day apart at most.
         appendedFromMs: Math.max(query.hours.startMs - DAY_MS, by.beginMs ?? 0),
       };
       const rows = await clickHouse.query(statement, all, outcomeRow);
       return rows.map(outcomesFromRow);
     },
+    withdrawnByHour: createWithdrawnCount(clickHouse),
   };
 }
 

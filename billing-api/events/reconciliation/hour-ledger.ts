@@ -15,6 +15,8 @@ export type Balance = {
   readonly erased: number;
   /** Removed by retention; until then they were counted or unmatched. */
   readonly expired: number;
+  /** Taken out of what counts by a correction (docs/domain.md 7.10). */
+  readonly withdrawn: number;
   readonly pending: number;
 };
 
@@ -32,15 +34,17 @@ const EMPTY: Balance = {
   conflict: 0,
   erased: 0,
   expired: 0,
+  withdrawn: 0,
   pending: 0,
 };
 
 /** 0 once nothing is pending, unless events were lost or doubled. */
 export function differenceOf(balance: Balance): number {
   const { accepted, counted, unmatchedCustomer, unmatchedMeter, duplicate } = balance;
-  const { erased, expired, pending } = balance;
+  const { erased, expired, withdrawn, pending } = balance;
   const unmatched = unmatchedCustomer + unmatchedMeter;
-  return accepted - counted - unmatched - duplicate - erased - expired - pending;
+  const gone = erased + expired + withdrawn;
+  return accepted - counted - unmatched - duplicate - gone - pending;
 }
 
 /** The start of the hour that contains an instant. */

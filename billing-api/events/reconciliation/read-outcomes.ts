@@ -3,6 +3,7 @@ import type { InstantMs } from '../../../contract/instant.js';
 import { findUnknownCustomerKeys } from '../../customers/customers-store.js';
 import { Refusal } from '../../records/refusal.js';
 import type { ReadDependencies } from '../../records/unit.js';
+import { findCorrectionsInForce } from '../../usage/corrections-in-force.js';
 import type { ExpiredEvents } from '../../usage/expired/expired-events.js';
 import { findCountingMeters } from '../event-meters.js';
 import type { FinishedEvents, HourOutcomes, HoursQuery } from './finished-events.js';
@@ -15,13 +16,20 @@ export type OutcomeDependencies = ReadDependencies & {
   readonly expiredEvents: ExpiredEvents;
 };
 
+/** What became of events of one hour, as far as one reading tells. */
+type StoredOutcomes = Pick<HourOutcomes, 'hourMs'> &
+  Partial<HourOutcomes & { readonly withdrawn: number }>;
+
 /** Stored events that arrived from `beginMs` on, by what becomes of them now. */
 export async function readOutcomes(
   { database, finishedEvents }: OutcomeDependencies,
   query: HoursQuery & { readonly environment: Environment; readonly beginMs: InstantMs | null },
-): Promise<readonly HourOutcomes[] | Refusal> {
+): Promise<readonly StoredOutcomes[] | Refusal> {
   const { environment, beginMs } = query;
-  const keys = await finishedEvents.customerKeys(query, CUSTOMERS_MAX);
+  const corrections = await database.readSnapshot(environment, (tx) =>
+    findCorrectionsInForce({ tx }),
+  );
+  const keys = await finishedEvents.customerKeys(query, { corrections, max: CUSTOMERS_MAX });
   if (keys === null) {
     const problem = `the range has events of more than ${CUSTOMERS_MAX} customers; take a shorter one`;
     return new Refusal('invalid_operation', problem);
@@ -30,5 +38,10 @@ export async function readOutcomes(
   const unknownKeys = await database.readSnapshot(environment, (transaction) =>
     findUnknownCustomerKeys(transaction, keys),
   );
-  return finishedEvents.outcomesByHour(query, { meters, unknownKeys, beginMs });
+  const by = { meters, unknownKeys, beginMs, corrections };
+  const [outcomes, withdrawn] = await Promise.all([
+    finishedEvents.outcomesByHour(query, by),
+    finishedEvents.withdrawnByHour(query, by),
+  ]);
+  return [...outcomes, ...withdrawn];
 }

@@ -12,7 +12,7 @@ export interface ReconciliationQuery {
 
 /**
  * Events by where they are; accepted − counted − unmatched − duplicate − erased − expired −
- * pending = difference.
+ * withdrawn − pending = difference.
  */
 export interface BalanceDto {
   /** Counted when events are decoded, before anything else happens to them. @isInt */
@@ -33,6 +33,8 @@ export interface BalanceDto {
   erased: number;
   /** Removed by retention, whether they were counted or unmatched before. @isInt */
   expired: number;
+  /** Withdrawn by a correction that is in force. @isInt */
+  withdrawn: number;
   /** In the log and not yet processed. @isInt */
   pending: number;
   /** 0, unless events were lost or doubled. @isInt */
@@ -61,6 +63,7 @@ function balanceToDto(balance: Balance): BalanceDto {
     conflict: balance.conflict,
     erased: balance.erased,
     expired: balance.expired,
+    withdrawn: balance.withdrawn,
     pending: balance.pending,
     difference: differenceOf(balance),
   };

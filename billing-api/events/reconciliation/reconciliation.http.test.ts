@@ -87,6 +87,7 @@ function expectedHour(hour: number, waiting: number) {
     conflict: duplicates.filter(({ isConflict }) => isConflict).length,
     erased: 0,
     expired: 0,
+    withdrawn: 0,
     pending: waiting,
     difference: 0,
   };

@@ -28,6 +28,7 @@ const LINE: LineUsageQuery = {
     resetUsage: 'BILLING_PERIOD',
     generations: [1],
     ends: null,
+    corrections: [],
   },
 };
 const GROUPING = {

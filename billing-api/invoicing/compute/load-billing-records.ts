@@ -71,6 +71,13 @@ function generationsOf({ effectiveMeters }: Metering): UsageWatermark['generatio
   return new Map([...effectiveMeters].map(([id, { generations }]) => [id, generations]));
 }
 
+/** The corrections of its events that are in force; none is no member, as in stored watermarks. */
+function correctionsOf({ effectiveMeters }: Metering): Pick<UsageWatermark, 'corrections'> {
+  const corrected = [...effectiveMeters].filter(([, { corrections }]) => corrections.length > 0);
+  if (corrected.length === 0) return {};
+  return { corrections: new Map(corrected.map(([id, { corrections }]) => [id, corrections])) };
+}
+
 /** What taxes of an invoice can belong to, but not to line items. */
 function taxedEntitiesOf({ loaded, invoiceId = null }: InvoiceQuery): readonly TaxedEntity[] {
   const { subscription } = loaded;
@@ -125,7 +132,14 @@ export async function loadGroupedRecords(
       return { ...records, payer: own.payer, taxes: [] };
     });
     const generations = [own, ...children].flatMap((one) => [...one.watermark.generations]);
-    const watermark = { ...own.watermark, generations: new Map(generations) };
+    const corrections = [own, ...children].flatMap(({ watermark: { corrections: some } }) =>
+      some === undefined ? [] : [...some],
+    );
+    const watermark = {
+      ...own.watermark,
+      generations: new Map(generations),
+      ...(corrections.length === 0 ? {} : { corrections: new Map(corrections) }),
+    };
     return { ...own, watermark, children };
   });
 }
@@ -170,7 +184,7 @@ async function loadBillingRecords(
       metering,
       entitlements: own,
       taxes: ofOne,
-      watermark: { ends, generations: generationsOf(metering) },
+      watermark: { ends, generations: generationsOf(metering), ...correctionsOf(metering) },
       featureIds,
     };
   });

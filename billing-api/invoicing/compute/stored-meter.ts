@@ -8,7 +8,7 @@ import type { UsageWatermark } from '../../domain/usage/watermark.js';
  */
 export function storedMeter(
   meter: LineMeter,
-  { generations }: UsageWatermark,
+  { generations, corrections }: UsageWatermark,
   now: ReadonlyMap<string, EffectiveMeter>,
 ): EffectiveMeter {
   const { field, expression, multiplier } = meter.eventValue;
@@ -29,5 +29,7 @@ export function storedMeter(
     // Absent means none: no minutes of the meter were there.
     generations: generations.get(meter.id) ?? [],
     ends: now.get(meter.id)?.ends ?? null,
+    // Absent means none: nothing of the meter was corrected then.
+    corrections: corrections?.get(meter.id) ?? [],
   };
 }

@@ -1,3 +1,4 @@
+import type { CorrectionDto } from '../../declarations/corrections/correction.resource.js';
 import type { CustomerDto } from '../../declarations/customers/customer.resource.js';
 import type { EntitlementDto } from '../../declarations/entitlements/entitlement.resource.js';
 import type { FeatureDto, ToldOfFeature } from '../../declarations/catalog/feature.resource.js';
@@ -196,6 +197,12 @@ export interface LateUsagePayload {
   };
 }
 
+/** A correction of events was applied, or reverted. */
+export interface CorrectionPayload {
+  event_type: 'correction.applied' | 'correction.reverted';
+  correction: CorrectionDto;
+}
+
 /** What an endpoint receives, by `event_type` (docs/http.md 11.3). */
 export type WebhookPayload =
   | InvoicePayload
@@ -213,4 +220,5 @@ export type WebhookPayload =
   | WalletTransactionPayload
   | PaymentPayload
   | EventRejectedPayload
-  | LateUsagePayload;
+  | LateUsagePayload
+  | CorrectionPayload;

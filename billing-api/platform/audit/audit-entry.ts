@@ -38,6 +38,9 @@ export const AUDIT_ACTIONS = [
   'apply',
   'retry',
   'begin',
+  'prepare',
+  'begin_revert',
+  'revert',
 ] as const;
 
 export const auditRow = z.object({

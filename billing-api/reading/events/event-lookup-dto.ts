@@ -1,8 +1,9 @@
 import { plain } from '../../../contract/number/decimal.js';
 import { formatInstant, minuteOf } from '../../../contract/instant.js';
 import type { EventTrace } from './look-up-event.js';
-import type { DateTime, DecimalText } from '../../records/record-dto.js';
-import { eventToDto, type EventDto } from '../../events/event-dto.js';
+import { instantToDto, type DateTime, type DecimalText } from '../../records/record-dto.js';
+import type { EventEffect } from '../../events/event-corrections.js';
+import { eventToDto, type EventDto, type EventPropertiesDto } from '../../events/event-dto.js';
 
 /** A meter that counts the event. */
 export interface EventMeterDto {
@@ -41,13 +42,32 @@ export interface LogPlaceDto {
   index: number;
 }
 
+/** A correction of the event, which is or was in force. */
+export interface EventCorrectionDto {
+  correction_id: string;
+  type: 'amend' | 'withdraw' | 'backfill';
+  correction_status: 'applied' | 'reverting' | 'reverted';
+  /** Whether it decides how the event counts, unless a later one does. */
+  is_in_force: boolean;
+  effect: 'amended' | 'withdrawn';
+  reason: string;
+  applied_at: DateTime | null;
+  applied_by: string | null;
+  reverted_at: DateTime | null;
+  /** When the event counts under it; null when it is withdrawn, like the next two. */
+  timestamp: DateTime | null;
+  external_customer_id: string | null;
+  properties: EventPropertiesDto | null;
+}
+
 export interface EventLookupDto {
+  /** As it was sent. */
   event: EventDto;
   /**
    * `pending`: accepted and not yet processed. `counted`: its customer and a meter exist.
-   * `unmatched`: kept, and counted as soon as both exist.
+   * `unmatched`: kept, and counted as soon as both exist. `withdrawn`: by a correction.
    */
-  status: 'pending' | 'counted' | 'unmatched';
+  status: 'pending' | 'counted' | 'unmatched' | 'withdrawn';
   /** Why it is unmatched; null otherwise. */
   reason: 'unknown_customer' | 'no_meter_for_event_name' | 'no_matching_meter' | null;
   /** Duplicates that differ from this event; a part of `duplicates`. @isInt */
@@ -59,6 +79,28 @@ export interface EventLookupDto {
   log: LogPlaceDto;
   meters: EventMeterDto[];
   lines: EventLineDto[];
+  /** Corrections of it that are or were in force, oldest first. */
+  corrections: EventCorrectionDto[];
+}
+
+function effectToDto({ effect, after, correction, isInForce }: EventEffect): EventCorrectionDto {
+  const status = correction.correction_status;
+  const isAmended = effect === 'amended';
+  return {
+    correction_id: correction.id,
+    type: correction.type,
+    correction_status: status === 'applied' || status === 'reverting' ? status : 'reverted',
+    is_in_force: isInForce,
+    effect,
+    reason: correction.reason,
+    applied_at: instantToDto(correction.applied_at),
+    applied_by: correction.applied_by,
+    reverted_at: instantToDto(correction.reverted_at),
+    timestamp: isAmended ? formatInstant(after.timestampMs) : null,
+    external_customer_id:
+      isAmended && after.customerKey.startsWith('e:') ? after.customerKey.slice(2) : null,
+    properties: isAmended ? after.properties : null,
+  };
 }
 
 export function traceToDto(trace: EventTrace, environmentId: string): EventLookupDto {
@@ -70,7 +112,7 @@ export function traceToDto(trace: EventTrace, environmentId: string): EventLooku
     reason: trace.reason,
     conflicts: duplicateCounts.conflicts,
     duplicates: duplicateCounts.duplicates,
-    minute: formatInstant(minuteOf(event.timestampMs)),
+    minute: formatInstant(minuteOf(trace.counts.timestampMs)),
     log: { log_id: logId, ...place },
     meters: trace.meters.map(({ meter, featureId, value }) => ({
       meter_id: meter.meterId,
@@ -88,5 +130,6 @@ export function traceToDto(trace: EventTrace, environmentId: string): EventLooku
       invoice_line_item_id: null,
       window_start: formatInstant(line.windowStartMs),
     })),
+    corrections: trace.corrections.map(effectToDto),
   };
 }

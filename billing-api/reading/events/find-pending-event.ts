@@ -23,6 +23,7 @@ function eventIn(
     timestampMs,
     properties,
     customerKey: customerKeyOfEvent(event),
+    correction: 0,
     receivedAtMs: record.receivedAtMs,
     position: { ...place, index: firstIndex + index },
   };

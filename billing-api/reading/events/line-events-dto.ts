@@ -20,6 +20,8 @@ export interface LineEventDto {
   group: string | null;
   /** The text that a COUNT_UNIQUE meter counts. */
   text: string | null;
+  /** The correction by which the event counts so; null for one that counts as it was sent. */
+  correction_id: string | null;
 }
 
 export interface LineEventsDto {
@@ -33,7 +35,8 @@ export interface LineEventsDto {
   quantity: DecimalText;
 }
 
-function itemToDto({ event, value, windowStartMs, group, text }: LineEvent): LineEventDto {
+function itemToDto(item: LineEvent): LineEventDto {
+  const { event, value, windowStartMs, group, text, correctionId } = item;
   const { customerKey } = event;
   return {
     event_id: event.eventId,
@@ -45,6 +48,7 @@ function itemToDto({ event, value, windowStartMs, group, text }: LineEvent): Lin
     window_start: formatInstant(windowStartMs),
     group,
     text,
+    correction_id: correctionId,
   };
 }
 
@@ -67,6 +71,7 @@ const COLUMNS = [
   'window_start',
   'group',
   'text',
+  'correction_id',
 ] as const;
 
 /** The same page as CSV (docs/domain.md 33.4). */

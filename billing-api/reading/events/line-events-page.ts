@@ -4,6 +4,7 @@ import type { Environment } from '../../../contract/environment.js';
 import { compileValueRule, type ValueRule } from '../../../contract/event-value.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
+import { correctionsIn } from '../../domain/usage/event-correction.js';
 import { windowAt } from '../../domain/calendar/usage-windows.js';
 import { formatEventPageKey, type EventPageKey } from '../../events/event-page-key.js';
 import type { EventQuery, EventStore, StoredEvent } from '../../events/events-store.js';
@@ -21,6 +22,8 @@ export type LineEvent = {
   readonly group: string | null;
   /** The text that a COUNT_UNIQUE counts; null for every other meter, and without the property. */
   readonly text: string | null;
+  /** The correction by which the event counts as it does; null for one that counts as sent. */
+  readonly correctionId: string | null;
 };
 
 export type LineEventsPage = {
@@ -82,6 +85,7 @@ function lineEventsOf(
       // Absent means empty: an event without the property is in the group of the empty text.
       group: groupBy === null ? null : (textOf(groupBy) ?? ''),
       text: unique,
+      correctionId: meter.corrections.find(({ number }) => number === event.correction)?.id ?? null,
     };
   });
 }
@@ -114,6 +118,8 @@ export async function readLineEventsPage(
     source: null,
     filters: [...meter.filters, ...narrowing],
     ends: page.ends,
+    // Its events as they count, so that they add up to the quantity of the line.
+    corrections: correctionsIn(meter.corrections, window),
   };
   const found = await events.list(query, {
     order: { sort: 'timestamp', direction: 'asc' },

@@ -14,6 +14,7 @@ const query: CellQuery = {
     aggregation: { type: 'COUNT', field: null, expression: null, multiplier: null, groupBy: null },
     minutes: { meterId: 'meter_1', generations: [1] },
     ends: null,
+    corrections: [],
   },
   window: { startMs: START, endMs: START + 3_600_000 },
   narrowedBy: [],

@@ -1,3 +1,4 @@
+import { correctedStretches } from '../../domain/usage/event-correction.js';
 import { Refusal, Refused } from '../../records/refusal.js';
 import type { CellQuery } from '../store/cell-query.js';
 import type { UsageReader } from '../store/usage-reader.js';
@@ -6,10 +7,16 @@ import type { ExpiredEvents, RawEventsQuery } from './expired-events.js';
 
 type Placed = Parameters<typeof placedOf>[0];
 
-/** What raw events answer of these queries: ends inside a minute, narrowed and ad-hoc ones. */
+/**
+ * What raw events answer of these queries: ends inside a minute, narrowed and ad-hoc ones, and what
+ * was corrected.
+ */
 function questionsOf(batch: Placed): readonly RawEventsQuery[] {
-  return placedOf(batch).flatMap(({ query: { subject }, parts }) =>
-    parts.events.map((range) => ({ eventName: subject.eventName, range })),
+  return placedOf(batch).flatMap(
+    ({ query: { subject }, parts: { events, minutes }, corrected }) => {
+      const ofMinutes = minutes === null ? [] : correctedStretches(corrected, minutes);
+      return [...events, ...ofMinutes].map((range) => ({ eventName: subject.eventName, range }));
+    },
   );
 }
 

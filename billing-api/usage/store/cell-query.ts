@@ -4,6 +4,7 @@ import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import type { UsageSplit } from '../../domain/usage/aggregation-spec.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
+import type { EventCorrection } from '../../domain/usage/event-correction.js';
 import type { PartitionEnd } from '../../domain/usage/watermark.js';
 
 /** Which events count, and how: a meter in force, or an ad-hoc rule of one request. */
@@ -19,12 +20,15 @@ export type UsageSubject = {
   } | null;
   /** Of an archived meter: the only partitions that it counts, and how far; else null. */
   readonly ends: readonly PartitionEnd[] | null;
+  /** Of its events: those in force. Minutes do not know them. */
+  readonly corrections: readonly EventCorrection[];
 };
 
 /** A meter as it is in force. */
 export function subjectOf(meter: EffectiveMeter): UsageSubject {
-  const { eventName, filters, aggregation, meterId, generations, ends } = meter;
-  return { eventName, filters, aggregation, minutes: { meterId, generations }, ends };
+  const { eventName, filters, aggregation, meterId, generations, ends, corrections } = meter;
+  const minutes = { meterId, generations };
+  return { eventName, filters, aggregation, minutes, ends, corrections };
 }
 
 /** Keys of a customer whose events count in these times only. */

@@ -17,8 +17,8 @@ function keysOfMinutes(builder: StatementBuilder, branch: readonly PlacedQuery[]
 
 /** The filters are left out: a key more costs less than the columns of properties. */
 function keysOfEvents(builder: StatementBuilder, branch: readonly PlacedQuery[]): string {
-  const { environment, eventName, bounds, intervals } = eventPieces(builder, branch);
-  return `SELECT e.customer_key FROM events_v1 AS e
+  const { eventsOfAll, environment, eventName, bounds, intervals } = eventPieces(builder, branch);
+  return `SELECT e.customer_key FROM ${eventsOfAll} AS e
     WHERE ${environment} AND ${eventName} AND ${bounds} AND ${intervals}`;
 }
 

@@ -1,8 +1,10 @@
+import { correctedEvents } from '../../../clickhouse/corrected-events.js';
 import { AGGREGATIONS } from '../../../contract/aggregation.js';
 import { compileValueRule, type ValueRule } from '../../../contract/event-value.js';
 import type { Interval } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
+import { correctedStretches, correctionsIn } from '../../domain/usage/event-correction.js';
 import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import { EVENT_INSTANT, type AnswerSql } from './answer-columns.js';
 import { answeredQueries, customersOf, tellsApart } from './branch-customers.js';
@@ -69,15 +71,62 @@ export function endsPiece(
     const end = `arrayElement(${list}, e.log_partition + 1)`;
     return `e.log_id = ${bindings.text(log)} AND e.log_offset < ${end}`;
   });
-  return conditions.length === 0 ? '0' : `(${conditions.join(' OR ')})`;
+  // What a preview adds has not been sent, so that it lies in no log.
+  return `(${[`e.log_id = ''`, ...conditions].join(' OR ')})`;
 }
 
-function intervalPiece({ bindings }: StatementBuilder, intervals: readonly Interval[]): string {
-  const stretches = intervals.map(
-    ({ startMs, endMs }) =>
-      `${EVENT_INSTANT} >= ${bindings.integer(startMs)} AND ${EVENT_INSTANT} < ${bindings.integer(endMs)}`,
-  );
-  return `(${stretches.join(' OR ')})`;
+function instantIn({ bindings }: StatementBuilder, { startMs, endMs }: Interval): string {
+  const [from, to] = [startMs, endMs].map((instant) => bindings.integer(instant));
+  return `${EVENT_INSTANT} >= ${from} AND ${EVENT_INSTANT} < ${to}`;
+}
+
+const EVENT_CELL = `(e.customer_key, toDateTime64(intDiv(${EVENT_INSTANT}, 60000) * 60, 0, 'UTC'))`;
+
+/** The minutes of the query that its corrections name; none where there are none. */
+function correctedPieces(builder: StatementBuilder, placed: PlacedQuery): readonly string[] {
+  const { minutes } = placed.parts;
+  if (minutes === null || placed.corrected.length === 0) return [];
+  const { bindings } = builder;
+  const except = bindings.list([...minutes.except], 'Int64');
+  const isOut =
+    minutes.except.length === 0
+      ? ''
+      : ` AND intDiv(${EVENT_INSTANT}, 60000) * 60000 NOT IN (${except})`;
+  const isCorrected = builder.isCorrected(placed, { not: false, cell: EVENT_CELL });
+  return [`(${instantIn(builder, minutes)}${isOut} AND ${isCorrected})`];
+}
+
+/** Where the events that a query reads lie, exactly. */
+function intervalPiece(builder: StatementBuilder, placed: PlacedQuery): string {
+  const stretches = placed.parts.events.map((stretch) => instantIn(builder, stretch));
+  return `(${[...stretches, ...correctedPieces(builder, placed)].join(' OR ')})`;
+}
+
+/** Stretches of time that hold all of them, for the primary key. */
+function boundsPiece(builder: StatementBuilder, placed: PlacedQuery): string {
+  const { events, minutes } = placed.parts;
+  const corrected = minutes === null ? [] : correctedStretches(placed.corrected, minutes);
+  const startMs = Math.min(...events.map((stretch) => stretch.startMs));
+  const endMs = Math.max(...events.map((stretch) => stretch.endMs));
+  const all = [...(events.length === 0 ? [] : [{ startMs, endMs }]), ...corrected];
+  return `(${all.map((stretch) => timestampRange(builder, stretch)).join(' OR ')})`;
+}
+
+/** Whether a query reads any events. */
+export function readsEvents({ parts, corrected }: PlacedQuery): boolean {
+  return parts.events.length > 0 || corrected.length > 0;
+}
+
+/** The events as they count, with these conditions on what was sent. */
+function eventsPiece(builder: StatementBuilder, placed: PlacedQuery, raw: string): string {
+  const { eventName, corrections } = placed.query.subject;
+  const touching = [
+    ...new Set([
+      ...placed.corrected,
+      ...placed.parts.events.flatMap((stretch) => correctionsIn(corrections, stretch)),
+    ]),
+  ];
+  return correctedEvents(builder.corrections(eventName, touching), raw);
 }
 
 /** Conditions on the events of a branch: name, stretches, and the subject's filters. */
@@ -86,15 +135,19 @@ export function eventPieces(
   branch: readonly PlacedQuery[],
 ): Readonly<Record<string, string>> {
   const { bindings } = builder;
-  const { query, parts, ends } = firstOf(branch);
+  const first = firstOf(branch);
+  const { query, ends } = first;
   const { subject } = query;
-  const startMs = Math.min(...parts.events.map((stretch) => stretch.startMs));
-  const endMs = Math.max(...parts.events.map((stretch) => stretch.endMs));
+  const bounds = boundsPiece(builder, first);
+  const conditions = builder.conditions('e', branch);
   return {
-    ...builder.conditions('e', branch),
+    ...conditions,
+    // Events of a customer that an amendment gives to another one are read by their new customer.
+    events: eventsPiece(builder, first, `${bounds} AND ${conditions['customers']}`),
+    eventsOfAll: eventsPiece(builder, first, bounds),
     eventName: `e.event_name = ${bindings.text(subject.eventName)}`,
-    bounds: timestampRange(builder, { startMs, endMs }),
-    intervals: intervalPiece(builder, parts.events),
+    bounds,
+    intervals: intervalPiece(builder, first),
     filters: conditionsOf(builder, subject.filters),
     ends: endsPiece(builder, ends),
     slot: builder.slot(query, EVENT_INSTANT),
@@ -128,11 +181,12 @@ export function eventBranchesOf(
   builder: StatementBuilder,
   queries: readonly PlacedQuery[],
 ): readonly (readonly PlacedQuery[])[] {
-  const read = queries.filter(({ parts }) => parts.events.length > 0);
-  return branchesBy(read, ({ query: { subject, split, sources, slots }, parts, ends }) => {
-    const { eventName, filters, aggregation } = subject;
-    const events = [eventName, filters, aggregation, ends, sources, parts.events];
-    return [events, builder.slotsId(slots), split];
+  return branchesBy(queries.filter(readsEvents), ({ query, parts, ends, corrected }) => {
+    const { subject, split, sources, slots } = query;
+    const { eventName, filters, aggregation, corrections } = subject;
+    const events = [eventName, filters, aggregation, ends, sources, parts.events, corrections];
+    const ofMinutes = corrected.length === 0 ? null : parts.minutes;
+    return [events, ofMinutes, builder.slotsId(slots), split];
   });
 }
 

@@ -63,7 +63,7 @@ function randomEvents(random: SeededRandom): readonly StoredEvent[] {
 
 function subjectOf({ meterId, generation, aggregation }: (typeof METERS)[number]): UsageSubject {
   const minutes = { meterId, generations: [generation] };
-  return { eventName: 'call', filters: [], aggregation, minutes, ends: null };
+  return { eventName: 'call', filters: [], aggregation, minutes, ends: null, corrections: [] };
 }
 
 function slotsFrom(random: SeededRandom, startMs: InstantMs): CellQuery['slots'] {
@@ -141,7 +141,14 @@ describe('the customer keys of queries', () => {
     await storeEvents({ database, clickhouse }, ENVIRONMENT, [...events, ...events]);
     const queries = names.map((eventName): CellQuery => ({
       customers: { kind: 'all-but', keys: [] },
-      subject: { eventName, filters: [], aggregation: COUNT_EVENTS, minutes: null, ends: null },
+      subject: {
+        eventName,
+        filters: [],
+        aggregation: COUNT_EVENTS,
+        minutes: null,
+        ends: null,
+        corrections: [],
+      },
       window: { startMs: START, endMs: START + 20 * DAY_MS },
       narrowedBy: [],
       sources: null,

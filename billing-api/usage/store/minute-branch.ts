@@ -26,9 +26,11 @@ export function minuteBranchesOf(
   queries: readonly PlacedQuery[],
 ): readonly (readonly PlacedQuery[])[] {
   const read = queries.filter(({ parts }) => parts.minutes !== null);
-  return branchesBy(read, ({ query: { split, sources, subject, slots }, parts }) => {
+  return branchesBy(read, ({ query: { split, sources, subject, slots }, parts, corrected }) => {
     const columns = [split.source, split.group, minuteValuesOf(subject.aggregation.type)];
-    return [parts.minutes, builder.slotsId(slots), sources, columns];
+    // Corrections are of one event name; without any, meters of all names share a branch.
+    const corrections = corrected.length === 0 ? [] : [subject.eventName, corrected];
+    return [parts.minutes, builder.slotsId(slots), sources, columns, corrections];
   });
 }
 
@@ -65,10 +67,14 @@ export function minutePieces(
     'Int64',
   );
   const isOut = minutes.except.length === 0 ? '' : ` AND toInt64(u.minute) NOT IN (${except})`;
+  const cell = { not: true, cell: '(u.customer_key, u.minute)' };
+  const isUncorrected = builder.isCorrected(firstOf(placed), cell);
   return {
     ...builder.conditions('u', placed),
     meters: metersPiece(builder, placed),
-    minutes: `u.minute >= ${from} AND u.minute < ${to}${isOut}`,
+    minutes:
+      `u.minute >= ${from} AND u.minute < ${to}${isOut}` +
+      (isUncorrected === '' ? '' : ` AND ${isUncorrected}`),
     slot: builder.slot(query, MINUTE_INSTANT),
   };
 }

@@ -1,3 +1,4 @@
+import { correctedMinutes } from '../../../clickhouse/corrected-events.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { zip } from '../../../runtime/failure.js';
 import {
@@ -8,6 +9,7 @@ import {
   type AnswerName,
   type AnswerSql,
 } from './answer-columns.js';
+import type { EventCorrection } from '../../domain/usage/event-correction.js';
 import { Bindings, fillTemplate } from './sql-template.js';
 import { customersOf } from './branch-customers.js';
 import {
@@ -148,6 +150,27 @@ export class StatementBuilder {
     const instant = alias === 'u' ? MINUTE_INSTANT : EVENT_INSTANT;
     const customers = `${this.#isOneOf(all)}${this.#isInSpans(all, instant)}`;
     return { environment: this.#environment, customers: `${customers}${ofSources}` };
+  }
+
+  /** How the corrections of events of one name are read; null while there are none. */
+  corrections(
+    eventName: string,
+    corrections: readonly EventCorrection[],
+  ): { readonly scope: string; readonly corrections: string } | null {
+    if (corrections.length === 0) return null;
+    const { bindings } = this;
+    const numbers = corrections.map(({ number }) => number);
+    const scope = `${this.#environment} AND event_name = ${bindings.text(eventName)}`;
+    return { scope, corrections: bindings.list(numbers, 'UInt64') };
+  }
+
+  /** That a customer's minute is, or is not, one that the query reads from the events. */
+  isCorrected(
+    { query: { subject }, corrected }: PlacedQuery,
+    { not, cell }: { readonly not: boolean; readonly cell: string },
+  ): string {
+    const of = this.corrections(subject.eventName, corrected);
+    return of === null ? '' : `${cell} ${not ? 'NOT IN' : 'IN'} ${correctedMinutes(of)}`;
   }
 
   /** The customer keys behind a row, where they are asked for: one more than an answer tells. */

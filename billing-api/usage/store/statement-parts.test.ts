@@ -23,6 +23,7 @@ function queryOf(customers: CellQuery['customers'], meter: number): CellQuery {
       filters: [],
       aggregation: COUNT_EVENTS,
       ends: null,
+      corrections: [],
       minutes: { meterId: `meter_${meter}`, generations: [meter] },
     },
     window: { startMs: 0, endMs: DAY_MS },

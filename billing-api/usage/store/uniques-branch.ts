@@ -8,7 +8,7 @@ import {
   type BranchCustomers,
 } from './branch-customers.js';
 import type { UsageCustomers } from './cell-query.js';
-import { conditionsOf, eventKeyColumns, eventPieces } from './event-branch.js';
+import { conditionsOf, eventKeyColumns, eventPieces, readsEvents } from './event-branch.js';
 import { minutePieces, splitColumns } from './minute-branch.js';
 import { readTemplate } from './sql-template.js';
 import type { StatementBuilder } from './statement-builder.js';
@@ -52,11 +52,11 @@ function hashesOfEvents(
   const property = assertPresent(aggregation.field, 'the property whose texts are counted');
   const field = builder.bindings.text(property);
   const narrowed = conditionsOf(builder, placed.query.narrowedBy);
-  const { environment, eventName, customers, bounds, intervals, filters, ends } = pieces;
+  const { events, environment, eventName, customers, bounds, intervals, filters, ends } = pieces;
   return `SELECT ${told}${pieces['slot']} AS slot_ms, ${source} AS source_text,
       ${group} AS group_text, ${texts} AS texts,
       toFixedString(substring(SHA256(e.properties[${field}]), 1, 16), 16) AS hash
-    FROM events_v1 AS e WHERE ${environment} AND ${eventName} AND ${customers} AND ${bounds}
+    FROM ${events} AS e WHERE ${environment} AND ${eventName} AND ${customers} AND ${bounds}
       AND ${intervals} AND ${filters} AND ${narrowed} AND ${ends}
       AND mapContains(e.properties, ${field})`;
 }
@@ -77,9 +77,9 @@ export function uniquesBranchesOf(
   builder: StatementBuilder,
   queries: readonly PlacedQuery[],
 ): readonly (readonly PlacedQuery[])[] {
-  const read = queries.filter(({ query: { subject }, parts }) => {
-    const { values } = AGGREGATIONS[subject.aggregation.type];
-    const isEmpty = parts.minutes === null && parts.events.length === 0;
+  const read = queries.filter((placed) => {
+    const { values } = AGGREGATIONS[placed.query.subject.aggregation.type];
+    const isEmpty = placed.parts.minutes === null && !readsEvents(placed);
     return values.includes('uniques') && !isEmpty;
   });
   const branches = branchesBy(read, ({ query, parts, ends }) => {
@@ -92,12 +92,13 @@ export function uniquesBranchesOf(
 
 /** Adds the branch that counts the texts of its queries over minutes and events together. */
 export function addUniquesBranch(builder: StatementBuilder, branch: readonly PlacedQuery[]): void {
-  const { query, parts } = firstOf(branch);
+  const first = firstOf(branch);
+  const { query, parts } = first;
   const customers = customersOf(branch);
   const told = toldCustomer(builder, customers);
   const hashes = [
     ...(parts.minutes === null ? [] : [hashesOfMinutes(builder, branch, told)]),
-    ...(parts.events.length === 0 ? [] : [hashesOfEvents(builder, branch, told)]),
+    ...(!readsEvents(first) ? [] : [hashesOfEvents(builder, branch, told)]),
   ];
   const isFirst = query.isFirstSlotOnly;
   const isTold = tellsApart(customers);

@@ -1,6 +1,7 @@
 import type { ValueRule } from '../../../contract/event-value.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { groupBy } from '../../../runtime/group-by.js';
+import type { EventCorrection } from '../../domain/usage/event-correction.js';
 import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import type { CellQuery } from './cell-query.js';
 import type { Run, WindowParts } from './window-parts.js';
@@ -31,6 +32,11 @@ export type PlacedQuery = {
   readonly parts: WindowParts;
   /** The only partitions whose events count, and how far; null for all. */
   readonly ends: readonly PartitionEnd[] | null;
+  /**
+   * Corrections that change what counts in the minutes that it reads: the minutes which they name
+   * are read from the events.
+   */
+  readonly corrected: readonly EventCorrection[];
 };
 
 /** A query of a branch, for what all of its queries have in common. */

@@ -22,7 +22,13 @@ const startsOf = (count: number, stepMs: number): readonly InstantMs[] =>
   Array.from({ length: count }, (_, index) => START_MS + index * stepMs);
 
 const minutesOf = (meterId: string) => ({ meterId, generations: [7] });
-const subject = { eventName: 'call', filters: [], aggregation: COUNT_EVENTS, ends: null };
+const subject = {
+  eventName: 'call',
+  filters: [],
+  aggregation: COUNT_EVENTS,
+  ends: null,
+  corrections: [],
+};
 
 function queryOf(slots: CellQuery['slots'], more: Partial<CellQuery> = {}) {
   return {

@@ -9,6 +9,7 @@ import type { PlacedQuery, UsageBranch } from './usage-branch.js';
 import { AGGREGATIONS } from '../../../contract/aggregation.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { isSplit } from '../../domain/usage/aggregation-spec.js';
+import { correctionsIn } from '../../domain/usage/event-correction.js';
 import { nearerEnds } from '../../domain/usage/watermark.js';
 import type { CellQuery, CellQueryBatch, UsageBound } from './cell-query.js';
 import { clampedWindow, partsOf, runsOf } from './window-parts.js';
@@ -43,7 +44,9 @@ function placed(query: CellQuery, index: number, bound: UsageBound | null): Plac
   const parts = isOfEvents
     ? { minutes: null, events }
     : partsOf(window, cutsOf(query), bound?.eventsFrom.get(query));
-  return { query, index, parts, ends: nearerEnds(subject.ends, bound?.ends ?? null) };
+  const { minutes } = parts;
+  const corrected = minutes === null ? [] : correctionsIn(subject.corrections, minutes);
+  return { query, index, parts, ends: nearerEnds(subject.ends, bound?.ends ?? null), corrected };
 }
 
 /**
@@ -99,7 +102,8 @@ export function usageStatementOf(
   const { bindings, branches } = builder;
   if (branches.length === 0) return null;
   const isOfMinutes = queries.every(
-    ({ query, parts }) => query.customers.kind === 'only' && parts.events.length === 0,
+    ({ query, parts, corrected }) =>
+      query.customers.kind === 'only' && parts.events.length === 0 && corrected.length === 0,
   );
   return { ...builder.build(), bindings, branches, isOfMinutes };
 }

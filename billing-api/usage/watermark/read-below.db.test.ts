@@ -16,6 +16,7 @@ const queryOf = (meterId: string): CellQuery => ({
     aggregation: COUNT_EVENTS,
     minutes: { meterId, generations: [1] },
     ends: null,
+    corrections: [],
   },
   window: { startMs: 0, endMs: 60_000 },
   narrowedBy: [],

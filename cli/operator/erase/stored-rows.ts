@@ -45,6 +45,15 @@ const DUPLICATES_OF_CUSTOMER = `tenant_id = {tenant_id:String}
       JSONExtractString(payload, 'external_customer_id') IN {external_ids:Array(String)}
       OR JSONExtractString(payload, 'customer_id') IN {ids:Array(String)})))`;
 
+/** How the events of the customer count by corrections, of whichever customer they became. */
+const CORRECTIONS_OF_CUSTOMER = `tenant_id = {tenant_id:String}
+  AND environment_id = {environment_id:String} AND (log_id, log_partition, log_offset, record_index)
+    IN (SELECT log_id, log_partition, log_offset, record_index FROM events_v1
+        WHERE ${OF_CUSTOMER} AND ${BELOW_BOUNDS})`;
+const GIVEN_TO_CUSTOMER = `tenant_id = {tenant_id:String}
+  AND environment_id = {environment_id:String}
+  AND new_customer_key IN {customer_keys:Array(String)} AND ${BELOW_BOUNDS}`;
+
 /**
  * Letters that name the environment and have a reference of the customer as a text of their own.
  * They could not be decoded, so this is all that can be asked.
@@ -202,6 +211,12 @@ export async function removeRows(
   bounds: readonly Bound[],
 ): Promise<void> {
   const rewrites = [
+    `event_corrections_v1 DELETE WHERE ${CORRECTIONS_OF_CUSTOMER}`,
+    // An event of somebody else that was given to the customer counts for nobody any more.
+    `event_corrections_v1 UPDATE effect = 'withdrawn', new_customer_id = NULL, new_customer_key = '',
+       new_properties = CAST(map(), 'Map(LowCardinality(String), String)')
+     WHERE ${GIVEN_TO_CUSTOMER}`,
+    `corrected_minutes_v1 DELETE WHERE ${OF_CUSTOMER}`,
     `event_duplicates_v1 UPDATE event_id = '', payload = '', is_conflict = false
      WHERE ${DUPLICATES_OF_CUSTOMER}`,
     `dead_letters_v1 DELETE WHERE ${LETTERS_OF_CUSTOMER}`,
