@@ -17,7 +17,7 @@ import { readRecord } from '../records/find-record.js';
 import { MemberReader, readInstant } from '../records/member-rules.js';
 import { moveRecord } from '../records/move-record.js';
 import { authorOf, type Occasion } from '../records/occasion.js';
-import { invalid, isRefusal, notFound, Refusal } from '../records/refusal.js';
+import { invalid, isRefusal, notFound, Refusal, Refused } from '../records/refusal.js';
 import { searchRecords, type Page } from '../records/search-records.js';
 import type { SearchBodyRequest } from '../records/search-request.js';
 import {
@@ -46,18 +46,17 @@ export const PREPARE_CORRECTION = {
 export const REVERT_BACKFILL = { ...PREPARE_CORRECTION, name: 'revert-backfill' };
 
 /** Customers to whom an amendment gives events must exist. */
-async function unknownCustomer(
+async function refuseUnknownCustomer(
   { tx }: Unit,
   { type, events, change }: CreateCorrectionBody,
-): Promise<Refusal | null> {
-  if (type !== 'amend') return null;
+): Promise<void> {
+  if (type !== 'amend') return;
   const named = [change, ...(events ?? [])].flatMap((one) => one?.external_customer_id ?? []);
   for (const externalId of new Set(named)) {
     if ((await findCustomerByExternalId(tx, externalId)) === null) {
-      return notFound('customer', externalId);
+      throw new Refused(notFound('customer', externalId));
     }
   }
-  return null;
 }
 
 /** POST /corrections: stored, and prepared by a job. It changes nothing before it is applied. */
@@ -69,8 +68,7 @@ export async function createCorrection(
   const problems = correctionProblems(body);
   if (problems !== null) return problems;
   return writeUnit(dependencies, occasion, async (unit) => {
-    const unknown = await unknownCustomer(unit, body);
-    if (unknown !== null) return unknown;
+    await refuseUnknownCustomer(unit, body);
     const row = await createRecord(unit, CORRECTIONS, {
       type: body.type,
       correction_status: 'preparing',
@@ -89,7 +87,6 @@ export async function createCorrection(
       reverted_by: null,
       revert_reason: null,
     });
-    if (isRefusal(row)) return row;
     await enqueue(unit, PREPARE_CORRECTION, { input: { correctionId: row.id } });
     return row;
   });
@@ -164,7 +161,7 @@ async function moveOn(
   unit: Unit,
   id: string,
   { token }: ApplyCorrectionBody,
-): Promise<CorrectionRow | Refusal> {
+): Promise<CorrectionRow> {
   await holdCorrections(unit);
   const moved = await moveRecord(unit, CORRECTIONS, {
     target: { id, isExpected: () => true },
@@ -187,7 +184,7 @@ async function moveOn(
     },
   });
   // The events of a backfill are in the log, where everybody reads them.
-  if (!isRefusal(moved) && moved.type !== 'backfill') await putInForce(unit, moved, true);
+  if (moved.type !== 'backfill') await putInForce(unit, moved, true);
   return moved;
 }
 
@@ -204,13 +201,13 @@ export async function applyCorrection(
   return writeUnit(dependencies, occasion, (unit) => moveOn(unit, id, body));
 }
 
-/** Why a correction cannot be reverted now: others were made of what it left. */
-async function revertProblem(unit: Unit, row: CorrectionRow): Promise<Refusal | null> {
+/** Refuses to revert a correction while others stand that were made of what it left. */
+async function refuseRevert(unit: Unit, row: CorrectionRow): Promise<void> {
   const move = assertPresent(row.move_number, 'the move of an applied correction');
   const other = await findMovedSince(unit, row, { move, what: 'forRevert' });
-  if (other === null) return null;
+  if (other === null) return;
   const text = `correction ${other} of the same events was applied after this one`;
-  return new Refusal('invalid_operation', `${text}; revert that one first`);
+  throw new Refused(new Refusal('invalid_operation', `${text}; revert that one first`));
 }
 
 /** The end of a correction: its events count as they did before. */
@@ -218,7 +215,7 @@ export async function endCorrection(
   unit: Unit,
   id: string,
   end: { readonly isInForce: boolean; readonly reason?: string },
-): Promise<CorrectionRow | Refusal> {
+): Promise<CorrectionRow> {
   const moved = await moveRecord(unit, CORRECTIONS, {
     target: { id, isExpected: () => true },
     lifecycle: CORRECTION,
@@ -227,8 +224,7 @@ export async function endCorrection(
     told,
     patch: async (row) => {
       const isFirst = row.correction_status === 'applied';
-      const problem = isFirst ? await revertProblem(unit, row) : null;
-      if (problem !== null) return problem;
+      if (isFirst) await refuseRevert(unit, row);
       const move_number = await nextMove(unit);
       const reverted = { reverted_at: unit.now, move_number };
       if (!isFirst) return reverted;
@@ -236,28 +232,22 @@ export async function endCorrection(
       return { ...reverted, reverted_by: authorOf(unit.actor), revert_reason };
     },
   });
-  if (!isRefusal(moved)) await putInForce(unit, moved, end.isInForce);
+  await putInForce(unit, moved, end.isInForce);
   return moved;
 }
 
 /** A backfill ends by a job, since its events must be counted before they can be withdrawn. */
-async function beginRevert(
-  unit: Unit,
-  id: string,
-  reason: string,
-): Promise<CorrectionRow | Refusal> {
+async function beginRevert(unit: Unit, id: string, reason: string): Promise<CorrectionRow> {
   const moved = await moveRecord(unit, CORRECTIONS, {
     target: { id, isExpected: () => true },
     lifecycle: CORRECTION,
     move: 'begin_revert',
     to: 'reverting',
-    patch: async (row) =>
-      (await revertProblem(unit, row)) ?? {
-        reverted_by: authorOf(unit.actor),
-        revert_reason: reason,
-      },
+    patch: async (row) => {
+      await refuseRevert(unit, row);
+      return { reverted_by: authorOf(unit.actor), revert_reason: reason };
+    },
   });
-  if (isRefusal(moved)) return moved;
   await enqueue(unit, REVERT_BACKFILL, { input: { correctionId: id } });
   return moved;
 }
@@ -275,7 +265,6 @@ export async function revertCorrection(
   return writeUnit(dependencies, occasion, async (unit) => {
     await holdCorrections(unit);
     const row = await readRecord(unit, CORRECTIONS, id);
-    if (isRefusal(row)) return row;
     return row.type === 'backfill'
       ? beginRevert(unit, id, reason)
       : endCorrection(unit, id, { isInForce: false, reason });

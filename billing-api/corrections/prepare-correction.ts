@@ -256,7 +256,7 @@ async function store(
   unit: Unit,
   { row, target: { number }, lastMove }: Known,
   prepared: Prepared | Refusal,
-): Promise<CorrectionRow | Refusal> {
+): Promise<CorrectionRow> {
   const move = { target: { id: row.id, isExpected: () => true }, lifecycle: CORRECTION } as const;
   if (isRefusal(prepared)) {
     const patch = () => ({ error: prepared.message });

@@ -3,7 +3,6 @@ import { CORRECTIONS } from '../declarations/corrections/correction.resource.js'
 import { findEventPositions } from '../events/event-positions.js';
 import { readRecord } from '../records/find-record.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
-import { isRefusal } from '../records/refusal.js';
 import { mustWrite } from '../records/unit.js';
 import { findCheckpoints } from '../usage/watermark/checkpoints.js';
 import { addedEventsOf, endCorrection, type CorrectionInput } from './correction-operations.js';

@@ -18,7 +18,7 @@ import { ADVANCE_TEST_CLOCK } from '../jobs/advance-test-clock.js';
 import { RECALCULATE } from '../jobs/recalculate-invoice.js';
 import { SYNC_PLAN_SUBSCRIPTIONS } from '../jobs/sync-plan.js';
 import { createJobNeeds, type JobNeeds } from '../jobs/job-needs.js';
-import { writeUnit } from '../records/unit.js';
+import { mustWrite } from '../records/unit.js';
 import { createPostgresDataUntil } from '../usage/watermark/data-until.js';
 import { TOKEN_SECRET } from './billing-harness.js';
 import { setTestClock } from './set-test-clock.js';
@@ -104,7 +104,7 @@ export async function billUntil(world: BilledWorld, instant: string): Promise<vo
   await setTestClock(database, environment, Date.parse(instant));
   const actor = { kind: 'operator', name: 'test' } as const;
   const needs = { ...billingNeeds(world), createId };
-  await writeUnit(needs, { environment, actor }, (unit) =>
+  await mustWrite(needs, { environment, actor }, (unit) =>
     enqueue(unit, BILL_ENVIRONMENT, { input: {} }),
   );
   const runner = billingRunner(world);

@@ -5,7 +5,7 @@ import { enqueue } from '../../sql/jobs/enqueue.js';
 import type { JobNeeds } from '../jobs/job-needs.js';
 import { LOOK_FOR_SIGNALS } from '../jobs/look-for-signals.js';
 import { TAKE_BY_GATEWAY } from '../jobs/take-payments.js';
-import { writeUnit } from '../records/unit.js';
+import { mustWrite } from '../records/unit.js';
 import { takeByGateway } from '../money/gateway-payments/take-by-gateway.js';
 import { billingNeeds, billingRunner } from './bill-environment.js';
 import type { Answer as HttpAnswer } from './billing-harness.js';
@@ -98,7 +98,7 @@ export const test = moneyTest.extend<{ gateway: Gateway }>({
       wait,
       look: async (hours) => {
         const dueAt = Date.now() + hours * HOUR_MS;
-        await writeUnit({ ...needs, createId }, { environment, actor }, (unit) =>
+        await mustWrite({ ...needs, createId }, { environment, actor }, (unit) =>
           enqueue(unit, LOOK_FOR_SIGNALS, { input: { today: Date.now() }, dueAt }),
         );
         await wait(hours);

@@ -24,7 +24,7 @@ export type PeerCase = {
   /** The answer to POST /subscriptions/{id}/…, which must be a success. */
   readonly post: (subscription: Answer, path: string, body?: object) => Promise<Answer>;
   readonly read: (subscription: Answer) => Promise<Answer>;
-  /** Executes a change of plan, when all is paid, to whole months from now on unless the members say otherwise. */
+  /** Changes the plan, when all is paid: to whole months from now on unless the members differ. */
   readonly change: (subscription: Answer, plan: Answer, members?: object) => Promise<Answer>;
   /** The invoices of a subscription, oldest first. */
   readonly find: (subscription: Answer) => Promise<readonly Answer[]>;

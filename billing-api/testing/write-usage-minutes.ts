@@ -117,6 +117,30 @@ const timesOf = ({ at, receivedAt = at }: StoredEvent) => ({
   received_at: clickHouseTime(receivedAt),
 });
 
+/** An event as the table of events has it. */
+function rawOf(
+  environment: Environment,
+  event: StoredEvent,
+  { eventId, offset }: { readonly eventId: string; readonly offset: number },
+): string {
+  return JSON.stringify({
+    tenant_id: environment.tenantId,
+    environment_id: environment.environmentId,
+    customer_key: event.customerKey ?? CUSTOMER_KEY,
+    source: event.source ?? '',
+    event_name: event.eventName ?? 'call',
+    ...timesOf(event),
+    event_id: eventId,
+    properties: event.properties ?? {},
+    is_timestamp_given: true,
+    log_id: PLACE.logId,
+    log_partition: PLACE.partition,
+    log_offset: offset,
+    record_index: 0,
+    appended_at: '2026-11-01 00:00:00.000',
+  });
+}
+
 /** @returns the offset behind the events. */
 async function writeEvents(
   client: ClickHouse,
@@ -132,24 +156,7 @@ async function writeEvents(
     writtenEvents.set(client, number);
     const { id: eventId = `event-${number}`, offset = number } = event;
     nextOffset = Math.max(nextOffset, offset + 1);
-    raw.push(
-      JSON.stringify({
-        tenant_id: environment.tenantId,
-        environment_id: environment.environmentId,
-        customer_key: event.customerKey ?? CUSTOMER_KEY,
-        source: event.source ?? '',
-        event_name: event.eventName ?? 'call',
-        ...timesOf(event),
-        event_id: eventId,
-        properties: event.properties ?? {},
-        is_timestamp_given: true,
-        log_id: PLACE.logId,
-        log_partition: PLACE.partition,
-        log_offset: offset,
-        record_index: 0,
-        appended_at: '2026-11-01 00:00:00.000',
-      }),
-    );
+    raw.push(rawOf(environment, event, { eventId, offset }));
     const idHash = hashText(eventKey(environment, eventId));
     const place = { log_id: PLACE.logId, log_partition: PLACE.partition, log_offset: offset };
     ids.push(JSON.stringify({ ...place, id: idHash, timestamp: clickHouseTime(event.at) }));

@@ -26,8 +26,8 @@ export async function lockPrice(unit: Unit, id: string): Promise<LockedPrice> {
 type EndMember = 'end_date' | 'effective_from';
 
 /**
- * Refuses that a price ends at an instant where it has ended, another price has taken its place, or the
- * instant does not lie between its start and its present end.
+ * Refuses that a price ends at an instant where it has ended, another price has taken its place, or
+ * the instant does not lie between its start and its present end.
  */
 export async function refuseEnd(
   unit: Unit,

@@ -248,14 +248,13 @@ export function createFinishedEvents(clickHouse: ClickHouseQueries) {
       const { statement, parameters } = withLongTexts(SUM_ACCEPTED, texts);
       const all = { ...rangeOf(query), ...parameters };
       const rows = await clickHouse.query(statement, all, acceptedRow);
-      const hours = rows.filter((row) => row.log_id === '');
-      return {
-        hours: hours.map((row) => {
+      const hours = rows
+        .filter((row) => row.log_id === '')
+        .map((row) => {
           const { accepted, hour_ms: hourMs } = row;
           return { environment: environmentOf(row), hourMs, accepted };
-        }),
-        bounds: raisedBounds(query.bounds, rows),
-      };
+        });
+      return { hours, bounds: raisedBounds(query.bounds, rows) };
     },
     duplicatesByHour: (query: HoursQuery) => storedByHour(query, ['duplicate']),
     /** Events and duplicates together, whatever becomes of them. */

@@ -207,11 +207,8 @@ export async function findInvoiceQueries(
     const loaded = subscriptions.get(task.subscriptionId);
     if (loaded === undefined) return notFound('subscription', task.subscriptionId);
     const { endsAtMs, isContinued = false } = task;
-    const isEnding = endsAtMs !== undefined;
-    const asBilled = isEnding
-      ? endedAt(loaded, endsAtMs, isContinued)
-      : asChanged(loaded, task.period);
-    return { task, loaded: asBilled };
+    if (endsAtMs === undefined) return { task, loaded: asChanged(loaded, task.period) };
+    return { task, loaded: endedAt(loaded, endsAtMs, isContinued) };
   });
   const known = found.flatMap((one) => (isRefusal(one) ? [] : [one]));
   const rows = known.map(({ loaded }) => loaded.subscription);

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { giveInvoice, makeCustomer, makeTax } from '../../testing/given-invoice.js';
 import { test, type Answer } from '../../testing/money-test.js';
 import { advance, test as peerTest } from '../../testing/peer-case.js';
+import { payOpen } from '../../testing/pay-open.js';
 
 /**
  * Worked cases of other billing systems about discounts, by the ids under which they were
@@ -147,6 +148,7 @@ peerTest(
       return changed.line_items.at(-1).id as string;
     };
     const more = await setSeats(subscription.line_items[0].id, '4');
+    await payOpen(api);
     await setSeats(more, '2');
     expect(await peer.credits()).toEqual(['45']);
   },

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import type { Answer } from '../../testing/money-test.js';
 import { advance, test, usage } from '../../testing/peer-case.js';
+import { payOpen } from '../../testing/pay-open.js';
 
 /** From which price to which, the start of the period, the day of the change, and what it costs. */
 type Changed = readonly [
@@ -110,6 +111,7 @@ describe('another price in the same period', () => {
       const of = { billing_period: period };
       const plan = await peer.plan(advance(from, of));
       const subscription = await peer.subscribe(plan, of);
+      await payOpen(api);
       await peer.live(at);
       const [line] = subscription.line_items;
       const path = `/v1/subscriptions/lineitems/${line.id}`;

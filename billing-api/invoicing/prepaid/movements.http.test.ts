@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { expectRefused, test, type Answer } from '../../testing/money-test.js';
 import { FREE, invoiceOf, makeWallet, topUp } from '../../testing/wallet-calls.js';
+import { payOpen } from '../../testing/pay-open.js';
 
 /** Accounts and amounts of movements, each as `account amount`; a debit is positive. */
 type Postings = readonly string[];
@@ -290,32 +291,43 @@ describe('movements of money', () => {
     expect(posted).toEqual(['wallet 7', 'write_off -7']);
   });
 
-  test('unused advance charges go to a wallet, 51.61 of January, and are taken again', async ({
-    api,
-    bill,
-    money: _,
-  }) => {
-    await bill('2026-01-01T00:00:00Z');
-    await api.make('/v1/customers', { external_id: 'acme' });
-    const plan = await api.make('/v1/plans', { name: 'Pro' });
-    const price = { entity_id: plan.id, currency: 'usd', amount: '100' };
-    await api.make('/v1/prices', { ...price, invoice_cadence: 'ADVANCE' });
-    const { id, latest_invoice: opening } = await api.make('/v1/subscriptions', {
-      external_customer_id: 'acme',
-      plan_id: plan.id,
-      currency: 'usd',
-      billing_period: 'MONTHLY',
-    });
-    await bill('2026-01-16T00:00:00Z');
-    const body = { cancellation_type: 'immediate', proration_behavior: 'create_prorations' };
-    const posted = await postedBy(api, () =>
-      api.call('POST', `/v1/subscriptions/${id}/cancel`, { body }),
-    );
-    expect(posted).toEqual(['refunds 51.61', 'wallet -51.61']);
-    // Nobody paid them: they go again with the invoice.
-    const voided = await postedBy(api, () => api.make(`/v1/invoices/${opening.id}/void`, {}));
-    expect(voided).toEqual(['receivable -100', 'refunds -51.61', 'revenue 100', 'wallet 51.61']);
-  });
+  test.for([
+    {
+      isPaid: true,
+      credited: ['refunds 51.61', 'wallet -51.61'],
+      returned: ['refunds -51.61', 'revenue 100', 'wallet -48.39'],
+    },
+    // Nobody has paid: the invoice is lowered, and its voiding undoes the rest.
+    {
+      isPaid: false,
+      credited: ['receivable -51.61', 'refunds 51.61'],
+      returned: ['receivable -48.39', 'refunds -51.61', 'revenue 100'],
+    },
+  ])(
+    'unused advance charges, 51.61 of January, paid: $isPaid',
+    async ({ isPaid, credited, returned }, { api, bill, money: _ }) => {
+      await bill('2026-01-01T00:00:00Z');
+      await api.make('/v1/customers', { external_id: 'acme' });
+      const plan = await api.make('/v1/plans', { name: 'Pro' });
+      const price = { entity_id: plan.id, currency: 'usd', amount: '100' };
+      await api.make('/v1/prices', { ...price, invoice_cadence: 'ADVANCE' });
+      const { id, latest_invoice: opening } = await api.make('/v1/subscriptions', {
+        external_customer_id: 'acme',
+        plan_id: plan.id,
+        currency: 'usd',
+        billing_period: 'MONTHLY',
+      });
+      if (isPaid) await payOpen(api);
+      await bill('2026-01-16T00:00:00Z');
+      const body = { cancellation_type: 'immediate', proration_behavior: 'create_prorations' };
+      const posted = await postedBy(api, () =>
+        api.call('POST', `/v1/subscriptions/${id}/cancel`, { body }),
+      );
+      expect(posted).toEqual(credited);
+      const voided = await postedBy(api, () => api.make(`/v1/invoices/${opening.id}/void`, {}));
+      expect(voided).toEqual(returned);
+    },
+  );
 });
 
 test('a coupon with one redemption left discounts one of four invoices made at once', async ({

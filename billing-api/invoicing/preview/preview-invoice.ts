@@ -118,11 +118,7 @@ export async function findPreviewQueries(
 }
 
 /** The preview of the running period with what late usage adds to its invoice (13.8). */
-async function withLate(
-  unit: ReadUnit,
-  query: InvoiceQuery | Refusal,
-): Promise<InvoiceQuery | Refusal> {
-  if (isRefusal(query)) return query;
+async function withLate(unit: ReadUnit, query: InvoiceQuery): Promise<InvoiceQuery> {
   const { id, current_period_start: runningMs } = query.loaded.subscription;
   if (query.period.startMs !== runningMs) return query;
   const task = { subscriptionId: id, period: query.period, invoiceId: null } as const;
@@ -142,7 +138,7 @@ export async function previewInvoice(
 ): Promise<Preview | Refusal> {
   const computed = await computeInvoice(dependencies, occasion, async (unit) => {
     const [query] = await findPreviewQueries(unit, [request]);
-    return accept(await withLate(unit, assertPresent(query, 'the only query')));
+    return withLate(unit, accept(assertPresent(query, 'the only query')));
   });
   if (isRefusal(computed)) return computed;
   const warnings = [...uncountedOf(computed.query), ...discountedMinimumOf(computed.invoice)];
