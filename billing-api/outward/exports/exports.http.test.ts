@@ -12,6 +12,7 @@ import { startObjectStore, type ObjectStore } from '../../testing/object-store.j
 import { makePricedPlan } from '../../testing/priced-plan.js';
 import { invoiceOf, makeWallet, topUp, FREE } from '../../testing/wallet-calls.js';
 import { workUntilKilled } from '../../testing/work-until-killed.js';
+import { payOpen } from '../../testing/pay-open.js';
 
 const NOW = '2026-03-01T10:03:00.000Z';
 
@@ -369,6 +370,8 @@ describe('an export', () => {
       billing_period: 'MONTHLY',
       start_date: NOW,
     });
+    // What is not paid would be lowered by the change, and told again.
+    await payOpen(api);
     const change = (what: string, body: object) =>
       api.call('POST', `/v1/subscriptions/${id}/change/${what}`, { body });
     const wanted = {

@@ -73,9 +73,7 @@ export class AuthController extends ApiController<AuthDependencies> {
   @Post('session')
   @Extension('x-operation', { public: true })
   @SuccessResponse(201, 'Created')
-  public async openSession(
-    @Body() body: OpenSessionBody,
-  ): Promise<SessionDto> {
+  public async openSession(@Body() body: OpenSessionBody): Promise<SessionDto> {
     const { sessions } = this.dependencies;
     const attempt = () => openSession(this.dependencies, body);
     const opened = await this.guess(body.email ?? '', attempt);

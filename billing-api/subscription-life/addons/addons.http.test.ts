@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import { test as billedTest } from '../../testing/billed-test.js';
 import { expectBalancedBooks } from '../../testing/check-books.js';
 import type { Answer } from '../../testing/money-test.js';
+import { payOpen } from '../../testing/pay-open.js';
 
 type World = {
   readonly id: string;
@@ -256,6 +257,7 @@ describe('an addon of a running subscription (27)', () => {
       addon_id: world.addon,
       proration_behavior: 'create_prorations',
     });
+    await payOpen(api);
     await bill('2026-01-24T00:00:00Z');
     const removed = await api.call('DELETE', '/v1/subscriptions/addon', {
       body: {

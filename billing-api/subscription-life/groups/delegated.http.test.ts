@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../testing/hierarchy-test.js';
 import { expectRefused, type Answer } from '../../testing/money-test.js';
+import { payOpen } from '../../testing/pay-open.js';
 import { verifyBundle } from '../../reading/verify/invoice-bundle.js';
 
 const PAID_BY_HOLDING = { inheritance: { invoicing_customer_external_id: 'holding' } };
@@ -97,6 +98,7 @@ describe('delegated invoicing (29.3)', () => {
   }) => {
     const { holding, north } = world.customers;
     const { id } = await world.subscribe('north', PAID_BY_HOLDING);
+    await payOpen(api);
     await bill('2026-01-16T00:00:00Z');
     const body = { proration_behavior: 'create_prorations' };
     const { body: cancelled } = await api.call('POST', `/v1/subscriptions/${id}/cancel`, { body });
@@ -122,6 +124,7 @@ describe('delegated invoicing (29.3)', () => {
       invoice_cadence: 'ADVANCE',
     });
     const { id } = await world.subscribe('north', PAID_BY_HOLDING);
+    await payOpen(api);
     await bill('2026-01-16T00:00:00Z');
     const { status, body } = await api.call('POST', `/v1/subscriptions/${id}/change/execute`, {
       body: {

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../testing/hierarchy-test.js';
 import { expectRefused, type Answer } from '../../testing/money-test.js';
+import { payOpen } from '../../testing/pay-open.js';
 import { verifyBundle } from '../../reading/verify/invoice-bundle.js';
 
 const linesOf = (invoice: Answer, subscription: Answer) =>
@@ -243,6 +244,7 @@ describe('grouped invoicing (29.2)', () => {
       inheritance: { grouped_invoicing_child_ids: [one.id, two.id] },
     });
     await world.use('north', '2026-01-05T00:00:00Z', 3);
+    await payOpen(api);
     await bill('2026-01-16T00:00:00Z');
     const cancel = { proration_behavior: 'create_prorations' };
     const { body } = await api.call('POST', `/v1/subscriptions/${one.id}/cancel`, { body: cancel });

@@ -161,12 +161,13 @@ describe('a coupon of a running subscription (14)', () => {
     ]);
   });
 
-  test('on a line lowers what fewer seats give back', async ({ bill, world }) => {
+  test('on a line lowers what fewer seats give back', async ({ api, bill, world }) => {
     const { id, line_items: lines } = await world.subscribe();
     await world.coupon('HALF');
     const add = [{ coupon_code: 'HALF', line_item_id: lines[0].id }];
     await world.modify(id, couponsOf({ add }));
     await bill('2026-02-15T00:00:00Z');
+    await payOpen(api);
     const quantities = { line_items: [{ id: lines[0].id, quantity: '7' }] };
     const { body } = await world.modify(id, {
       type: 'quantity_change',

@@ -193,6 +193,7 @@ describe('a change of quantity (27)', () => {
     const coupon_params = { add: [{ coupon_code: 'TENTH' }] };
     expect((await world.modify(id, { type: 'coupon', coupon_params })).status).toBe(200);
     const settled = async (quantity: string): Promise<string> => {
+      await payOpen(api);
       const [made] = (await world.quantity(id, quantity)).body.changed_resources.invoices;
       return made.invoice?.subtotal ?? `-${made.wallet_transaction.credit_amount}`;
     };

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { test as billedTest } from '../../testing/billed-test.js';
 import type { Answer } from '../../testing/money-test.js';
+import { payOpen } from '../../testing/pay-open.js';
 
 type World = {
   /** A subscription of 100.00 in advance and 31.00 in arrear, from 1 Jan 2026. */
@@ -189,6 +190,7 @@ describe('a pause (26)', () => {
     }
     // February lasts until 11 Mar, and was paid on 11 Feb: on 25 Feb half of its 28 days is left.
     await bill('2026-02-25T00:00:00Z');
+    await payOpen(api);
     const ahead = lines.find((line: Answer) => line.price.invoice_cadence === 'ADVANCE');
     await api.call('PUT', `/v1/subscriptions/lineitems/${ahead.id}`, { body: { amount: '200' } });
     // 200.00 × 14 ÷ 28 less 50.00.
@@ -300,6 +302,7 @@ describe('a pause (26)', () => {
     await bill('2026-01-05T00:00:00Z');
     await post('pause', { pause_mode: 'immediate', pause_days: 10 });
     await bill('2026-01-20T00:00:00Z');
+    await payOpen(api);
     const ahead = lines.find((line: Answer) => line.price.invoice_cadence === 'ADVANCE');
     const lowered = { amount: '50', effective_from: '2026-01-03T00:00:00Z' };
     await api.call('PUT', `/v1/subscriptions/lineitems/${ahead.id}`, { body: lowered });
