@@ -95,10 +95,10 @@ describe('invoices that the billing run stores', () => {
 const REQUEST_MAX = {
   create: 26,
   createWithAll: 34,
-  change: 59,
-  cancel: 58,
+  change: 63,
+  cancel: 50,
   payment: 19,
-  finalization: 35,
+  finalization: 37,
 };
 
 /** A plan of 100 in arrear, 30 in advance and 0.25 for each call, at this factor. */
