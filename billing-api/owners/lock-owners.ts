@@ -1,6 +1,6 @@
 import { assertPresent } from '../../runtime/failure.js';
 import { lockRecordForRemoval, lockRecords } from '../records/find-record.js';
-import { accept, notFound, Refusal } from '../records/refusal.js';
+import { notFound, Refusal } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
 import {
   SUBSCRIPTIONS,
@@ -90,10 +90,4 @@ export async function lockOwnerOf(
     SUBSCRIPTION: () => lockRecordForRemoval(unit, SUBSCRIPTIONS, id),
   };
   return assertPresent(await find[type](), 'the owner of a record');
-}
-
-/** As `lockOwners`, for one. */
-export async function lockOwner(unit: Unit, owner: NamedOwner): Promise<OwnerRecord> {
-  const owners = await lockOwners(unit, [owner]);
-  return accept(assertPresent(owners.get(keyOf(owner)), 'the owner'));
 }

@@ -12,7 +12,7 @@ import { makeMoney, type MoneyIdKind } from './filled-money.js';
 import { makeOutward, type OutwardIdKind } from './filled-outward.js';
 import { makeDrafts, type InvoiceIdKind } from './filled-invoices.js';
 import { makeCorrections } from './filled-corrections.js';
-import { storeEarlierCredit } from './filled-credits.js';
+import { storeEarlierCredit, storeLateUsageRow, storeUnreadCorrection } from './filled-rows.js';
 import { storeErasure } from './filled-erasure.js';
 import { storeParkedJob } from './filled-job.js';
 import { storeDeadLetter, storeUsage, type Place, type UsageStores } from './filled-usage.js';
@@ -267,6 +267,8 @@ export async function fillEnvironment(
   };
   await storeErasure(tools.database, environment);
   await storeEarlierCredit(tools.database, environment);
+  await storeLateUsageRow(tools.database, environment);
+  await storeUnreadCorrection(tools.clickhouse, environment);
   await call('POST', '/v1/events/dead-letters/replay', { body: { ids: [letters.dead_letter] } });
   // A change of filters makes a second version of the meter and its backfill.
   const change = { filters: [{ key: 'region', values: ['eu'] }] };

@@ -1,11 +1,4 @@
-import {
-  addAt,
-  maxOf,
-  minOf,
-  sumOf,
-  ZERO,
-  type Decimal,
-} from '../../../contract/number/decimal.js';
+import { maxOf, minOf, sumOf, ZERO, type Decimal } from '../../../contract/number/decimal.js';
 import { mustGet } from '../../../runtime/failure.js';
 import { allocateByWeight } from '../money/allocate.js';
 import { Money, roundToMinorDigits } from '../money/money.js';
@@ -147,13 +140,4 @@ export function divideByNet<P extends TaxedPart>(
     if (net.equals(part.net)) return part;
     return { net, tax: roundToMinorDigits(part.tax.times(net).dividedBy(part.net), currency) };
   });
-}
-
-/** What of parts falls to each line item. */
-export function netByItem(
-  parts: readonly (TaxedPart & { readonly lineItemId: string })[],
-): ReadonlyMap<string, Decimal> {
-  const sums = new Map<string, Decimal>();
-  for (const { lineItemId, net } of parts) addAt(sums, lineItemId, net);
-  return sums;
 }

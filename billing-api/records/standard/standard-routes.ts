@@ -42,9 +42,6 @@ import type {
 import { readChangeBody, readCreateBody, type GivenValues } from './read-members.js';
 import { searchConditions, type SearchBodyOf, type SearchMembers } from './search-members.js';
 
-/** A record as it is answered, with the version of its ETag; null where it has none. */
-export type Answered<Dto> = { readonly dto: Dto; readonly version: number | null };
-
 /** What the document says of an operation, where it is not what every such operation has. */
 type OperationTexts = {
   readonly operationId?: string;
