@@ -331,6 +331,7 @@ const ELSEWHERE = [
   'watch-meter-waits',
   'watch-billing',
   'anchor-ledgers',
+  'look-for-late-usage',
 ];
 
 const page = readFileSync(join(projectRoot, 'docs/domain.md'), 'utf8');

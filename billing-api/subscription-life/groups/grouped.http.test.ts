@@ -237,7 +237,7 @@ describe('grouped invoicing (29.2)', () => {
     bill,
     world,
   }) => {
-    const { holding, north, south } = world.customers;
+    const { north, south } = world.customers;
     const one = await world.subscribe('north');
     const two = await world.subscribe('south');
     const parent = await world.subscribe('holding', {
@@ -249,8 +249,10 @@ describe('grouped invoicing (29.2)', () => {
     const cancel = { proration_behavior: 'create_prorations' };
     const { body } = await api.call('POST', `/v1/subscriptions/${one.id}/cancel`, { body: cancel });
     expect([body.proration_invoice, body.total_credit_amount]).toEqual([null, '51.61']);
-    const { items } = await api.make('/v1/wallets/search', { customer_ids: [holding.id] });
-    expect(items.map((wallet: Answer) => wallet.balance)).toEqual(['51.61']);
+    // The child has paid that invoice itself, before it was in the group.
+    const { items } = await api.make('/v1/wallets/search', {});
+    const balances = items.map((one: Answer) => [one.customer_id, one.balance]);
+    expect(balances).toEqual([[north.id, '51.61']]);
     await world.use('north', '2026-01-20T00:00:00Z', 1000);
     await bill('2026-02-01T03:00:00Z');
     const [cycle] = await world.find({ billing_reason: 'SUBSCRIPTION_CYCLE' });
