@@ -290,9 +290,10 @@ describe('headers', () => {
 });
 
 /** A file has no example, and only a provider can sign what the signals of its connection are. */
-function isWithoutExample(path: string, content: object | undefined): boolean {
+function isWithoutExample(method: string, path: string, content: object | undefined): boolean {
   const isFile = content !== undefined && Object.hasOwn(content, 'application/pdf');
-  return isFile || path === '/connections/{id}/signals';
+  const none = ['post /connections/{id}/signals', 'delete /auth/session'];
+  return isFile || none.includes(`${method} ${path}`);
 }
 
 describe('operational routes', () => {
@@ -319,7 +320,7 @@ describe('operational routes', () => {
       for (const [method, operation] of Object.entries(item)) {
         const [status, success] = Object.entries(operation.responses)[0] ?? [];
         const [content] = Object.values(success?.content ?? {});
-        if (isWithoutExample(path, success?.content)) continue;
+        if (isWithoutExample(method, path, success?.content)) continue;
         const body = content?.example;
         const answer = { method, path, status: Number(status), body };
         expect([method, path, contract.problemsOf(answer)]).toEqual([method, path, []]);

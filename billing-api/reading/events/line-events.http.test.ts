@@ -262,10 +262,10 @@ describe('GET /subscriptions/lineitems/{id}/events.csv', () => {
     expect(whole.headers.get('x-next-cursor')).toBeNull();
     const [header, first, ...others] = String(whole.body).split('\r\n');
     expect(header).toBe(
-      'event_id,timestamp,received_at,external_customer_id,source,value,window_start,group,text',
+      'event_id,timestamp,received_at,external_customer_id,source,value,window_start,group,text,correction_id',
     );
     expect(first).toMatch(
-      /^event-\d+,2026-10-05T10:00:00.000Z,2026-10-05T10:00:00.000Z,acme,"'=web, ""x""",7,2026-10-01T00:00:00.000Z,,$/,
+      /^event-\d+,2026-10-05T10:00:00.000Z,2026-10-05T10:00:00.000Z,acme,"'=web, ""x""",7,2026-10-01T00:00:00.000Z,,,$/,
     );
     expect(others).toHaveLength(3);
     const page = await api.call('GET', `${path}&limit=2`);

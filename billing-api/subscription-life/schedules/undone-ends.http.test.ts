@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import { test as billedTest } from '../../testing/billed-test.js';
 import { expectBalancedBooks } from '../../testing/check-books.js';
 import type { Answer } from '../../testing/money-test.js';
+import { payOpen } from '../../testing/pay-open.js';
 
 type World = {
   /** A customer with a subscription to ten seats of 10.00 in advance, from 1 Jan 2026. */
@@ -63,15 +64,20 @@ const test = billedTest.extend<{ world: World }>({
         await post(`schedules/${pending.id}/cancel`, {});
       },
       price: async (id, amount) => {
+        await payOpen(api);
         const path = `/v1/subscriptions/lineitems/${await lineOf(id)}`;
         expect(await api.call('PUT', path, { body: { amount } })).toMatchObject({ status: 200 });
       },
       seats: async (id, quantity) => {
+        await payOpen(api);
         const line_items = [{ id: await lineOf(id), quantity }];
         const params = { quantity_change_params: { line_items } };
         await post(`${id}/modify/execute`, { type: 'quantity_change', ...params });
       },
-      cancel: (id) => post(`${id}/cancel`, { proration_behavior: 'create_prorations' }),
+      cancel: async (id) => {
+        await payOpen(api);
+        return post(`${id}/cancel`, { proration_behavior: 'create_prorations' });
+      },
       pauseNext: async (id) => {
         await post(`${id}/pause`, { pause_mode: 'period_end', pause_days: 10 });
       },
