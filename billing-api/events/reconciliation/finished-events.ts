@@ -227,6 +227,8 @@ function createWithdrawnCount(clickHouse: ClickHouseQueries) {
   };
 }
 
+const customerKeyRow = z.object({ customer_key: z.string() });
+
 /** Finished events and duplicates by hour of receipt. Every method throws a DependencyError. */
 export function createFinishedEvents(clickHouse: ClickHouseQueries) {
   const storedByHour = async (query: HoursQuery, kinds: readonly string[]) => {
@@ -265,9 +267,8 @@ export function createFinishedEvents(clickHouse: ClickHouseQueries) {
       { corrections, max }: Pick<Matching, 'corrections'> & { readonly max: number },
     ): Promise<readonly string[] | null> => {
       const parameters = { ...rangeOf(query), rowsMax: max + 1, corrections };
-      const row = z.object({ customer_key: z.string() });
       const statement = asTheyCount(LIST_CUSTOMERS, corrections);
-      const rows = await clickHouse.query(statement, parameters, row);
+      const rows = await clickHouse.query(statement, parameters, customerKeyRow);
       return rows.length > max ? null : rows.map((found) => found.customer_key);
     },
     /** What becomes of events with these meters, and customer keys that belong to nobody. */
