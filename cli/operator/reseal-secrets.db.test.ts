@@ -55,6 +55,8 @@ describe('minutebook secrets reseal', () => {
     const found = await ownerOf(database.database).any(sql.type(columnRow)`
       SELECT table_name || '.' || column_name AS place FROM information_schema.columns
       WHERE table_schema = 'public' AND data_type = 'bytea' AND column_name LIKE '%secret%'
+        -- A hash is never opened again.
+        AND column_name NOT LIKE '%hash'
       ORDER BY place`);
     const known = SEALED_COLUMNS.map(({ table, column }) => `${table}.${column}`);
     expect(found.map(({ place }) => place)).toEqual([...known].sort());

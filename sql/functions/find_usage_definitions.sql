@@ -23,7 +23,7 @@ BEGIN
       WHERE customers.id = customer_id
         AND customers.tenant_id = of_tenant AND customers.environment_id = of_environment
     ) AS named
-  ), (SELECT coalesce(json_agg(meters), '[]') FROM find_effective_meters(meter_ids) AS meters)
+  ), (SELECT coalesce(json_agg(meters), '[]') FROM read_effective_meters(meter_ids) AS meters)
   INTO found_customers, found_meters;
   RETURN NEXT;
 END

@@ -65,6 +65,3 @@ CREATE TABLE event_correction_stretches (
 );
 CREATE INDEX event_correction_stretches_applied ON event_correction_stretches (tenant_id, environment_id, event_name) WHERE is_applied;
 SELECT isolate_environment('event_correction_stretches');
-
--- The answer has one column more: the function of the release before would not be replaced.
-DROP FUNCTION find_effective_meters(text[]);

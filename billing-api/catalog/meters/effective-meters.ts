@@ -40,7 +40,7 @@ export const eventCorrectionsColumn = z.array(
   z.object({ id: z.string(), number: z.number(), startMs: z.number(), endMs: z.number() }),
 );
 
-/** A row of find_effective_meters (0017_usage_definitions.sql). */
+/** A row of read_effective_meters. */
 export const effectiveRow = z.object({
   meter_id: z.string(),
   version: z.number().int(),
@@ -84,7 +84,7 @@ export async function findEffectiveMeters(
 ): Promise<ReadonlyMap<string, EffectiveMeter>> {
   if (meterIds.length === 0) return new Map();
   const rows = await transaction.any(sql.type(effectiveRow)`
-    SELECT * FROM find_effective_meters(${sql.array([...new Set(meterIds)], 'text')})`);
+    SELECT * FROM read_effective_meters(${sql.array([...new Set(meterIds)], 'text')})`);
   return effectiveMetersFrom(rows);
 }
 
