@@ -88,6 +88,8 @@ async function takeFirstSteps(page: Page): Promise<void> {
     'Send the event',
     'Subscribe the customer',
   ]) {
+    // A form that is just being replaced would lose the click.
+    await settle(page);
     await page.getByRole('button', { name }).click();
   }
   await page.getByRole('link', { name: /^The first invoice stands here/ }).click();
@@ -153,6 +155,7 @@ async function useKeys(page: Page): Promise<void> {
   await page.getByRole('dialog', { name: 'Keys' }).waitFor();
   await page.keyboard.press('Escape');
   await page.keyboard.press('/');
+  await page.locator('input:focus').waitFor();
   await page.keyboard.type('acme');
   await page.keyboard.press('Enter');
   await page.getByRole('link', { name: 'Acme Inc.' }).click();
