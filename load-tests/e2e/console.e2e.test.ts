@@ -154,6 +154,7 @@ async function useKeys(page: Page): Promise<void> {
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keys' }).waitFor();
   await page.keyboard.press('Escape');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'hidden' });
   await page.keyboard.press('/');
   await page.locator('input:focus').waitFor();
   await page.keyboard.type('acme');
