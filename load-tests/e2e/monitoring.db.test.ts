@@ -11,6 +11,7 @@ const WAIT = { timeout: 45_000, interval: 100 };
 
 /** What is 0 again as soon as nothing is under way, or wrong. It must be there all the same. */
 const AT_REST: ReadonlySet<string> = new Set([
+  'minutebook_late_usage_open',
   'minutebook_body_bytes',
   'minutebook_partition_lag_records',
   'minutebook_stale_key_uses_total',
