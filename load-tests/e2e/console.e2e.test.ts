@@ -88,9 +88,11 @@ async function takeFirstSteps(page: Page): Promise<void> {
     'Send the event',
     'Subscribe the customer',
   ]) {
-    // A form that is just being replaced would lose the click.
-    await settle(page);
-    await page.getByRole('button', { name }).click();
+    // A form that is just being replaced loses the click.
+    const button = page.getByRole('button', { name });
+    await button.click();
+    const isGone = { state: 'hidden', timeout: 8_000 } as const;
+    await button.waitFor(isGone).catch(() => button.click());
   }
   await page.getByRole('link', { name: /^The first invoice stands here/ }).click();
   await page.getByRole('heading', { name: 'Draft invoice' }).waitFor();
