@@ -80,7 +80,10 @@ async function violationsOf(page: Page): Promise<readonly string[]> {
 /** From an empty installation to the first invoice, by the forms of the first steps. */
 async function takeFirstSteps(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'First steps', exact: true }).click();
-  await page.getByRole('button', { name: 'Try it in development' }).click();
+  const toDevelopment = page.getByRole('button', { name: 'Try it in development' });
+  await toDevelopment.click();
+  // Until then the forms write to the environment before.
+  await toDevelopment.waitFor({ state: 'hidden' });
   for (const name of [
     'Make the meter',
     'Make the plan',
