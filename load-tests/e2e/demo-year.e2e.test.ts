@@ -3,8 +3,8 @@ import { liveYear } from '../../cli/demo/year.js';
 import { withTestStack } from '../harness/test-stack.js';
 
 /**
- * Reason, start and end of the period, total. 79.68 is the fee of Team less what is unused of
- * Starter: 100 − 30 × 21/31. 105.00 has 500 calls at 0.01, read by the billing job as the product
+ * Reason, start and end of the period, total. What is unused of Starter at the change is a credit
+ * note beside the invoice of Team. 105.00 has 500 calls at 0.01, read by the billing job as the product
  * reads usage. The pause of 30 days makes the period of 25 May end on 25 July.
  */
 const YEAR = [
@@ -12,7 +12,7 @@ const YEAR = [
   'SUBSCRIPTION_TRIAL_END 01-15 02-15 30.00',
   'SUBSCRIPTION_CYCLE 01-15 02-15 30.00',
   'SUBSCRIPTION_CYCLE 02-15 03-15 30.00',
-  'SUBSCRIPTION_UPDATE 03-25 04-25 79.68',
+  'SUBSCRIPTION_UPDATE 03-25 04-25 100.00',
   'SUBSCRIPTION_CYCLE 03-25 04-25 105.00',
   'SUBSCRIPTION_CYCLE 04-25 05-25 100.00',
   'SUBSCRIPTION_CYCLE 05-25 07-25 100.00',

@@ -49,7 +49,9 @@ describe('what a newcomer does', () => {
       expect(output).toContain('Event call-1 is counted\n');
       expect(output).toMatch(/^ {2}sent again {2}once; that counts nothing$/m);
       expect(output).toMatch(/^Invoice INV-\d{6}-00001, FINALIZED, for Acme Inc\./m);
-      expect(output).toMatch(/^inv_\w+ {2}from inputs: same {2}from events: same {2}same as of \S+/m);
+      expect(output).toMatch(
+        /^inv_\w+ {2}from inputs: same {2}from events: same {2}same as of \S+/m,
+      );
       expect(output).toMatch(/ \d{4,} .*\/tmp\/invoice\.pdf$/m);
       await first.lifecycle.close();
 

@@ -24,9 +24,10 @@ export function languageOf(wanted: readonly string[]): Language {
   return known.find((tag) => tag === 'de' || tag === 'en') === 'de' ? 'de' : 'en';
 }
 
-export const language: Language = languageOf(
-  typeof navigator === 'undefined' ? [] : navigator.languages,
-);
+/** Outside of a browser there is no navigator, or one of another program without languages. */
+const around: { readonly navigator?: { readonly languages?: readonly string[] } } = globalThis;
+
+export const language: Language = languageOf(around.navigator?.languages ?? []);
 
 /** The text of a word in the language of the browser. */
 export function t<W extends Word>(word: W, ...[values]: Values<W>): string {
