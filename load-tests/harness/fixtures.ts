@@ -36,7 +36,7 @@ export async function withFreshDatabase(
 ): Promise<void> {
   const databases = new PostgresDatabases(inject('databaseUrl'), inject('templateName'));
   try {
-    await databases.lend(work);
+    await databases.lend(work, () => false);
   } finally {
     await databases.close();
   }
@@ -90,7 +90,8 @@ export const test = base.extend<EngineFixtures>({
     },
     { scope: 'worker' },
   ],
-  database: async ({ postgresDatabases }, use) => postgresDatabases.lend(use),
+  database: async ({ postgresDatabases, task }, use) =>
+    postgresDatabases.lend(use, () => task.result?.state !== 'fail'),
   emptyDatabaseUrl: async ({}, use) => withEmptyDatabase(use),
   clickhouseDatabases: [
     async ({}, use) => {

@@ -171,14 +171,20 @@ export class PostgresDatabases {
     private readonly template: string,
   ) {}
 
-  /** Runs `work` on a database that is migrated and empty. */
-  async lend(work: (fixture: DatabaseFixture) => Promise<void>): Promise<void> {
+  /**
+   * Runs `work` on a database that is migrated and empty.
+   * @param hasEnded false when `work` may go on after its end, as a test does that has timed out.
+   */
+  async lend(
+    work: (fixture: DatabaseFixture) => Promise<void>,
+    hasEnded: () => boolean,
+  ): Promise<void> {
     const lent = this.#unused.pop() ?? (await this.#make());
     try {
       await work({ url: lent.url, database: lent.database });
     } finally {
       // What fails here would hide what the test failed with.
-      const isEmpty = await empty(lent).catch(() => false);
+      const isEmpty = hasEnded() && (await empty(lent).catch(() => false));
       if (isEmpty) this.#unused.push(lent);
       else await this.#drop(lent);
     }
