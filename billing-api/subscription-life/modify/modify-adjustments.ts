@@ -7,7 +7,6 @@ import {
   COUPON_ASSOCIATIONS,
   withCoupon,
   type AttachedCoupon,
-  type CouponAssociationRow,
 } from '../../declarations/coupons/coupon-association.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import {

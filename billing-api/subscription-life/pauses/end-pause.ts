@@ -86,14 +86,15 @@ export async function closePause(
   const pause = await lockLivePause(unit, subscriptionId);
   if (pause === null) return;
   const move = { target: { id: pause.id }, lifecycle: PAUSE };
-  const closed =
-    pause.pause_status === 'scheduled'
-      ? await moveRecord(unit, PAUSES, { ...move, move: 'cancel', to: 'cancelled' })
-      : await moveRecord(unit, PAUSES, {
-          ...move,
-          move: 'complete',
-          to: 'completed',
-          // One that begins after an earlier end, looked at backwards, has lasted no time.
-          patch: () => ({ resumed_at: Math.max(atMs, pause.pause_start), ends_at: null }),
-        });
+  if (pause.pause_status === 'scheduled') {
+    await moveRecord(unit, PAUSES, { ...move, move: 'cancel', to: 'cancelled' });
+    return;
+  }
+  await moveRecord(unit, PAUSES, {
+    ...move,
+    move: 'complete',
+    to: 'completed',
+    // One that begins after an earlier end, looked at backwards, has lasted no time.
+    patch: () => ({ resumed_at: Math.max(atMs, pause.pause_start), ends_at: null }),
+  });
 }
