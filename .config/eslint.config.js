@@ -175,11 +175,7 @@ export default tseslint.config(
   },
   {
     files: ['billing-api/**/*.ts'],
-    ignores: [
-      '**/*.test.ts',
-      'billing-api/records/compute-then-store.ts',
-      'billing-api/subscription-life/**',
-    ],
+    ignores: ['**/*.test.ts'],
     plugins: { house },
     rules: { 'house/no-refusal-in-unit': 'error' },
   },

@@ -1,5 +1,5 @@
 import type { Occasion } from './occasion.js';
-import { accept, isRefusal, Refusal, Refused } from './refusal.js';
+import { answerOf, isRefusal, Refusal, Refused } from './refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from './unit.js';
 
 /** Computations before the caller is told to try again. */
@@ -9,16 +9,19 @@ export const COMPUTATIONS_MAX = 3;
 export type ComputeThenStore<Computed, Held extends object, Stored> = {
   /** What is stored, as messages name it: `the invoice`. */
   readonly what: string;
-  /** Reads and computes. It may ask ClickHouse and take its time: nothing is locked meanwhile. */
+  /**
+   * Reads and computes. It may ask ClickHouse and take its time: nothing is locked meanwhile. A
+   * refusal that it throws is answered.
+   */
   readonly compute: () => Promise<Computed | Refusal>;
   /**
    * Locks every record that the computation depends on, and compares it with what `compute` read:
    * its version, and that no other record has come. Returns what it locked, or null when something
    * has changed.
    */
-  readonly lockAndCompare: (unit: Unit, computed: Computed) => Promise<Held | Refusal | null>;
+  readonly lockAndCompare: (unit: Unit, computed: Computed) => Promise<Held | null>;
   /** Writes what was computed. The records that are held change only when the unit has ended. */
-  readonly store: (unit: Unit, computed: Computed, held: Held) => Promise<Stored | Refusal>;
+  readonly store: (unit: Unit, computed: Computed, held: Held) => Promise<Stored>;
 };
 
 /** Ends a unit that finds its records changed; never leaves this file. */
@@ -37,12 +40,12 @@ export async function computeThenStore<Computed, Held extends object, Stored>(
   { what, compute, lockAndCompare, store }: ComputeThenStore<Computed, Held, Stored>,
 ): Promise<Stored | Refusal> {
   for (let computations = 0; computations < COMPUTATIONS_MAX; computations += 1) {
-    const computed = await compute();
+    const computed = await answerOf(compute);
     if (isRefusal(computed)) return computed;
     const stored = await writeUnit(dependencies, occasion, async (unit) => {
-      const held = accept(await lockAndCompare(unit, computed));
+      const held = await lockAndCompare(unit, computed);
       if (held === null) throw new Refused(CHANGED);
-      return accept(await store(unit, computed, held));
+      return store(unit, computed, held);
     });
     if (stored !== CHANGED) return stored;
   }

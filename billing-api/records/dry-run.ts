@@ -1,4 +1,4 @@
-import { isRefusal, Refusal } from './refusal.js';
+import { Refusal, Refused } from './refusal.js';
 
 /** Carries what would be done out of a unit that is rolled back; never leaves this file. */
 class DryRun extends Refusal {
@@ -7,13 +7,16 @@ class DryRun extends Refusal {
   }
 }
 
-/** What a unit has done, so that the unit is rolled back and nothing of it is stored. */
-export function undone(result: unknown): Refusal {
-  return isRefusal(result) ? result : new DryRun(result);
+/**
+ * Rolls the unit back, so that nothing of what it has done is stored.
+ * @throws Refused, from which `resultOf` takes what it would have done.
+ */
+export function undo(result: unknown): never {
+  throw new Refused(new DryRun(result));
 }
 
 /** What a unit answered, or would have done if it had not been undone. */
 export function resultOf<Result>(answer: Result | Refusal): Result | Refusal {
-  // `undone` has taken the result of the same unit.
+  // `undo` has taken the result of the same unit.
   return answer instanceof DryRun ? (answer.result as Result) : answer;
 }

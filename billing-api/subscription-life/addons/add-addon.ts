@@ -10,7 +10,7 @@ import { updateRecord } from '../../records/change-record.js';
 import { lockRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
-import { isRefusal, type Refusal, unnestedRefusal } from '../../records/refusal.js';
+import { accept, type Refusal, reworded, unnestedRefusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { commitLines } from '../../subscriptions/lines/commit-lines.js';
 import {
@@ -85,7 +85,7 @@ function wantedOf(
   unit: Unit,
   { subscription: row }: BilledSubscription,
   body: AddAddonBody,
-): Wanted | Refusal {
+): Wanted {
   const reader = new MemberReader();
   const startMs = startOf(reader, row, { body, now: unit.now });
   reader.metadata(body.metadata);
@@ -98,7 +98,7 @@ function wantedOf(
     overrides: readOverrides(reader, body.override_line_items),
     commitments,
   };
-  return reader.refusal() ?? wanted;
+  return accept(reader.refusal() ?? wanted);
 }
 
 /** Charges the rest of the period of new lines at once, so that no later invoice does. */
@@ -106,16 +106,15 @@ async function chargeNow(
   unit: Unit,
   { related, ...loaded }: BilledSubscription,
   { lineItems, prices }: StoredLines,
-): Promise<InvoiceDocument | null | Refusal> {
+): Promise<InvoiceDocument | null> {
   const known = { ...loaded, related: { ...related, prices } };
   const lines = lineItems.map((item) => termsOf(known, item));
   const settlement = await readFirstCharges(unit, known, lines);
   for (const { item: row } of settlement.lines) {
-    const noted = await updateRecord(unit, LINE_ITEMS, { row, patch: { is_settled: true } });
-    if (isRefusal(noted)) return noted;
+    await updateRecord(unit, LINE_ITEMS, { row, patch: { is_settled: true } });
   }
   const settled = await storeSettlement(unit, known, settlement);
-  return isRefusal(settled) ? settled : settled.invoice;
+  return settled.invoice;
 }
 
 type Added = {
@@ -123,56 +122,51 @@ type Added = {
   readonly invoice: InvoiceDocument | null;
 };
 
+/** Does the work; what refuses it names the members of a request that has only this addon. */
+const unnested = <T>(work: () => Promise<T>): Promise<T> =>
+  reworded(work, (refusal) => unnestedRefusal(refusal, PLACE));
+
 /** Stores an addon with its credits and lines. */
 async function storeAddon(
   unit: Unit,
   { subscription: row, related }: BilledSubscription,
   { requested, overrides, commitments }: Wanted,
-): Promise<(StoredLines & { readonly associationId: string }) | Refusal> {
+): Promise<StoredLines & { readonly associationId: string }> {
   const match = {
     currency: row.currency,
     billingPeriod: row.billing_period,
     billingPeriodCount: row.billing_period_count,
   };
-  const addons = await holdAddons(unit, { ...match, addons: [requested] });
-  if (isRefusal(addons)) return unnestedRefusal(addons, PLACE);
+  const addons = await unnested(() => holdAddons(unit, { ...match, addons: [requested] }));
   const { id: subscriptionId, customer_id: customerId } = row;
   const { startMs } = requested;
-  const refusal = await storeAddons(unit, subscriptionId, addons);
-  if (refusal !== null) return unnestedRefusal(refusal, PLACE);
+  await unnested(() => storeAddons(unit, subscriptionId, addons));
   const sources = { planId: null, addons, requested: [] };
-  const grants = await storeGrants(unit, sources, { subscriptionId, startMs });
-  if (isRefusal(grants)) return grants;
+  await storeGrants(unit, sources, { subscriptionId, startMs });
   const wanted = { request: { ...match, addedLines: [], commitments }, subscriptionId };
   const context = await findLineContext(unit, wanted, { planPrices: [], addons });
-  const overridden = overrideLines(newAddonLines(addons), overrides, context);
-  const lines = isRefusal(overridden) ? overridden : commitLines(overridden, commitments, context);
-  if (isRefusal(lines)) return lines;
+  const overridden = accept(overrideLines(newAddonLines(addons), overrides, context));
+  const lines = accept(commitLines(overridden, commitments, context));
   const plan = mustGet(related.plans, row.plan_id, 'the plan of a subscription');
   const isRunning = row.subscription_status !== 'draft';
   const owner = { subscriptionId, customerId, startMs, plan, isRunning };
   const stored = await storeLines(unit, owner, { lines, meters: context.meters });
-  if (isRefusal(stored)) return stored;
   return { ...stored, associationId: assertPresent(addons[0], 'the addon').associationId };
 }
 
-async function add(unit: Unit, body: AddAddonBody): Promise<Added | Refusal> {
+async function add(unit: Unit, body: AddAddonBody): Promise<Added> {
   const loaded = await holdSubscription(unit, body.subscription_id, true);
-  if (isRefusal(loaded)) return loaded;
   const wanted = wantedOf(unit, loaded, body);
-  if (isRefusal(wanted)) return wanted;
   const stored = await storeAddon(unit, loaded, wanted);
-  if (isRefusal(stored)) return stored;
   // The opening invoice of a draft charges all of its first period.
   const isDraft = loaded.subscription.subscription_status === 'draft';
   const isProrated = !isDraft && body.proration_behavior === 'create_prorations';
   const invoice = isProrated ? await chargeNow(unit, loaded, stored) : null;
-  if (isRefusal(invoice)) return invoice;
   const association = await lockRecord(unit, ADDON_ASSOCIATIONS, stored.associationId);
   const row = assertPresent(association, 'the addon of a subscription');
   const patch = { metadata: { ...body.metadata } };
   const noted = await updateRecord(unit, ADDON_ASSOCIATIONS, { row, patch });
-  return isRefusal(noted) ? noted : { association: noted, invoice };
+  return { association: noted, invoice };
 }
 
 /**
@@ -186,7 +180,6 @@ export function addAddon(
 ): Promise<(AnsweredAddon & { readonly invoice: InvoiceDocument | null }) | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const added = await add(unit, body);
-    if (isRefusal(added)) return added;
     const [answered] = await answeredAddon(unit, [added.association]);
     return { ...assertPresent(answered, 'the addon'), invoice: added.invoice };
   });

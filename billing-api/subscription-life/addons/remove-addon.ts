@@ -13,7 +13,7 @@ import { readRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { moveRecord } from '../../records/move-record.js';
 import type { Occasion } from '../../records/occasion.js';
-import { invalid, isRefusal, type Refusal } from '../../records/refusal.js';
+import { accept, invalid, type Refusal, Refused } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { endLines } from '../../subscriptions/lines/end-lines.js';
 import { holdSubscription } from '../lines/held-line.js';
@@ -31,35 +31,32 @@ async function giveBack(
   unit: Unit,
   loaded: BilledSubscription,
   { removed, atMs }: { readonly removed: AddonAssociationRow; readonly atMs: InstantMs },
-): Promise<WalletTransactionRow | null | Refusal> {
+): Promise<WalletTransactionRow | null> {
   if (removed.cadence === 'onetime') return null;
   const { related } = loaded;
   const lineItems = related.lineItems.filter(({ addon_association_id: of }) => of === removed.id);
   const own = { ...loaded, related: { ...related, lineItems } };
   await lockUnused(unit, own, atMs);
   const given = await creditUnused(unit, own, atMs);
-  return isRefusal(given) ? given : given.transaction;
+  return given.transaction;
 }
 
 async function remove(
   unit: Unit,
   { addon_association_id: id, reason, ...body }: RemoveAddonBody,
-): Promise<Removed | Refusal> {
+): Promise<Removed> {
   const reader = new MemberReader();
   const { effective_date: text, proration_behavior: proration } = body;
   const given = reader.instant('effective_date', text);
-  const problems = reader.refusal();
-  if (problems !== null) return problems;
+  accept(reader.refusal());
   const found = await readRecord(unit, ADDON_ASSOCIATIONS, id);
-  if (isRefusal(found)) return found;
   const loaded = await holdSubscription(unit, found.subscription_id);
-  if (isRefusal(loaded)) return loaded;
   const { current_period_start: start, current_period_end: end } = loaded.subscription;
   const atMs = given ?? end;
   const earliest = Math.max(start, found.start_date);
   if (atMs < earliest || atMs > end) {
     const period = `${formatInstant(earliest)} – ${formatInstant(end)}`;
-    return invalid({ effective_date: `must lie in the running period, ${period}` });
+    throw new Refused(invalid({ effective_date: `must lie in the running period, ${period}` }));
   }
   const removed = await moveRecord(unit, ADDON_ASSOCIATIONS, {
     target: { id },
@@ -71,10 +68,8 @@ async function remove(
       ...(reason === undefined ? {} : { metadata: { ...metadata, cancellation_reason: reason } }),
     }),
   });
-  if (isRefusal(removed)) return removed;
   const isCredited = proration === 'create_prorations';
   const transaction = isCredited ? await giveBack(unit, loaded, { removed, atMs }) : null;
-  if (isRefusal(transaction)) return transaction;
   await endLines(unit, { column: 'addon_association_id', id }, atMs);
   return { association: removed, transaction };
 }
@@ -87,7 +82,6 @@ export function removeAddon(
 ): Promise<(AnsweredAddon & Pick<Removed, 'transaction'>) | Refusal> {
   return writeUnit(dependencies, occasion, async (unit) => {
     const removed = await remove(unit, body);
-    if (isRefusal(removed)) return removed;
     const [answered] = await answeredAddon(unit, [removed.association]);
     return { ...assertPresent(answered, 'the addon'), transaction: removed.transaction };
   });

@@ -11,7 +11,7 @@ import { createRecord } from '../../records/create-record.js';
 import { computeThenStore } from '../../records/compute-then-store.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { MetadataDto } from '../../records/record-dto.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { accept, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { pausedUntil } from '../../subscriptions/loaded-subscription.js';
 import { withChildren } from '../../subscriptions/follow-parent.js';
@@ -68,7 +68,7 @@ async function defer(
   unit: Unit,
   row: SubscriptionRow,
   cancellation: Cancellation,
-): Promise<SubscriptionRow | Refusal> {
+): Promise<SubscriptionRow> {
   const { type, atMs, loaded, isCredited } = cancellation;
   const isWithin = type === 'scheduled_date' && atMs < row.current_period_end;
   if (isWithin) await endPeriod(unit, loaded, atMs);
@@ -79,7 +79,7 @@ async function defer(
     ...(isWithin ? { current_period_end: atMs } : {}),
     metadata: endingOf(cancellation, row.metadata),
   };
-  const schedule = await createRecord(unit, SCHEDULES, {
+  await createRecord(unit, SCHEDULES, {
     subscription_id: row.id,
     schedule_type: 'cancellation',
     schedule_status: 'pending',
@@ -94,9 +94,8 @@ async function defer(
     },
     previous: previousOf(row),
   });
-  if (isRefusal(schedule)) return schedule;
   const after = await withChildren(unit, await updateRecord(unit, SUBSCRIPTIONS, { row, patch }));
-  if (!isRefusal(after)) await announceUpdated(unit, after, loaded.related.customers);
+  await announceUpdated(unit, after, loaded.related.customers);
   return after;
 }
 
@@ -105,7 +104,7 @@ async function end(
   unit: Unit,
   cancellation: Cancellation,
   locked: LockedEnding,
-): Promise<SubscriptionRow | Refusal> {
+): Promise<SubscriptionRow> {
   const { atMs, loaded, isCredited } = cancellation;
   const after = await endSubscription(unit, {
     loaded,
@@ -116,21 +115,15 @@ async function end(
     isReplaced: false,
     metadataOf: (metadata) => endingOf(cancellation, metadata),
   });
-  if (!isRefusal(after)) await announceUpdated(unit, after, loaded.related.customers);
+  await announceUpdated(unit, after, loaded.related.customers);
   return after;
 }
 
 /** Voids drafts of periods after an end that lies before the running period. */
-async function voidDraftsAfter(
-  unit: Unit,
-  row: SubscriptionRow,
-  atMs: InstantMs,
-): Promise<Refusal | null> {
-  if (atMs >= row.current_period_start) return null;
-  const refusal = await refuseGrouped(unit, row);
-  if (refusal !== null) return refusal;
+async function voidDraftsAfter(unit: Unit, row: SubscriptionRow, atMs: InstantMs): Promise<void> {
+  if (atMs >= row.current_period_start) return;
+  await refuseGrouped(unit, row);
   await voidDraftsFrom(unit, row.id, atMs);
-  return null;
 }
 
 /**
@@ -141,7 +134,7 @@ async function credit(
   unit: Unit,
   row: SubscriptionRow,
   { unused, isGiven }: { readonly unused: readonly UnusedItem[]; readonly isGiven: boolean },
-): Promise<CreditSums | Refusal> {
+): Promise<CreditSums> {
   const credits = creditsOf(unused, row.currency);
   if (!isGiven || credits.length === 0) return sumsOf(await planCredits(unit, credits));
   // Those that pay a final invoice are locked all together, as whoever pays from several does.
@@ -154,10 +147,9 @@ async function bill(
   unit: Unit,
   final: Computed['final'],
   { held }: LockedEnding,
-): Promise<StoredInvoice | null | Refusal> {
+): Promise<StoredInvoice | null> {
   if (final === null || held === null) return null;
   const invoices = await storeInvoices(unit, [{ computed: final, held, finalizeAt: null }]);
-  if (isRefusal(invoices)) return invoices;
   return invoices.find(isCharged) ?? null;
 }
 
@@ -165,23 +157,19 @@ async function store(
   unit: Unit,
   { ending: cancellation, final }: Computed,
   locked: LockedEnding,
-): Promise<Cancelled | Refusal> {
+): Promise<Cancelled> {
   const { type, atMs, reason, loaded, isCredited } = cancellation;
   const { row, pending } = locked;
   const isNow = type === 'immediate';
-  const refusal =
-    (isNow ? null : refuseBefore(pending)) ?? (await voidDraftsAfter(unit, row, atMs));
-  if (refusal !== null) return refusal;
+  if (!isNow) accept(refuseBefore(pending));
+  await voidDraftsAfter(unit, row, atMs);
   const unused = isCredited ? await findUnused(unit, pausedUntil(loaded, atMs), atMs) : [];
   // Before the final invoice, which takes it off (docs/domain.md 24.6).
   const credited = await credit(unit, row, { unused, isGiven: givesBack(cancellation) });
-  if (isRefusal(credited)) return credited;
   const billed = await bill(unit, final, locked);
-  if (isRefusal(billed)) return billed;
   const subscription = await (isNow
     ? end(unit, cancellation, locked)
     : defer(unit, row, cancellation));
-  if (isRefusal(subscription)) return subscription;
   const invoice = billed === null ? null : documentOf(billed.row, billed.parts);
   const done = { subscription, type, atMs, reason, unused, credited, invoice };
   return { ...done, processedAt: unit.now };

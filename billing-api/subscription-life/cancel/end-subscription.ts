@@ -12,7 +12,6 @@ import { lastRecorded, type LedgerPeriod } from '../../domain/periods/period-led
 import { isOfEnvironment } from '../../records/conditions.js';
 import { moveRecord } from '../../records/move-record.js';
 import type { MetadataDto } from '../../records/record-dto.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { pausedUntil, type BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import type { ScheduleRow } from '../../declarations/subscriptions/schedule.resource.js';
@@ -99,31 +98,25 @@ export async function endPeriod(
 async function closeParts(
   unit: Unit,
   { loaded, atMs, locked: { row, pending }, endedAs, isReplaced }: SubscriptionEnd,
-): Promise<Refusal | null> {
+): Promise<void> {
   const { id, active_pause_id: pauseId } = row;
   await endUnbegun(unit, loaded);
-  const refusal = pauseId === null ? null : await closePause(unit, id, atMs);
-  if (refusal !== null) return refusal;
+  if (pauseId !== null) await closePause(unit, id, atMs);
   await closeSchedule(unit, pending, endedAs);
   if (!isReplaced) await endPhases(unit, id, atMs);
-  return null;
 }
 
 /**
  * Ends a locked subscription at an instant, with everything that belongs to it: the one way in
  * which a cancellation, a change of plan and the end of one that was never active end it.
  */
-export async function endSubscription(
-  unit: Unit,
-  end: SubscriptionEnd,
-): Promise<SubscriptionRow | Refusal> {
+export async function endSubscription(unit: Unit, end: SubscriptionEnd): Promise<SubscriptionRow> {
   const { loaded, atMs, locked, isReplaced, metadataOf } = end;
   const { id, customer_id: customerId } = loaded.subscription;
   if (end.staysCharged) await noteChargedUntil(unit, loaded, atMs);
   const last = await endPeriod(unit, loaded, atMs);
   await endParts(unit, id, atMs);
-  const refusal = await closeParts(unit, end);
-  if (refusal !== null) return refusal;
+  await closeParts(unit, end);
   const ended = await moveRecord(unit, SUBSCRIPTIONS, {
     target: { id },
     locked: locked.row,
@@ -148,7 +141,6 @@ export async function endSubscription(
     told: (changed) =>
       toldWith(changed, mustGet(loaded.related.customers, customerId, 'the customer')),
   });
-  if (isRefusal(ended)) return ended;
-  const released = isReplaced ? null : await releaseGroups(unit, [ended]);
-  return released ?? withChildren(unit, ended);
+  if (!isReplaced) await releaseGroups(unit, [ended]);
+  return withChildren(unit, ended);
 }

@@ -3,7 +3,7 @@ import { assertPresent } from '../../../runtime/failure.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { Refused } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import {
@@ -51,23 +51,25 @@ function taskOf({ loaded, atMs, final }: ReadEnding): InvoiceTask | null {
   };
 }
 
-/** Reads how a subscription ends, and computes its final invoice from the same snapshot. */
+/**
+ * Reads how a subscription ends, and computes its final invoice from the same snapshot.
+ * @throws Refused
+ */
 export async function computeEnding<Read extends ReadEnding>(
   dependencies: BillingDependencies,
   occasion: Occasion,
-  read: (unit: ReadUnit) => Promise<Read | Refusal>,
-): Promise<ComputedEnding<Read> | Refusal> {
-  const found: { ending: Read | Refusal | null } = { ending: null };
+  read: (unit: ReadUnit) => Promise<Read>,
+): Promise<ComputedEnding<Read>> {
+  const found: { ending: Read | null } = { ending: null };
   const { computed, refused } = await computeTasks(dependencies, occasion, async (unit) => {
     const ending = await read(unit);
     found.ending = ending;
-    const task = isRefusal(ending) ? null : taskOf(ending);
+    const task = taskOf(ending);
     return task === null ? [] : [task];
   });
   const ending = assertPresent(found.ending, 'what was read');
-  if (isRefusal(ending)) return ending;
   const [refusal] = refused;
-  if (refusal !== undefined) return refusal.refusal;
+  if (refusal !== undefined) throw new Refused(refusal.refusal);
   const [final = null] = computed;
   return { ending, final: final === null || final.invoice.lines.length === 0 ? null : final };
 }

@@ -9,7 +9,7 @@ import { unsplitPeriodAt } from '../../domain/periods/ledger-periods.js';
 import { cancellationDate, type CancellationRequest } from '../../domain/periods/cancellation.js';
 import { targetRefusal, type ChangeTarget } from '../../records/change-record.js';
 import { MemberReader } from '../../records/member-rules.js';
-import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
+import { accept, invalid, Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 import {
   loadBilledSubscription,
@@ -90,17 +90,14 @@ export async function readCancellation(
   unit: ReadUnit,
   target: ChangeTarget,
   body: CancelSubscriptionBody,
-): Promise<Cancellation | Refusal> {
+): Promise<Cancellation> {
   const { cancellation_type: type = 'immediate', reason = null } = body;
-  const cancelAtMs = readCancelAt(body);
-  if (isRefusal(cancelAtMs)) return cancelAtMs;
+  const cancelAtMs = accept(readCancelAt(body));
   const loaded = await loadBilledSubscription(unit, target.id);
-  if (isRefusal(loaded)) return loaded;
   const { subscription: row } = loaded;
-  const refusal = stateRefusal(row, type) ?? targetRefusal(SUBSCRIPTIONS, row, target);
-  if (refusal !== null) return refusal;
-  const atMs = dateOf(loaded, { type, cancelAtMs }, unit.now);
-  return isRefusal(atMs) ? atMs : cancellationOf({ type, atMs, reason, loaded }, body);
+  accept(stateRefusal(row, type) ?? targetRefusal(SUBSCRIPTIONS, row, target));
+  const atMs = accept(dateOf(loaded, { type, cancelAtMs }, unit.now));
+  return cancellationOf({ type, atMs, reason, loaded }, body);
 }
 
 function cancellationOf(

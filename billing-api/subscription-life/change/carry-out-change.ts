@@ -11,7 +11,7 @@ import type { ChangeType } from '../../domain/settlement/change-type.js';
 import { updateRecord } from '../../records/change-record.js';
 import { lockRecordsForChange } from '../../records/find-record.js';
 import { announce } from '../../records/recorded-change.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { accept, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { lockChildren, type ChildType } from '../../subscriptions/children-store.js';
 import { refuseBefore } from '../../subscriptions/schedules-store.js';
@@ -70,10 +70,11 @@ const isProrated = ({ terms }: PlanChange): boolean => terms.prorationBehavior !
 export async function lockChange(
   unit: Unit,
   { ending: change, final }: ComputedChange,
-): Promise<LockedEnding | Refusal | null> {
+): Promise<LockedEnding | null> {
   await lockGroup(unit, change);
   const locked = await lockEnding(unit, change, { final, isCredited: isProrated(change) });
-  return refuseBefore(locked?.pending ?? null, change.scheduleId) ?? locked;
+  refuseBefore(locked?.pending ?? null, change.scheduleId);
+  return locked;
 }
 
 /** The children of a parent that are not cancelled, locked. */
@@ -88,7 +89,7 @@ async function endOld(
   unit: Unit,
   change: PlanChange,
   locked: LockedEnding,
-): Promise<SubscriptionRow | Refusal> {
+): Promise<SubscriptionRow> {
   const { loaded, atMs, isAtPeriodEnd, terms } = change;
   const children = await childrenOf(unit, locked.row, 'inherited');
   const ended = await endSubscription(unit, {
@@ -105,18 +106,16 @@ async function endOld(
       cancellation_reason: `changed to plan ${terms.planId}`,
     }),
   });
-  if (isRefusal(ended)) return ended;
   const after = await lockRecordsForChange(
     unit,
     SUBSCRIPTIONS,
     children.map(({ id }) => id),
   );
   for (const row of after.values()) {
-    const archived = await updateRecord(unit, SUBSCRIPTIONS, {
+    await updateRecord(unit, SUBSCRIPTIONS, {
       row,
       patch: { status: 'archived' },
     });
-    if (isRefusal(archived)) return archived;
   }
   return ended;
 }
@@ -131,19 +130,15 @@ async function openNew(
   unit: Unit,
   computed: ComputedChange,
   { terms, children }: { terms: OpeningTerms; children: readonly SubscriptionRow[] },
-): Promise<MadeSubscription | Refusal> {
+): Promise<MadeSubscription> {
   const { ending: change } = computed;
   const heirs = await lockCustomers(unit, change.heirs);
-  if (isRefusal(heirs)) return heirs;
   const owners = { ...ownersAfter(change.group, change.loaded), heirs };
   const stored = await storeSubscription(unit, terms, owners);
-  if (isRefusal(stored)) return stored;
   const after = await regroup(unit, stored.subscription, { children, change });
-  if (isRefusal(after)) return after;
   const { related } = stored;
   const { lineItems } = related;
   const kept = await keepAdjustments(unit, lastOf(computed), { row: after, lineItems });
-  if (isRefusal(kept)) return kept;
   const known = { ...stored.known, taxes: kept.taxes };
   const made = { ...stored, known, related: { ...related, coupons: kept.coupons } };
   return changedSince(unit, made, after);
@@ -200,7 +195,7 @@ async function storeBoth(
     made,
     setOff,
   }: { locked: LockedEnding; made: MadeSubscription; setOff: readonly UnusedItem[] },
-): Promise<Pick<ChangedPlan, 'final' | 'opening'> | Refusal> {
+): Promise<Pick<ChangedPlan, 'final' | 'opening'>> {
   const last = lastInvoice(computed, locked);
   const { subscription, related } = made;
   const first = await computeOpening(
@@ -214,10 +209,8 @@ async function storeBoth(
     },
     last?.computed.query.config,
   );
-  if (isRefusal(first)) return first;
   const drafts = [last, first].filter((draft) => draft !== null);
   const stored = await storeInvoices(unit, drafts);
-  if (isRefusal(stored)) return stored;
   const invoices = new Map(zip(drafts, stored));
   const storedAs = (draft: NewDraft | null) =>
     draft === null ? null : mustGet(invoices, draft, 'a stored invoice');
@@ -230,11 +223,10 @@ async function settleNew(
   unit: Unit,
   { group }: PlanChange,
   { made, opening }: { readonly made: MadeSubscription; readonly opening: StoredInvoice | null },
-): Promise<SubscriptionRow | Refusal> {
+): Promise<SubscriptionRow> {
   const settled = await settleOpening(unit, made.subscription, { opening, reservation: null });
-  if (isRefusal(settled)) return settled;
   const isWaiting = settled.subscription_status === 'incomplete';
-  return group !== null && isWaiting ? UNPAID_IN_GROUP : settled;
+  return accept(group !== null && isWaiting ? UNPAID_IN_GROUP : settled);
 }
 
 /** Carries a change of plan out inside one unit (docs/domain.md 25.3). */
@@ -242,7 +234,7 @@ export async function carryOut(
   unit: Unit,
   computed: ComputedChange,
   locked: LockedEnding,
-): Promise<ChangedPlan | Refusal> {
+): Promise<ChangedPlan> {
   const { ending: change } = computed;
   const { row } = locked;
   const { loaded, atMs } = change;
@@ -255,17 +247,12 @@ export async function carryOut(
     ? change.terms
     : withAllowances(change.terms, await findLeftAllowances(unit, computed.final));
   const before = await endOld(unit, change, locked);
-  if (isRefusal(before)) return before;
   const made = await openNew(unit, computed, { terms, children });
-  if (isRefusal(made)) return made;
   const invoices = await storeBoth(unit, computed, { locked, made, setOff });
-  if (isRefusal(invoices)) return invoices;
   const { final, opening } = invoices;
   const after = await settleNew(unit, change, { made, opening });
-  if (isRefusal(after)) return after;
   const taken = takenBy(change.isChargedAtOnce ? opening : final);
   const credit = await storeCredits(unit, planned, taken);
-  if (isRefusal(credit)) return credit;
   const told = toldWith(after, mustGet(made.related.customers, after.customer_id, 'the customer'));
   announce(unit, SUBSCRIPTIONS, { id: after.id, name: 'subscription.plan_changed', told });
   return {

@@ -3,8 +3,8 @@ import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.res
 import { computeThenStore } from '../../records/compute-then-store.js';
 import { readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
-import { resultOf, undone } from '../../records/dry-run.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { resultOf, undo } from '../../records/dry-run.js';
+import { accept, isRefusal, type Refusal } from '../../records/refusal.js';
 import { mustRead, readUnit } from '../../records/unit.js';
 import type { BillingDependencies } from '../../invoicing/drafts/compute-tasks.js';
 import { computeEnding } from '../cancel/final-invoice.js';
@@ -43,9 +43,9 @@ async function run(
     lockAndCompare: lockChange,
     store: async (unit, computed, held) => {
       const changed = await carryOut(unit, computed, held);
-      if (isRefusal(changed)) return changed;
-      if (isPreview) return undone(changed);
-      return shown === null ? changed : (differenceFrom(shown, figuresOf(changed)) ?? changed);
+      if (isPreview) undo(changed);
+      if (shown !== null) accept(differenceFrom(shown, figuresOf(changed)));
+      return changed;
     },
   });
 }

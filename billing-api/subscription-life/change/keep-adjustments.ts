@@ -15,7 +15,6 @@ import {
 } from '../../declarations/taxes/tax-association.resource.js';
 import { hasApplicationsLeft } from '../../domain/adjustments/coupon-cadences.js';
 import { createRecords } from '../../records/create-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { ownColumnsOf } from '../../records/resource.js';
 import type { Unit } from '../../records/unit.js';
 import { findTaxesOf } from '../../taxes/taxes-store.js';
@@ -50,7 +49,7 @@ async function keepTaxes(
   unit: Unit,
   before: SubscriptionRow,
   after: SubscriptionRow,
-): Promise<readonly AssociatedTax[] | Refusal> {
+): Promise<readonly AssociatedTax[]> {
   const found = await findTaxesOf(unit, [
     { type: 'subscription', id: before.id },
     { type: 'customer', id: payerOf(after) },
@@ -63,7 +62,6 @@ async function keepTaxes(
     metadata: association.metadata,
   }));
   const stored = await createRecords(unit, TAX_ASSOCIATIONS, { items, isBulk: false });
-  if (isRefusal(stored)) return stored;
   const copies = zip(own, stored).map(([tax, association]) => ({ ...tax, association }));
   return [...found.filter((tax) => !own.includes(tax)), ...copies];
 }
@@ -121,7 +119,7 @@ async function keepCoupons(
   unit: Unit,
   { loaded, final }: OldSubscription,
   { row: after, lineItems }: NewSubscription,
-): Promise<readonly AttachedCoupon[] | Refusal> {
+): Promise<readonly AttachedCoupon[]> {
   const { related } = loaded;
   const counts = await findApplied(unit, loaded, final);
   const items = related.coupons.flatMap((attached) => {
@@ -140,7 +138,6 @@ async function keepCoupons(
     };
   });
   const stored = await createRecords(unit, COUPON_ASSOCIATIONS, { items, isBulk: false });
-  if (isRefusal(stored)) return stored;
   const coupons = new Map(related.coupons.map(({ coupon }) => [coupon.id, coupon]));
   return stored.map((association) => ({
     association,
@@ -153,9 +150,8 @@ export async function keepAdjustments(
   unit: Unit,
   old: OldSubscription,
   after: NewSubscription,
-): Promise<KeptAdjustments | Refusal> {
+): Promise<KeptAdjustments> {
   const taxes = await keepTaxes(unit, old.loaded.subscription, after.row);
-  if (isRefusal(taxes)) return taxes;
   const coupons = await keepCoupons(unit, old, after);
-  return isRefusal(coupons) ? coupons : { taxes, coupons };
+  return { taxes, coupons };
 }

@@ -11,7 +11,7 @@ import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { targetRefusal, type ChangeTarget } from '../../records/change-record.js';
 import { findRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
-import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { accept, invalid, notFound, Refusal, Refused } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { findHeirs } from '../../subscriptions/children-store.js';
 import { endedPeriodRefusal } from '../../subscriptions/ended-period.js';
@@ -98,36 +98,32 @@ export type ChangeRequest = {
   readonly scheduleId: string | null;
 };
 
-/** Why a change cannot be asked for like this, or not yet; null when it can. */
-async function refusalOf(
+/** @throws Refused when a change cannot be asked for like this, or not yet. */
+async function refuseRequest(
   unit: ReadUnit,
   loaded: BilledSubscription,
   { target, body }: ChangeRequest,
-): Promise<Refusal | null> {
+): Promise<void> {
   const { subscription: row } = loaded;
-  const wrong = membersProblem(body) ?? targetRefusal(SUBSCRIPTIONS, row, target);
-  if (wrong !== null) return wrong;
+  accept(membersProblem(body) ?? targetRefusal(SUBSCRIPTIONS, row, target));
   const isRunning = isIn(SUBSCRIPTION, 'running', row.subscription_status);
   // Its next period has begun, which the job has not recorded yet.
-  if (isRunning && unit.now > row.current_period_end) return endedPeriodRefusal(row);
+  if (isRunning && unit.now > row.current_period_end) throw new Refused(endedPeriodRefusal(row));
   const problem = stateProblem(row, body.target_plan_id) ?? (await phasesProblem(unit, row.id));
-  if (problem !== null) return new Refusal('invalid_operation', problem);
-  return commitmentRefusal(row, body);
+  if (problem !== null) throw new Refused(new Refusal('invalid_operation', problem));
+  accept(commitmentRefusal(row, body));
 }
 
 /** The prices of the target plan and of the addons that match; there is one of the plan. */
-async function findPrices(
-  unit: ReadUnit,
-  terms: OpeningTerms,
-): Promise<readonly PriceRow[] | Refusal> {
+async function findPrices(unit: ReadUnit, terms: OpeningTerms): Promise<readonly PriceRow[]> {
   const { planId, addons } = terms;
   const owners = [planId, ...addons.map(({ addonId }) => addonId)];
   const prices = await findMatchingPrices(unit, terms, owners);
   if (prices.some(({ entity_id: id }) => id === planId)) return prices;
   const plan = await findRecord(unit, PLANS, planId);
-  if (plan?.status !== 'published') return notFound('plan', planId);
+  if (plan?.status !== 'published') throw new Refused(notFound('plan', planId));
   const problem = await noMatchProblem(unit, terms, { noun: 'plan', id: planId });
-  return invalid({ target_plan_id: problem });
+  throw new Refused(invalid({ target_plan_id: problem }));
 }
 
 /** What the new lines have instead of what their prices say. */
@@ -148,35 +144,26 @@ async function readTerms(
   unit: ReadUnit,
   loaded: BilledSubscription,
   { body, group }: { readonly body: ChangeSubscriptionBody; readonly group: Group | null },
-): Promise<Pick<PlanChange, 'terms' | 'isChargedAtOnce'> | Refusal> {
+): Promise<Pick<PlanChange, 'terms' | 'isChargedAtOnce'>> {
   const { now: atMs } = unit;
   const associations = await findAddonAssociations(unit.tx, [loaded.subscription.id]);
   const billingAnchorMs = anchorInGroup(group, loaded, body);
   const terms = termsOfChange(loaded, body, { atMs, associations, billingAnchorMs });
   const prices = await findPrices(unit, terms);
-  if (isRefusal(prices)) return prices;
   const ofPlan = prices.filter(({ entity_id: id }) => id === terms.planId);
-  const overrides = overridesOf(loaded, body, { prices: ofPlan, atMs });
-  if (isRefusal(overrides)) return overrides;
+  const overrides = accept(overridesOf(loaded, body, { prices: ofPlan, atMs }));
   return { terms: { ...terms, overrides }, isChargedAtOnce: prices.some(isChargedAtStart) };
 }
 
 /** Reads a change of plan as it would be carried out at the instant of the unit. */
-export async function readChange(
-  unit: ReadUnit,
-  asked: ChangeRequest,
-): Promise<PlanChange | Refusal> {
+export async function readChange(unit: ReadUnit, asked: ChangeRequest): Promise<PlanChange> {
   const { target, body, scheduleId } = asked;
   const loaded = await loadBilledSubscription(unit, target.id);
-  if (isRefusal(loaded)) return loaded;
   const { subscription: row, related } = loaded;
-  const refusal = await refusalOf(unit, loaded, asked);
-  if (refusal !== null) return refusal;
+  await refuseRequest(unit, loaded, asked);
   const group = await findGroup(unit, row);
-  const ofGroup = group === null ? null : groupRefusal(loaded, body);
-  if (ofGroup !== null) return ofGroup;
+  accept(group === null ? null : groupRefusal(loaded, body));
   const read = await readTerms(unit, loaded, { body, group });
-  if (isRefusal(read)) return read;
   const { terms, isChargedAtOnce } = read;
   // Else the opening invoice takes the credit off, or the parent bills the last period.
   const isSetOff = terms.prorationBehavior !== 'none' && !isChargedAtOnce && !isChildOf(group);

@@ -4,7 +4,7 @@ import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { updateRecord } from '../../records/change-record.js';
 import { lockRecord, lockRecordsForChange } from '../../records/find-record.js';
-import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { accept, notFound, Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import {
   loadBilledSubscription,
@@ -22,16 +22,11 @@ export async function lockGroup(unit: Unit, { group }: PlanChange): Promise<void
   await lockRecordsForChange(unit, SUBSCRIPTIONS, [group.parentId, ...group.childIds]);
 }
 
-/** That the periods of a new subscription end with those of another one; null where they do. */
-async function partedRefusal(
-  unit: Unit,
-  other: BilledSubscription,
-  id: string,
-): Promise<Refusal | null> {
+/** @throws Refused where the periods of a new subscription do not end with those of another one. */
+async function refuseParted(unit: Unit, other: BilledSubscription, id: string): Promise<void> {
   const loaded = await loadBilledSubscription(unit, id);
-  if (isRefusal(loaded)) return loaded;
   const { subscription, terms } = loaded;
-  return alignmentRefusal(other, { subscription, terms: { ...terms, isGrouped: true } });
+  accept(alignmentRefusal(other, { subscription, terms: { ...terms, isGrouped: true } }));
 }
 
 /** The subscription that takes the place of a grouped child is billed with the group. */
@@ -39,12 +34,12 @@ async function takePlaceInGroup(
   unit: Unit,
   parentId: string,
   row: SubscriptionRow,
-): Promise<SubscriptionRow | Refusal> {
+): Promise<SubscriptionRow> {
   const parent = await lockRecord(unit, SUBSCRIPTIONS, parentId);
-  if (parent === null) return notFound(SUBSCRIPTIONS.name, parentId);
+  if (parent === null) throw new Refused(notFound(SUBSCRIPTIONS.name, parentId));
   const loaded = await loadBilledSubscription(unit, parentId);
-  if (isRefusal(loaded)) return loaded;
-  return (await partedRefusal(unit, loaded, row.id)) ?? joinGroup(unit, parent, row);
+  await refuseParted(unit, loaded, row.id);
+  return joinGroup(unit, parent, row);
 }
 
 /** Moves a locked child to another parent, which bills its running period unless that has ended. */
@@ -52,16 +47,16 @@ async function moveChild(
   unit: Unit,
   child: SubscriptionRow,
   { parentId, isEnded }: { readonly parentId: string; readonly isEnded: boolean },
-): Promise<SubscriptionRow | Refusal> {
+): Promise<SubscriptionRow> {
   if (!isEnded) await markBilledWith(unit, child.id, parentId);
   const patch = { parent_subscription_id: parentId };
   return updateRecord(unit, SUBSCRIPTIONS, { row: child, patch });
 }
 
 /** Begins the next period of a child whose running one has ended with that of its old parent. */
-async function renewChild(unit: Unit, row: SubscriptionRow): Promise<Refusal | null> {
+async function renewChild(unit: Unit, row: SubscriptionRow): Promise<void> {
   const loaded = await loadBilledSubscription(unit, row.id);
-  return isRefusal(loaded) ? loaded : beginPeriods(unit, [begunOf(loaded, { subscription: row })]);
+  await beginPeriods(unit, [begunOf(loaded, { subscription: row })]);
 }
 
 /**
@@ -75,10 +70,9 @@ async function takeGroupAlong(
     children,
     change,
   }: { readonly children: readonly SubscriptionRow[]; readonly change: PlanChange },
-): Promise<SubscriptionRow | Refusal> {
+): Promise<SubscriptionRow> {
   if (children.length === 0) return after;
-  const parted = await partedRefusal(unit, change.loaded, after.id);
-  if (parted !== null) return parted;
+  await refuseParted(unit, change.loaded, after.id);
   for (const child of children) {
     // The running period of a paused one has no end yet.
     const isEnded =
@@ -86,9 +80,7 @@ async function takeGroupAlong(
       child.current_period_end === change.atMs &&
       isIn(SUBSCRIPTION, 'running', child.subscription_status);
     const moved = await moveChild(unit, child, { parentId: after.id, isEnded });
-    if (isRefusal(moved)) return moved;
-    const refusal = isEnded ? await renewChild(unit, moved) : null;
-    if (refusal !== null) return refusal;
+    if (isEnded) await renewChild(unit, moved);
   }
   return markParent(unit, after);
 }
@@ -98,7 +90,7 @@ export function regroup(
   unit: Unit,
   after: SubscriptionRow,
   old: { readonly children: readonly SubscriptionRow[]; readonly change: PlanChange },
-): Promise<SubscriptionRow | Refusal> {
+): Promise<SubscriptionRow> {
   const { group } = old.change;
   return group?.isChild === true
     ? takePlaceInGroup(unit, group.parentId, after)

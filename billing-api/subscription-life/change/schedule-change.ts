@@ -6,7 +6,7 @@ import {
 import { lockForChange, type ChangeTarget } from '../../records/change-record.js';
 import { createRecord } from '../../records/create-record.js';
 import type { Occasion } from '../../records/occasion.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { isRefusal, Refusal, Refused } from '../../records/refusal.js';
 import { writeUnit, type Unit } from '../../records/unit.js';
 import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import type { ChangeSubscriptionBody } from './change-dto.js';
@@ -28,12 +28,13 @@ async function store(
   unit: Unit,
   { target, body }: Asked,
   changed: ChangedPlan,
-): Promise<ScheduledChange | Refusal> {
+): Promise<ScheduledChange> {
   const subscription = await lockForChange(unit, SUBSCRIPTIONS, target);
-  if (isRefusal(subscription)) return subscription;
   const { version, current_period_end: atMs, id } = subscription;
   if (version !== changed.change.loaded.subscription.version) {
-    return new Refusal('version_conflict', 'the subscription was changed meanwhile; try again');
+    throw new Refused(
+      new Refusal('version_conflict', 'the subscription was changed meanwhile; try again'),
+    );
   }
   await refusePending(unit, id);
   const schedule = await createRecord(unit, SCHEDULES, {
@@ -47,7 +48,6 @@ async function store(
     configuration: { ...body },
     previous: {},
   });
-  if (isRefusal(schedule)) return schedule;
   await announceUpdated(unit, subscription);
   return { schedule, subscription, changed };
 }

@@ -8,7 +8,7 @@ import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { alignmentProblem } from '../../domain/periods/aligned-periods.js';
 import { updateRecord } from '../../records/change-record.js';
 import { lockRecord } from '../../records/find-record.js';
-import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { accept, notFound, Refusal, Refused } from '../../records/refusal.js';
 import type { ReadUnit, Unit } from '../../records/unit.js';
 import { endedPeriodRefusal } from '../../subscriptions/ended-period.js';
 import { lockChildren } from '../../subscriptions/children-store.js';
@@ -49,22 +49,20 @@ function childProblem(row: SubscriptionRow, parent: SubscriptionRow): string | n
   return `subscription ${id} is in ${row.currency}, not in ${parent.currency}`;
 }
 
-async function childRefusal(
+async function refuseChild(
   unit: Unit,
   child: BilledSubscription,
   parent: BilledSubscription,
-): Promise<Refusal | null> {
+): Promise<void> {
   const { subscription: row, terms } = child;
   const problem = childProblem(row, parent.subscription);
-  if (problem !== null) return invalidOperation(problem);
+  if (problem !== null) throw new Refused(invalidOperation(problem));
   const parted = alignmentRefusal(parent, {
     subscription: row,
     terms: { ...terms, isGrouped: true },
   });
-  const refusal = parted ?? endedRefusal(unit, row);
-  if (refusal !== null) return refusal;
+  accept(parted ?? endedRefusal(unit, row));
   await refusePending(unit, row.id);
-  return null;
 }
 
 /** That one invoice cannot bill both, because their periods do not end together. */
@@ -82,17 +80,15 @@ async function addChild(
   unit: Unit,
   parent: BilledSubscription,
   id: string,
-): Promise<ChangedMember | Refusal> {
+): Promise<ChangedMember> {
   const row = await lockRecord(unit, SUBSCRIPTIONS, id);
-  if (row?.status !== 'published') return notFound(SUBSCRIPTIONS.name, id);
+  if (row?.status !== 'published') throw new Refused(notFound(SUBSCRIPTIONS.name, id));
   const child = await loadBilledSubscription(unit, id);
-  if (isRefusal(child)) return child;
-  const refusal = await childRefusal(unit, child, parent);
-  if (refusal !== null) return refusal;
+  await refuseChild(unit, child, parent);
   // A release that recorded no periods left the running one out.
   await replaceLastPeriod(unit, { subscriptionId: id, period: lastRecorded(child.terms) });
   const after = await joinGroup(unit, parent.subscription, row);
-  return isRefusal(after) ? after : { row: after, action: 'updated' };
+  return { row: after, action: 'updated' };
 }
 
 /** Lets the invoices of a locked parent bill a locked subscription from its running period on. */
@@ -100,7 +96,7 @@ export async function joinGroup(
   unit: Unit,
   parent: SubscriptionRow,
   row: SubscriptionRow,
-): Promise<SubscriptionRow | Refusal> {
+): Promise<SubscriptionRow> {
   const { id } = row;
   const { id: parentId } = parent;
   await markBilledWith(unit, id, parentId);
@@ -110,24 +106,19 @@ export async function joinGroup(
     invoicing_customer_id: payer === row.customer_id ? null : payer,
   };
   const after = await updateRecord(unit, SUBSCRIPTIONS, { row, patch });
-  if (!isRefusal(after)) await announceUpdated(unit, after);
+  await announceUpdated(unit, after);
   return after;
 }
 
-/** Why a locked subscription cannot bill so many more; null when it can. */
-async function groupRefusal(
-  unit: Unit,
-  parent: SubscriptionRow,
-  count: number,
-): Promise<Refusal | null> {
-  const refusal = parentRefusal(parent) ?? endedRefusal(unit, parent);
-  if (refusal !== null) return refusal;
+/** @throws Refused when a locked subscription cannot bill so many more. */
+async function refuseGroup(unit: Unit, parent: SubscriptionRow, count: number): Promise<void> {
+  accept(parentRefusal(parent) ?? endedRefusal(unit, parent));
   if (parent.active_pause_id !== null) {
-    return invalidOperation(`subscription ${parent.id} has a pause, which ends first`);
+    throw new Refused(invalidOperation(`subscription ${parent.id} has a pause, which ends first`));
   }
   const held = await lockChildren(unit, [parent.id], 'grouped_invoicing');
-  if (held.length + count <= GROUPED_MAX) return null;
-  return invalidOperation(`a subscription has at most ${GROUPED_MAX} grouped children`);
+  if (held.length + count <= GROUPED_MAX) return;
+  throw new Refused(invalidOperation(`a subscription has at most ${GROUPED_MAX} grouped children`));
 }
 
 /** Lets the invoices of a locked parent bill these subscriptions from their running periods on. */
@@ -135,22 +126,17 @@ export async function addToGroup(
   unit: Unit,
   parent: SubscriptionRow,
   ids: readonly string[],
-): Promise<
-  { readonly parent: SubscriptionRow; readonly children: readonly ChangedMember[] } | Refusal
-> {
+): Promise<{ readonly parent: SubscriptionRow; readonly children: readonly ChangedMember[] }> {
   if (ids.length === 0) return { parent, children: [] };
-  const refusal = await groupRefusal(unit, parent, ids.length);
-  if (refusal !== null) return refusal;
+  await refuseGroup(unit, parent, ids.length);
   const loaded = await loadBilledSubscription(unit, parent.id);
-  if (isRefusal(loaded)) return loaded;
   const children: ChangedMember[] = [];
   for (const id of ids.toSorted()) {
-    const added = id === parent.id ? selfRefusal(id) : await addChild(unit, loaded, id);
-    if (isRefusal(added)) return added;
-    children.push(added);
+    if (id === parent.id) throw new Refused(selfRefusal(id));
+    children.push(await addChild(unit, loaded, id));
   }
   const marked = await markParent(unit, parent);
-  return isRefusal(marked) ? marked : { parent: marked, children };
+  return { parent: marked, children };
 }
 
 const selfRefusal = (id: string): Refusal =>
@@ -160,15 +146,15 @@ async function removeFromGroup(
   unit: Unit,
   parentId: string,
   ids: readonly string[],
-): Promise<readonly ChangedMember[] | Refusal> {
+): Promise<readonly ChangedMember[]> {
   const rows = await lockChildren(unit, [parentId], 'grouped_invoicing');
   const children = new Map(rows.map((row) => [row.id, row]));
   const removed: ChangedMember[] = [];
   for (const id of ids) {
     const row = children.get(id);
-    if (row === undefined) return notFound('grouped subscription', id);
-    const after = endedRefusal(unit, row) ?? (await releaseChild(unit, row));
-    if (isRefusal(after)) return after;
+    if (row === undefined) throw new Refused(notFound('grouped subscription', id));
+    accept(endedRefusal(unit, row));
+    const after = await releaseChild(unit, row);
     removed.push({ row: after, action: 'updated' });
   }
   return removed;
@@ -186,18 +172,14 @@ export async function modifyGroup(
   unit: Unit,
   id: string,
   params: GroupedInvoicingParamsBody,
-): Promise<readonly ChangedMember[] | Refusal> {
+): Promise<readonly ChangedMember[]> {
   const parent = await lockRecord(unit, SUBSCRIPTIONS, id);
-  if (parent?.status !== 'published') return notFound(SUBSCRIPTIONS.name, id);
-  const refusal = listsRefusal('grouped_invoicing_params', params);
-  if (refusal !== null) return refusal;
+  if (parent?.status !== 'published') throw new Refused(notFound(SUBSCRIPTIONS.name, id));
+  accept(listsRefusal('grouped_invoicing_params', params));
   const { add = [], remove = [] } = params;
   const removed = await removeFromGroup(unit, id, remove);
-  if (isRefusal(removed)) return removed;
   const added = await addToGroup(unit, parent, add);
-  if (isRefusal(added)) return added;
   const after = await unmarkParent(unit, added.parent);
-  if (isRefusal(after)) return after;
   await announceUpdated(unit, after);
   return [...removed, ...added.children, { row: after, action: 'updated' }];
 }

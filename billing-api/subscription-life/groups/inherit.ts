@@ -14,7 +14,7 @@ import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { isOfEnvironment, rowIsIn } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
 import type { MetadataDto } from '../../records/record-dto.js';
-import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { notFound, Refusal, Refused } from '../../records/refusal.js';
 import { updateRecord } from '../../records/change-record.js';
 import type { Unit } from '../../records/unit.js';
 import { lockChildren } from '../../subscriptions/children-store.js';
@@ -34,7 +34,7 @@ export type NewChild = {
 export async function lockCustomers(
   unit: Unit,
   externalIds: readonly string[],
-): Promise<readonly AnsweredCustomerRow[] | Refusal> {
+): Promise<readonly AnsweredCustomerRow[]> {
   if (externalIds.length === 0) return [];
   const rows = await unit.tx.any(sql.type(ANSWERED_CUSTOMERS.row)`
     SELECT ${ANSWERED_CUSTOMERS.selected} FROM customers
@@ -43,7 +43,7 @@ export async function lockCustomers(
     ORDER BY id FOR NO KEY UPDATE`);
   const found = new Map(rows.map((row) => [row.external_id, row]));
   const unknown = externalIds.find((id) => !found.has(id));
-  if (unknown !== undefined) return notFound(ANSWERED_CUSTOMERS.name, unknown);
+  if (unknown !== undefined) throw new Refused(notFound(ANSWERED_CUSTOMERS.name, unknown));
   return externalIds.map((id) => mustGet(found, id, 'a customer'));
 }
 
@@ -57,17 +57,16 @@ function findAlive({ tx }: Unit, customerIds: readonly string[], isInherited: bo
     ORDER BY created_at, id LIMIT 1`);
 }
 
-/** Why a customer cannot have a subscription of its own; null when it can (docs/domain.md 29.1). */
-export async function refuseBesideInherited(
-  unit: Unit,
-  customerId: string,
-): Promise<Refusal | null> {
+/** @throws Refused when a customer cannot have a subscription of its own (docs/domain.md 29.1). */
+export async function refuseBesideInherited(unit: Unit, customerId: string): Promise<void> {
   const inherited = await findAlive(unit, [customerId], true);
-  if (inherited === null) return null;
+  if (inherited === null) return;
   const problem = `customer ${customerId} has the inherited subscription ${inherited.id}, whose parent bills its usage`;
-  return new Refusal(
-    'invalid_operation',
-    `${problem}; name the customer in inheritance_params.remove of that parent first`,
+  throw new Refused(
+    new Refusal(
+      'invalid_operation',
+      `${problem}; name the customer in inheritance_params.remove of that parent first`,
+    ),
   );
 }
 
@@ -100,24 +99,26 @@ function childOf(
   };
 }
 
-async function joinRefusal(
+async function refuseJoin(
   unit: Unit,
   parent: SubscriptionRow,
   children: readonly NewChild[],
-): Promise<Refusal | null> {
+): Promise<void> {
   const ids = children.map(({ customer }) => customer.id);
   if (ids.includes(parent.customer_id)) {
     const itself = `customer ${parent.customer_id} has the parent subscription itself`;
-    return new Refusal('invalid_operation', itself);
+    throw new Refused(new Refusal('invalid_operation', itself));
   }
   const held = await findAlive(unit, ids, false);
   if (held !== null) {
     const problem = `customer ${held.customer_id} has subscription ${held.id}, which would bill its usage as well`;
-    return new Refusal('invalid_operation', `${problem}; cancel it first`);
+    throw new Refused(new Refusal('invalid_operation', `${problem}; cancel it first`));
   }
   const others = await lockChildren(unit, [parent.id], 'inherited');
-  if (others.length + children.length <= CHILDREN_MAX) return null;
-  return new Refusal('invalid_operation', `a subscription has at most ${CHILDREN_MAX} children`);
+  if (others.length + children.length <= CHILDREN_MAX) return;
+  throw new Refused(
+    new Refusal('invalid_operation', `a subscription has at most ${CHILDREN_MAX} children`),
+  );
 }
 
 /**
@@ -128,11 +129,8 @@ export async function storeChildren(
   unit: Unit,
   parent: SubscriptionRow,
   { children, startMs }: { readonly children: readonly NewChild[]; readonly startMs: InstantMs },
-): Promise<
-  { readonly parent: SubscriptionRow; readonly children: readonly SubscriptionRow[] } | Refusal
-> {
-  const refusal = await joinRefusal(unit, parent, children);
-  if (refusal !== null) return refusal;
+): Promise<{ readonly parent: SubscriptionRow; readonly children: readonly SubscriptionRow[] }> {
+  await refuseJoin(unit, parent, children);
   const stored: SubscriptionRow[] = [];
   for (const child of children) {
     const id = unit.newId(SUBSCRIPTIONS.idPrefix);
@@ -140,28 +138,21 @@ export async function storeChildren(
       ...childOf(parent, child, startMs),
       id,
     });
-    if (isRefusal(row)) return row;
     announceNewSubscription(unit, row, child.customer);
     stored.push(row);
   }
   const marked = await markParent(unit, parent);
-  return isRefusal(marked) ? marked : { parent: marked, children: stored };
+  return { parent: marked, children: stored };
 }
 
 /** A subscription with children is a parent. */
-export async function markParent(
-  unit: Unit,
-  row: SubscriptionRow,
-): Promise<SubscriptionRow | Refusal> {
+export async function markParent(unit: Unit, row: SubscriptionRow): Promise<SubscriptionRow> {
   if (row.subscription_type === 'parent') return row;
   return updateRecord(unit, SUBSCRIPTIONS, { row, patch: { subscription_type: 'parent' } });
 }
 
 /** A parent whose last child has left is standalone again. */
-export async function unmarkParent(
-  unit: Unit,
-  row: SubscriptionRow,
-): Promise<SubscriptionRow | Refusal> {
+export async function unmarkParent(unit: Unit, row: SubscriptionRow): Promise<SubscriptionRow> {
   if (row.subscription_type !== 'parent') return row;
   for (const type of ['inherited', 'grouped_invoicing'] as const) {
     if ((await lockChildren(unit, [row.id], type)).length > 0) return row;

@@ -8,7 +8,7 @@ import {
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
 import { lockRecord } from '../../records/find-record.js';
-import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { accept, invalid, notFound, type Refusal, Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { lockCustomers, parentRefusal, storeChildren } from './inherit.js';
 
@@ -28,16 +28,16 @@ export type JoinRequest = {
 async function lockNamed(
   unit: Unit,
   { customerId, externalCustomerId }: JoinRequest,
-): Promise<AnsweredCustomerRow | Refusal> {
+): Promise<AnsweredCustomerRow> {
   if (customerId === null) {
     const name = assertPresent(externalCustomerId, 'the name of the customer');
     const found = await lockCustomers(unit, [name]);
-    return isRefusal(found) ? found : assertPresent(found[0], 'the customer');
+    return assertPresent(found[0], 'the customer');
   }
   const customer = await lockRecord(unit, ANSWERED_CUSTOMERS, customerId);
-  return customer?.status === 'published'
-    ? customer
-    : notFound(ANSWERED_CUSTOMERS.name, customerId);
+  return accept(
+    customer?.status === 'published' ? customer : notFound(ANSWERED_CUSTOMERS.name, customerId),
+  );
 }
 
 /** The members that a request must give, and that are those of the parent. */
@@ -55,19 +55,15 @@ function termsRefusal(parent: SubscriptionRow, request: JoinRequest): Refusal | 
 }
 
 /** POST /subscriptions with a parent: an inherited subscription of it, from now on (29.1). */
-export async function joinParent(
-  unit: Unit,
-  request: JoinRequest,
-): Promise<SubscriptionRow | Refusal> {
+export async function joinParent(unit: Unit, request: JoinRequest): Promise<SubscriptionRow> {
   const parent = await lockRecord(unit, SUBSCRIPTIONS, request.parentId);
-  if (parent?.status !== 'published') return notFound(SUBSCRIPTIONS.name, request.parentId);
+  if (parent?.status !== 'published')
+    throw new Refused(notFound(SUBSCRIPTIONS.name, request.parentId));
   const customer = await lockNamed(unit, request);
-  if (isRefusal(customer)) return customer;
-  const refusal = parentRefusal(parent) ?? termsRefusal(parent, request);
-  if (refusal !== null) return refusal;
+  accept(parentRefusal(parent) ?? termsRefusal(parent, request));
   const { lookupKey, metadata } = request;
   const child = { customer, lookupKey, metadata };
   const startMs = Math.max(unit.now, parent.start_date);
   const stored = await storeChildren(unit, parent, { children: [child], startMs });
-  return isRefusal(stored) ? stored : assertPresent(stored.children[0], 'the child');
+  return assertPresent(stored.children[0], 'the child');
 }

@@ -3,7 +3,7 @@ import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.res
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { lockRecord } from '../../records/find-record.js';
 import { moveRecord } from '../../records/move-record.js';
-import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { accept, invalid, notFound, type Refusal, Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { lockChildren } from '../../subscriptions/children-store.js';
 import { announceUpdated, toldOfSubscription } from '../../subscriptions/subscription-events.js';
@@ -33,7 +33,7 @@ export function listsRefusal(
 }
 
 /** Ends an inherited subscription where it leaves its parent: its usage counts until then. */
-async function removeChild(unit: Unit, row: SubscriptionRow): Promise<ChangedMember | Refusal> {
+async function removeChild(unit: Unit, row: SubscriptionRow): Promise<ChangedMember> {
   const atMs = Math.max(unit.now, row.start_date + 1);
   const after = await moveRecord(unit, SUBSCRIPTIONS, {
     target: { id: row.id },
@@ -50,7 +50,7 @@ async function removeChild(unit: Unit, row: SubscriptionRow): Promise<ChangedMem
     }),
     told: (changed) => toldOfSubscription(unit, changed),
   });
-  return isRefusal(after) ? after : { row: after, action: 'cancelled' };
+  return { row: after, action: 'cancelled' };
 }
 
 /** Ends inherited subscriptions of a locked parent. */
@@ -58,16 +58,14 @@ async function removeChildren(
   unit: Unit,
   parentId: string,
   ids: readonly string[],
-): Promise<readonly ChangedMember[] | Refusal> {
+): Promise<readonly ChangedMember[]> {
   const rows = await lockChildren(unit, [parentId], 'inherited');
   const children = new Map(rows.map((row) => [row.id, row]));
   const removed: ChangedMember[] = [];
   for (const id of ids) {
     const row = children.get(id);
-    const one =
-      row === undefined ? notFound('inherited subscription', id) : await removeChild(unit, row);
-    if (isRefusal(one)) return one;
-    removed.push(one);
+    if (row === undefined) throw new Refused(notFound('inherited subscription', id));
+    removed.push(await removeChild(unit, row));
   }
   return removed;
 }
@@ -75,10 +73,8 @@ async function removeChildren(
 /** Lets customers inherit from a locked parent from now on. */
 async function addChildren(unit: Unit, parent: SubscriptionRow, externalIds: readonly string[]) {
   if (externalIds.length === 0) return { parent, children: [] };
-  const refusal = parentRefusal(parent);
-  if (refusal !== null) return refusal;
+  accept(parentRefusal(parent));
   const customers = await lockCustomers(unit, externalIds);
-  if (isRefusal(customers)) return customers;
   const children = customers.map((customer) => ({ customer }));
   const startMs = Math.max(unit.now, parent.start_date);
   return storeChildren(unit, parent, { children, startMs });
@@ -89,18 +85,14 @@ export async function modifyInheritance(
   unit: Unit,
   id: string,
   params: InheritanceParamsBody,
-): Promise<readonly ChangedMember[] | Refusal> {
+): Promise<readonly ChangedMember[]> {
   const parent = await lockRecord(unit, SUBSCRIPTIONS, id);
-  if (parent?.status !== 'published') return notFound(SUBSCRIPTIONS.name, id);
-  const refusal = listsRefusal('inheritance_params', params);
-  if (refusal !== null) return refusal;
+  if (parent?.status !== 'published') throw new Refused(notFound(SUBSCRIPTIONS.name, id));
+  accept(listsRefusal('inheritance_params', params));
   const { add = [], remove = [] } = params;
   const removed = await removeChildren(unit, id, remove);
-  if (isRefusal(removed)) return removed;
   const added = await addChildren(unit, parent, add);
-  if (isRefusal(added)) return added;
   const after = await unmarkParent(unit, added.parent);
-  if (isRefusal(after)) return after;
   await announceUpdated(unit, after);
   const created = added.children.map((row) => ({ row, action: 'created' as const }));
   return [...removed, ...created, { row: after, action: 'updated' }];

@@ -1,5 +1,5 @@
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
-import { Refusal } from '../../records/refusal.js';
+import { Refusal, Refused } from '../../records/refusal.js';
 import type { StatementUnit } from '../../records/unit.js';
 import { lockChildren } from '../../subscriptions/children-store.js';
 
@@ -10,12 +10,12 @@ import { lockChildren } from '../../subscriptions/children-store.js';
 export async function refuseGrouped(
   unit: StatementUnit,
   { id, subscription_type: type, parent_subscription_id: parentId }: SubscriptionRow,
-): Promise<Refusal | null> {
+): Promise<void> {
   const remedy =
     'and their periods end together; name it in grouped_invoicing_params.remove of that one first';
   if (type === 'grouped_invoicing') {
     const problem = `subscription ${id} is billed with ${parentId}, ${remedy}`;
-    return new Refusal('invalid_operation', problem);
+    throw new Refused(new Refusal('invalid_operation', problem));
   }
   return refuseBilling(unit, { id, subscription_type: type });
 }
@@ -24,10 +24,10 @@ export async function refuseGrouped(
 export async function refuseBilling(
   unit: StatementUnit,
   { id, subscription_type: type }: Pick<SubscriptionRow, 'id' | 'subscription_type'>,
-): Promise<Refusal | null> {
-  if (type !== 'parent') return null;
+): Promise<void> {
+  if (type !== 'parent') return;
   const [child] = await lockChildren(unit, [id], 'grouped_invoicing');
-  if (child === undefined) return null;
+  if (child === undefined) return;
   const problem = `subscription ${id} bills ${child.id} with it, and their periods end together; name it in grouped_invoicing_params.remove first`;
-  return new Refusal('invalid_operation', problem);
+  throw new Refused(new Refusal('invalid_operation', problem));
 }

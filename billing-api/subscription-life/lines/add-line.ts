@@ -9,7 +9,14 @@ import { targetRefusal, type ChangeTarget } from '../../records/change-record.js
 import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
-import { invalid, isRefusal, type Refusal, unnestedRefusal } from '../../records/refusal.js';
+import {
+  accept,
+  invalid,
+  type Refusal,
+  Refused,
+  reworded,
+  unnestedRefusal,
+} from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import {
   newAddedLines,
@@ -38,11 +45,7 @@ const PLACE = 'line_items.0';
 /** When a new line begins and ends. */
 type Dates = { readonly startMs: InstantMs; readonly endMs: InstantMs | null };
 
-function datesOf(
-  unit: Unit,
-  { subscription }: BilledSubscription,
-  body: AddLineItemBody,
-): Dates | Refusal {
+function datesOf(unit: Unit, { subscription }: BilledSubscription, body: AddLineItemBody): Dates {
   const reader = new MemberReader();
   const startMs = reader.instant('start_date', body.start_date) ?? unit.now;
   const endMs = reader.instant('end_date', body.end_date);
@@ -54,7 +57,7 @@ function datesOf(
     reader.note('start_date', 'must lie before the end of the subscription');
   }
   if (endMs !== null && endMs <= startMs) reader.note('end_date', 'must be later than the start');
-  return reader.refusal() ?? { startMs, endMs };
+  return accept(reader.refusal() ?? { startMs, endMs });
 }
 
 /** What a request says of one line, which is not checked against stored records yet. */
@@ -78,7 +81,7 @@ async function newLineOf(
   unit: Unit,
   { subscription: row }: BilledSubscription,
   { lines, commitment }: Wanted,
-): Promise<{ readonly line: NewLine; readonly meters: LineContext['meters'] } | Refusal> {
+): Promise<{ readonly line: NewLine; readonly meters: LineContext['meters'] }> {
   const terms = {
     currency: row.currency,
     billingPeriod: row.billing_period,
@@ -88,14 +91,15 @@ async function newLineOf(
   };
   const wanted = { request: terms, subscriptionId: row.id };
   const context = await findLineContext(unit, wanted, { planPrices: [], addons: [] });
-  const made = newAddedLines(lines, context);
-  if (isRefusal(made)) return made;
+  const made = accept(newAddedLines(lines, context));
   const line = assertPresent(made[0], 'the line of a request');
   if (line.price.kind === 'new' && line.price.price.terms.trialPeriodDays !== null) {
-    return invalid({ [`${PLACE}.price.trial_period_days`]: 'a line that is added has no trial' });
+    throw new Refused(
+      invalid({ [`${PLACE}.price.trial_period_days`]: 'a line that is added has no trial' }),
+    );
   }
-  const committed = commitment === null ? line : commitLine(line, commitment, context);
-  return isRefusal(committed) ? committed : { line: committed, meters: context.meters };
+  const committed = accept(commitment === null ? line : commitLine(line, commitment, context));
+  return { line: committed, meters: context.meters };
 }
 
 /** Attaches the coupons of a new line, from its start on. */
@@ -103,32 +107,26 @@ async function attachCoupons(
   unit: Unit,
   { subscription: row }: BilledSubscription,
   { line, codes }: { readonly line: LineItemRow; readonly codes: readonly string[] },
-): Promise<Refusal | null> {
+): Promise<void> {
   const { billing_period: billingPeriod, billing_period_count: billingPeriodCount } = row;
   const every = { billingPeriod, billingPeriodCount, timezone: row.customer_timezone };
-  const attached = await redeemCoupons(
+  await redeemCoupons(
     unit,
     { subscriptionId: row.id, currency: row.currency, startMs: line.start_date, every },
     codes.map((code, index) => ({ place: `coupons.${index}`, code, lineItemId: line.id })),
   );
-  return isRefusal(attached) ? attached : null;
 }
 
-async function add(
-  unit: Unit,
-  target: ChangeTarget,
-  body: AddLineItemBody,
-): Promise<LineItemRow | Refusal> {
+/** Does the work; what refuses it names the members of a request that has only this line. */
+const unnested = <T>(work: () => Promise<T>): Promise<T> =>
+  reworded(work, (refusal) => unnestedRefusal(refusal, PLACE));
+
+async function add(unit: Unit, target: ChangeTarget, body: AddLineItemBody): Promise<LineItemRow> {
   const loaded = await holdSubscription(unit, target.id);
-  if (isRefusal(loaded)) return loaded;
   const { subscription: row, related } = loaded;
-  const moved = targetRefusal(SUBSCRIPTIONS, row, target);
-  if (moved !== null) return moved;
+  accept(targetRefusal(SUBSCRIPTIONS, row, target));
   const dates = datesOf(unit, loaded, body);
-  if (isRefusal(dates)) return dates;
-  const wanted = wantedOf(loaded, body);
-  const made = isRefusal(wanted) ? wanted : await newLineOf(unit, loaded, wanted);
-  if (isRefusal(made)) return unnestedRefusal(made, PLACE);
+  const made = await unnested(async () => newLineOf(unit, loaded, accept(wantedOf(loaded, body))));
   const owner = {
     subscriptionId: row.id,
     customerId: row.customer_id,
@@ -137,11 +135,11 @@ async function add(
     isRunning: dates.startMs < row.current_period_end,
   };
   const lines = [{ ...made.line, endMs: dates.endMs }];
-  const stored = await storeLines(unit, owner, { lines, meters: made.meters });
-  if (isRefusal(stored)) return unnestedRefusal(stored, PLACE);
+  const stored = await unnested(() => storeLines(unit, owner, { lines, meters: made.meters }));
   const line = assertPresent(stored.lineItems[0], 'the line item');
   const { coupons: codes = [] } = body;
-  return (await attachCoupons(unit, loaded, { line, codes })) ?? line;
+  await attachCoupons(unit, loaded, { line, codes });
+  return line;
 }
 
 /**

@@ -8,7 +8,14 @@ import { targetRefusal, updateRecord, type ChangeTarget } from '../../records/ch
 import { givenOf, MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { MetadataDto } from '../../records/record-dto.js';
-import { invalid, isRefusal, Refusal, unnestedRefusal } from '../../records/refusal.js';
+import {
+  accept,
+  invalid,
+  Refusal,
+  Refused,
+  reworded,
+  unnestedRefusal,
+} from '../../records/refusal.js';
 import { overridesModel } from '../../domain/price/price-model.js';
 import {
   givesCommitment,
@@ -70,14 +77,14 @@ function changeOf(
   };
 }
 
-function requestOf(unit: Unit, id: string, body: ChangeLineItemBody): Requested | Refusal {
+function requestOf(unit: Unit, id: string, body: ChangeLineItemBody): Requested {
   const reader = new MemberReader();
   const change = changeOf(reader, { unit, id }, body);
   const display_name =
     body.display_name === undefined ? undefined : reader.line('display_name', body.display_name);
   const metadata = body.metadata === undefined ? undefined : { ...reader.metadata(body.metadata) };
   const problems = reader.refusal();
-  if (problems !== null) return unnestedRefusal(problems, PLACE);
+  if (problems !== null) throw new Refused(unnestedRefusal(problems, PLACE));
   return { change, patch: givenOf({ display_name, metadata }) };
 }
 
@@ -85,17 +92,14 @@ async function change(
   unit: Unit,
   target: ChangeTarget,
   body: ChangeLineItemBody,
-): Promise<LineItemRow | Refusal> {
+): Promise<LineItemRow> {
   const request = requestOf(unit, target.id, body);
-  if (isRefusal(request)) return request;
   const held = await holdLine(unit, target.id);
-  if (isRefusal(held)) return held;
-  const moved = targetRefusal(LINE_ITEMS, held.row, target);
-  if (moved !== null) return moved;
+  accept(targetRefusal(LINE_ITEMS, held.row, target));
   const { change: wanted, patch } = request;
-  const changed = wanted === null ? null : await replaceLine(unit, held, wanted);
-  if (isRefusal(changed)) return unnestedRefusal(changed, PLACE);
-  const row = changed === null ? held.row : changed.after;
+  const replace = async (asked: LineChange) => (await replaceLine(unit, held, asked)).after;
+  const unnested = (refusal: Refusal) => unnestedRefusal(refusal, PLACE);
+  const row = wanted === null ? held.row : await reworded(() => replace(wanted), unnested);
   return Object.keys(patch).length === 0 ? row : updateRecord(unit, LINE_ITEMS, { row, patch });
 }
 
@@ -124,24 +128,16 @@ function endRefusal({ row, loaded }: HeldLine, atMs: InstantMs): Refusal | null 
   return invalid({ effective_from: `must not be before ${formatInstant(earliest)}` });
 }
 
-async function end(
-  unit: Unit,
-  target: ChangeTarget,
-  body: EndLineItemBody,
-): Promise<LineItemRow | Refusal> {
+async function end(unit: Unit, target: ChangeTarget, body: EndLineItemBody): Promise<LineItemRow> {
   const reader = new MemberReader();
   const atMs = reader.instant('effective_from', body.effective_from) ?? unit.now;
-  const problems = reader.refusal();
-  if (problems !== null) return problems;
+  accept(reader.refusal());
   const held = await holdLine(unit, target.id);
-  if (isRefusal(held)) return held;
   const { row } = held;
-  const refusal = targetRefusal(LINE_ITEMS, row, target) ?? endRefusal(held, atMs);
-  if (refusal !== null) return refusal;
+  accept(targetRefusal(LINE_ITEMS, row, target) ?? endRefusal(held, atMs));
   const isCredited = body.proration_behavior === 'create_prorations';
   const member = 'effective_from';
-  const credited = isCredited ? await creditEndedLine(unit, held, { member, atMs }) : null;
-  if (isRefusal(credited)) return credited;
+  if (isCredited) await creditEndedLine(unit, held, { member, atMs });
   return updateRecord(unit, LINE_ITEMS, { row, patch: { end_date: atMs } });
 }
 

@@ -6,7 +6,7 @@ import {
 } from '../../declarations/subscriptions/line-item.resource.js';
 import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
-import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { accept, invalid, notFound, Refusal, Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { endedPeriodRefusal } from '../../subscriptions/ended-period.js';
 import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
@@ -26,29 +26,26 @@ export async function holdSubscription(
   unit: Unit,
   id: string,
   isDraftTaken = false,
-): Promise<BilledSubscription | Refusal> {
+): Promise<BilledSubscription> {
   const row = await lockRecord(unit, SUBSCRIPTIONS, id);
-  if (row?.status !== 'published') return notFound(SUBSCRIPTIONS.name, id);
-  const inherited = refuseInherited(row, 'has no lines');
-  if (inherited !== null) return inherited;
+  if (row?.status !== 'published') throw new Refused(notFound(SUBSCRIPTIONS.name, id));
+  accept(refuseInherited(row, 'has no lines'));
   const { subscription_status: status, current_period_end: end } = row;
   if (status === 'draft' && isDraftTaken) return loadBilledSubscription(unit, id);
   if (status !== 'active') {
     const problem = `the subscription is ${status}; only lines of an active one are changed`;
-    return new Refusal('invalid_operation', problem);
+    throw new Refused(new Refusal('invalid_operation', problem));
   }
-  if (end <= unit.now) return endedPeriodRefusal(row);
+  if (end <= unit.now) throw new Refused(endedPeriodRefusal(row));
   return loadBilledSubscription(unit, id);
 }
 
 /** A line item with its locked subscription. */
-export async function holdLine(unit: Unit, id: string): Promise<HeldLine | Refusal> {
+export async function holdLine(unit: Unit, id: string): Promise<HeldLine> {
   const found = await readRecord(unit, LINE_ITEMS, id);
-  if (isRefusal(found)) return found;
   const loaded = await holdSubscription(unit, found.subscription_id);
-  if (isRefusal(loaded)) return loaded;
   const row = loaded.related.lineItems.find((item) => item.id === id);
-  return row === undefined ? notFound(LINE_ITEMS.name, id) : { row, loaded };
+  return accept(row === undefined ? notFound(LINE_ITEMS.name, id) : { row, loaded });
 }
 
 /** Why a line cannot change at an instant; null when it can. */

@@ -12,7 +12,7 @@ import type { PriceOverrideBody } from '../../domain/price/price-model.js';
 import { ratePrice } from '../../domain/rating/rate-price.js';
 import { updateRecord } from '../../records/change-record.js';
 import { findRecord } from '../../records/find-record.js';
-import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
+import { accept, invalid, isRefusal, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { commitLine } from '../../subscriptions/lines/commit-lines.js';
 import {
@@ -114,14 +114,13 @@ export async function creditEndedLine(
   unit: Unit,
   held: HeldLine,
   { member, atMs }: { readonly member: string; readonly atMs: InstantMs },
-): Promise<WalletTransactionRow | null | Refusal> {
+): Promise<WalletTransactionRow | null> {
   const { row, loaded } = held;
   if (!isAdvance(row)) return null;
-  const refusal = instantRefusal(held, member, atMs);
-  if (refusal !== null) return refusal;
+  accept(instantRefusal(held, member, atMs));
   const lines = [{ item: row, quantity: ZERO, full: ZERO }];
   const settled = await settleChange(unit, loaded, { atMs, lines });
-  return isRefusal(settled) ? settled : settled.transaction;
+  return settled.transaction;
 }
 
 /** The name and the start of the addon that brings a line; null for every other one. */
@@ -184,7 +183,7 @@ async function newLineOf(
   unit: Unit,
   held: HeldLine,
   change: LineChange,
-): Promise<{ readonly line: NewLine; readonly meters: LineContext['meters'] } | Refusal> {
+): Promise<{ readonly line: NewLine; readonly meters: LineContext['meters'] }> {
   const { subscription: row, related } = held.loaded;
   const base = mustGet(related.prices, held.row.price_id, 'the price of a line');
   const { commitment, model, atMs } = change;
@@ -203,8 +202,8 @@ async function newLineOf(
     const quantity = change.quantity === null ? line.quantity : plain(change.quantity);
     return { line: { ...line, quantity }, meters: context.meters };
   }
-  const changed = changedLine(line, { held, change, base }, context);
-  return isRefusal(changed) ? changed : { line: changed, meters: context.meters };
+  const changed = accept(changedLine(line, { held, change, base }, context));
+  return { line: changed, meters: context.meters };
 }
 
 type Successor = {
@@ -223,7 +222,7 @@ async function storeSuccessor(
   unit: Unit,
   { row, loaded }: HeldLine,
   { line, meters, atMs, isSettled }: Successor,
-): Promise<LineItemRow | Refusal> {
+): Promise<LineItemRow> {
   const { id: subscriptionId, customer_id: customerId, ...terms } = loaded.subscription;
   const plan = mustGet(loaded.related.plans, terms.plan_id, 'the plan of a subscription');
   const isRunning = atMs < terms.current_period_end;
@@ -232,13 +231,11 @@ async function storeSuccessor(
     { subscriptionId, customerId, startMs: atMs, plan, isRunning },
     { lines: [{ ...line, continues: { id: row.id, isSettled } }], meters },
   );
-  if (isRefusal(stored)) return stored;
   const after = assertPresent(stored.lineItems[0], 'the successor of a line item');
   const later = loaded.related.lineItems.filter((item) => item.predecessor_id === row.id);
   for (const item of later) {
     const patch = { predecessor_id: after.id };
-    const moved = await updateRecord(unit, LINE_ITEMS, { row: item, patch });
-    if (isRefusal(moved)) return moved;
+    await updateRecord(unit, LINE_ITEMS, { row: item, patch });
   }
   return after;
 }
@@ -252,18 +249,16 @@ export async function replaceLine(
   unit: Unit,
   held: HeldLine,
   change: LineChange,
-): Promise<ReplacedLine | Refusal> {
-  const made = lineRefusal(held, change) ?? (await newLineOf(unit, held, change));
-  if (isRefusal(made)) return made;
+): Promise<ReplacedLine> {
+  accept(lineRefusal(held, change));
+  const made = await newLineOf(unit, held, change);
   const { row, loaded } = held;
   const { atMs } = change;
   const lines = [termsAfter(held, made.line)];
   const settlement = await readSettlement(unit, loaded, { atMs, lines });
   const before = await updateRecord(unit, LINE_ITEMS, { row, patch: { end_date: atMs } });
-  if (isRefusal(before)) return before;
   const isSettled = settlement.lines.length > 0;
   const after = await storeSuccessor(unit, held, { ...made, atMs, isSettled });
-  if (isRefusal(after)) return after;
   const settled = await storeSettlement(unit, loaded, shownOn(after, settlement));
-  return isRefusal(settled) ? settled : { before, after, ...settled };
+  return { before, after, ...settled };
 }

@@ -53,14 +53,11 @@ export function searchLines(
   if (isRefusal(conditions)) return Promise.resolve(conditions);
   return readUnit(dependencies, occasion, async (unit) => {
     const page = await searchRecords(unit, LINE_ITEMS, { request: body, conditions });
-    return isRefusal(page) ? page : pageToDto(page, await answeredLines(unit, page.items));
+    return pageToDto(page, await answeredLines(unit, page.items));
   });
 }
 
 /** One line item as it is answered, in the unit that has written it. */
-export async function answeredLine(
-  unit: ReadUnit,
-  row: LineItemRow | Refusal,
-): Promise<LineItemDto | Refusal> {
-  return isRefusal(row) ? row : (await answeredLines(unit, [row]))(row);
+export async function answeredLine(unit: ReadUnit, row: LineItemRow): Promise<LineItemDto> {
+  return (await answeredLines(unit, [row]))(row);
 }

@@ -9,7 +9,6 @@ import { percentageLeft } from '../../domain/adjustments/percentage-left.js';
 import { ratePrice } from '../../domain/rating/rate-price.js';
 import { settle, type ChargedTime } from '../../domain/settlement/settle.js';
 import { movedEnd, type AdvanceCharge } from '../../domain/settlement/unused-charge.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import type { InvoiceDocument } from '../../documents/invoice-document.js';
@@ -186,7 +185,7 @@ export async function storeSettlement(
   unit: Unit,
   loaded: BilledSubscription,
   { lines, reason, discounts }: Settlement,
-): Promise<Settled | Refusal> {
+): Promise<Settled> {
   const less = lines.filter(({ amount }) => amount.isNegative());
   const credits = less.flatMap(({ item, amount, period: { startMs }, proration, charges }) => {
     // Its end without the pauses that have moved it, as that of a charge (docs/domain.md 23.1).
@@ -195,13 +194,12 @@ export async function storeSettlement(
     return linesOfCredit(credit, item.currency);
   });
   const given = await creditLines(unit, credits);
-  if (isRefusal(given)) return given;
   const { transaction } = given;
   const more = lines.filter(({ amount }) => amount.greaterThan(ZERO));
   if (more.length === 0) return { ...NOTHING, transaction };
   const { period } = assertPresent(more[0], 'a line that costs more');
   const invoice = await storeProration(unit, loaded, { reason, lines: more, period, discounts });
-  return isRefusal(invoice) ? invoice : { invoice, transaction };
+  return { invoice, transaction };
 }
 
 /** Settles a change of a locked subscription whose lines are stored already. */
@@ -209,6 +207,6 @@ export async function settleChange(
   unit: Unit,
   loaded: BilledSubscription,
   change: TermsChange,
-): Promise<Settled | Refusal> {
+): Promise<Settled> {
   return storeSettlement(unit, loaded, await readSettlement(unit, loaded, change));
 }

@@ -8,7 +8,6 @@ import {
   subscriptionToDto,
 } from '../../declarations/subscriptions/subscription.resource.js';
 import type { Proration } from '../../domain/calendar/proration.js';
-import type { Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import type { InvoiceDocument } from '../../documents/invoice-document.js';
@@ -41,7 +40,7 @@ export function storeProration(
     readonly period: Interval;
     readonly discounts: CouponsOfRest;
   },
-): Promise<InvoiceDocument | Refusal> {
+): Promise<InvoiceDocument> {
   const plan = mustGet(related.plans, subscription.plan_id, 'the plan of a subscription');
   return storeGivenInvoice(
     unit,

@@ -3,7 +3,7 @@ import { changeRecord, type ChangeTarget } from '../../records/change-record.js'
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { MetadataDto } from '../../records/record-dto.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { accept, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type WriteDependencies } from '../../records/unit.js';
 import { announcePhase } from '../../subscriptions/phases-store.js';
 
@@ -22,10 +22,9 @@ export function changePhase(
   return writeUnit(dependencies, occasion, async (unit) => {
     const reader = new MemberReader();
     const metadata = reader.changedMetadata(body.metadata) ?? {};
-    const problems = reader.refusal();
-    if (problems !== null) return problems;
+    accept(reader.refusal());
     const after = await changeRecord(unit, PHASES, { target, change: () => ({ metadata }) });
-    if (!isRefusal(after)) announcePhase(unit, after, 'updated');
+    announcePhase(unit, after, 'updated');
     return after;
   });
 }

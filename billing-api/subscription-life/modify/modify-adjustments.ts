@@ -7,7 +7,6 @@ import {
   COUPON_ASSOCIATIONS,
   withCoupon,
   type AttachedCoupon,
-  type CouponAssociationRow,
 } from '../../declarations/coupons/coupon-association.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import {
@@ -27,7 +26,7 @@ import { markRemoved, updateRecord } from '../../records/change-record.js';
 import { rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import { lockRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
-import { invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { accept, invalid, notFound, Refusal, Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { announceUpdated } from '../../subscriptions/subscription-events.js';
 import { findLineItems } from '../../subscriptions/subscriptions-store.js';
@@ -48,19 +47,19 @@ export type ModifiedAdjustments = {
 };
 
 /** Locks a subscription that is charged, so that its adjustments mean something. */
-async function holdCharged(unit: Unit, id: string): Promise<SubscriptionRow | Refusal> {
+async function holdCharged(unit: Unit, id: string): Promise<SubscriptionRow> {
   const row = await lockRecord(unit, SUBSCRIPTIONS, id);
-  if (row?.status !== 'published') return notFound(SUBSCRIPTIONS.name, id);
+  if (row?.status !== 'published') throw new Refused(notFound(SUBSCRIPTIONS.name, id));
   const { subscription_status: status } = row;
   if (isIn(SUBSCRIPTION, 'collected', status)) return row;
   const problem = `the subscription is ${status}; coupons and taxes of a running one are changed`;
-  return new Refusal('invalid_operation', problem);
+  throw new Refused(new Refusal('invalid_operation', problem));
 }
 
 /** Raises the version of the subscription, so that no invoice is stored that knows less. */
-export async function touch(unit: Unit, row: SubscriptionRow): Promise<SubscriptionRow | Refusal> {
+export async function touch(unit: Unit, row: SubscriptionRow): Promise<SubscriptionRow> {
   const after = await updateRecord(unit, SUBSCRIPTIONS, { row, patch: {} });
-  if (!isRefusal(after)) await announceUpdated(unit, after);
+  await announceUpdated(unit, after);
   return after;
 }
 
@@ -129,19 +128,20 @@ async function removeCoupon(
   unit: Unit,
   subscriptionId: string,
   id: string,
-): Promise<ModifiedAdjustment<AttachedCoupon> | Refusal> {
+): Promise<ModifiedAdjustment<AttachedCoupon>> {
   const row = await lockRecord(unit, COUPON_ASSOCIATIONS, id);
   if (row?.subscription_id !== subscriptionId || row.status !== 'published') {
-    return notFound(COUPON_ASSOCIATIONS.name, id);
+    throw new Refused(notFound(COUPON_ASSOCIATIONS.name, id));
   }
   if (row.end_date !== null && row.end_date <= unit.now) {
-    return new Refusal('invalid_operation', `the coupon association ${id} has ended already`);
+    throw new Refused(
+      new Refusal('invalid_operation', `the coupon association ${id} has ended already`),
+    );
   }
   const isKept = row.start_date < unit.now && (await isApplied(unit, id));
-  const after: CouponAssociationRow | Refusal = isKept
+  const after = isKept
     ? await updateRecord(unit, COUPON_ASSOCIATIONS, { row, patch: { end_date: unit.now } })
     : await markRemoved(unit, COUPON_ASSOCIATIONS, row);
-  if (isRefusal(after)) return after;
   return { attached: await withCoupon(unit, after), action: isKept ? 'ended' : 'removed' };
 }
 
@@ -150,26 +150,22 @@ export async function modifyCoupons(
   unit: Unit,
   id: string,
   params: CouponParamsBody,
-): Promise<ModifiedAdjustments | Refusal> {
-  const row = nothingGiven(params, 'coupon_params') ?? (await holdCharged(unit, id));
-  if (isRefusal(row)) return row;
+): Promise<ModifiedAdjustments> {
+  accept(nothingGiven(params, 'coupon_params'));
+  const row = await holdCharged(unit, id);
   const { add = [], remove = [] } = params;
   const lineItems = await findLineItems(unit.tx, [id]);
-  const requested = readCoupons(add, { subscription: row, lineItems, now: unit.now });
-  if (isRefusal(requested)) return requested;
+  const requested = accept(readCoupons(add, { subscription: row, lineItems, now: unit.now }));
   const after = await touch(unit, row);
-  if (isRefusal(after)) return after;
   const removed: ModifiedAdjustment<AttachedCoupon>[] = [];
   for (const associationId of remove) {
     const one = await removeCoupon(unit, id, associationId);
-    if (isRefusal(one)) return one;
     removed.push(one);
   }
   const { billing_period: billingPeriod, billing_period_count: billingPeriodCount } = row;
   const every = { billingPeriod, billingPeriodCount, timezone: row.customer_timezone };
   const holder = { subscriptionId: id, currency: row.currency, startMs: unit.now, every };
   const attached = await redeemCoupons(unit, holder, requested);
-  if (isRefusal(attached)) return attached;
   const added = attached.map((one) => ({ attached: one, action: 'attached' as const }));
   return { subscription: after, coupons: [...removed, ...added], taxes: [] };
 }
@@ -178,12 +174,11 @@ async function removeTax(
   unit: Unit,
   subscriptionId: string,
   id: string,
-): Promise<ModifiedAdjustment<AssociatedTax> | Refusal> {
+): Promise<ModifiedAdjustment<AssociatedTax>> {
   const row = await lockRecord(unit, TAX_ASSOCIATIONS, id);
   const isOwn = row?.entity_type === 'subscription' && row.entity_id === subscriptionId;
-  if (!isOwn || row.status !== 'published') return notFound(TAX_ASSOCIATIONS.name, id);
+  if (!isOwn || row.status !== 'published') throw new Refused(notFound(TAX_ASSOCIATIONS.name, id));
   const after = await markRemoved(unit, TAX_ASSOCIATIONS, row);
-  if (isRefusal(after)) return after;
   const [attached] = await withTaxRates(unit, [after]);
   return { attached: assertPresent(attached, 'the rate of an association'), action: 'removed' };
 }
@@ -193,23 +188,20 @@ export async function modifyTaxes(
   unit: Unit,
   id: string,
   params: TaxParamsBody,
-): Promise<ModifiedAdjustments | Refusal> {
-  const row = nothingGiven(params, 'tax_params') ?? (await holdCharged(unit, id));
-  if (isRefusal(row)) return row;
+): Promise<ModifiedAdjustments> {
+  accept(nothingGiven(params, 'tax_params'));
+  const row = await holdCharged(unit, id);
   const after = await touch(unit, row);
-  if (isRefusal(after)) return after;
   const { add = [], remove = [] } = params;
   const removed: ModifiedAdjustment<AssociatedTax>[] = [];
   for (const associationId of remove) {
     const one = await removeTax(unit, id, associationId);
-    if (isRefusal(one)) return one;
     removed.push(one);
   }
   const overrides = add.map(({ tax_rate_code: code, priority = PRIORITY_DEFAULT }) => {
     return { code, priority, currency: null };
   });
   const stored = await storeTaxOverrides(unit, { type: 'subscription', id }, overrides);
-  if (isRefusal(stored)) return stored;
   const rates = await withTaxRates(unit, stored);
   const added = rates.map((one) => ({ attached: one, action: 'attached' as const }));
   return { subscription: after, coupons: [], taxes: [...removed, ...added] };

@@ -2,11 +2,11 @@ import { assertPresent } from '../../../runtime/failure.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
 import { lockForChange, targetRefusal, type ChangeTarget } from '../../records/change-record.js';
-import { resultOf, undone } from '../../records/dry-run.js';
+import { resultOf, undo } from '../../records/dry-run.js';
 import { readRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
-import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { accept, invalid, notFound, type Refusal, Refused } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { withRelated, type LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
 import { modifyGroup } from '../groups/group.js';
@@ -38,17 +38,15 @@ async function changeLine(
   unit: Unit,
   subscriptionId: string,
   { body, place }: { readonly body: QuantityOfLineBody; readonly place: string },
-): Promise<ReplacedLine | Refusal> {
+): Promise<ReplacedLine> {
   const reader = new MemberReader();
   const members = { at: `${place}.effective_date`, quantity: `${place}.quantity` };
   const quantity = reader.decimal(members.quantity, body.quantity);
   const atMs = reader.instant(members.at, body.effective_date) ?? unit.now;
-  const problems = reader.refusal();
-  if (problems !== null) return problems;
+  accept(reader.refusal());
   const held = await holdLine(unit, body.id);
-  if (isRefusal(held)) return held;
   if (held.row.subscription_id !== subscriptionId) {
-    return notFound('subscription line item', body.id);
+    throw new Refused(notFound('subscription line item', body.id));
   }
   const given = assertPresent(quantity, 'a quantity, which is refused where it is absent');
   const only = { model: null, commitment: null, hasTimeBuckets: false };
@@ -59,12 +57,11 @@ async function changeQuantities(
   unit: Unit,
   id: string,
   lines: readonly QuantityOfLineBody[],
-): Promise<readonly ReplacedLine[] | Refusal> {
+): Promise<readonly ReplacedLine[]> {
   const changed: ReplacedLine[] = [];
   for (const [index, body] of lines.entries()) {
     const place = `quantity_change_params.line_items.${index}`;
     const one = await changeLine(unit, id, { body, place });
-    if (isRefusal(one)) return one;
     changed.push(one);
   }
   return changed;
@@ -109,47 +106,36 @@ async function modifyMembers(
   unit: Unit,
   id: string,
   { inheritance_params: inheritance, grouped_invoicing_params: grouped }: ModifySubscriptionBody,
-): Promise<readonly ChangedMember[] | null | Refusal> {
+): Promise<readonly ChangedMember[] | null> {
   if (inheritance !== undefined) return modifyInheritance(unit, id, inheritance);
   return grouped === undefined ? null : modifyGroup(unit, id, grouped);
 }
 
 /** Changes the quantities of lines, and with them the version of their subscription. */
-async function modifyQuantities(
-  unit: Unit,
-  id: string,
-  { target, body }: Wanted,
-): Promise<Done | Refusal> {
+async function modifyQuantities(unit: Unit, id: string, { target, body }: Wanted): Promise<Done> {
   const { line_items: lines } = assertPresent(body.quantity_change_params, 'new quantities');
   const held = await lockForChange(unit, SUBSCRIPTIONS, target);
-  if (isRefusal(held)) return held;
   const quantities = await changeQuantities(unit, id, lines);
-  if (isRefusal(quantities)) return quantities;
   const ofLines = await touch(unit, held);
-  return isRefusal(ofLines) ? ofLines : { ...NOTHING, quantities, ofLines };
+  return { ...NOTHING, quantities, ofLines };
 }
 
 /** Does what the type of a request says, whose member is there. */
-async function carryOut(
-  unit: Unit,
-  row: SubscriptionRow,
-  { target, body }: Wanted,
-): Promise<Done | Refusal> {
+async function carryOut(unit: Unit, row: SubscriptionRow, { target, body }: Wanted): Promise<Done> {
   const { trial_end_params: trialEnd, coupon_params: coupons, tax_params: taxes } = body;
   if (trialEnd !== undefined) {
     const trial = await moveTrialEnd(unit, row.id, trialEnd);
-    return isRefusal(trial) ? trial : { ...NOTHING, trial };
+    return { ...NOTHING, trial };
   }
   if (coupons !== undefined) {
     const adjustments = await modifyCoupons(unit, row.id, coupons);
-    return isRefusal(adjustments) ? adjustments : { ...NOTHING, adjustments };
+    return { ...NOTHING, adjustments };
   }
   if (taxes !== undefined) {
     const adjustments = await modifyTaxes(unit, row.id, taxes);
-    return isRefusal(adjustments) ? adjustments : { ...NOTHING, adjustments };
+    return { ...NOTHING, adjustments };
   }
   const members = await modifyMembers(unit, row.id, body);
-  if (isRefusal(members)) return members;
   if (members !== null) return { ...NOTHING, members };
   return modifyQuantities(unit, row.id, { target, body });
 }
@@ -163,13 +149,10 @@ function changedRow(
   return trial?.subscription ?? adjustments?.subscription ?? member?.row ?? ofLines ?? before;
 }
 
-async function modify(unit: Unit, { target, body }: Wanted): Promise<Modified | Refusal> {
+async function modify(unit: Unit, { target, body }: Wanted): Promise<Modified> {
   const row = await readRecord(unit, SUBSCRIPTIONS, target.id);
-  if (isRefusal(row)) return row;
-  const refusal = paramsRefusal(body) ?? targetRefusal(SUBSCRIPTIONS, row, target);
-  if (refusal !== null) return refusal;
+  accept(paramsRefusal(body) ?? targetRefusal(SUBSCRIPTIONS, row, target));
   const done = await carryOut(unit, row, { target, body });
-  if (isRefusal(done)) return done;
   return { ...done, subscription: await withRelated(unit, changedRow(done, row)) };
 }
 
@@ -179,9 +162,9 @@ export async function modifySubscription(
   occasion: Occasion,
   { isPreview, ...wanted }: Wanted & { readonly isPreview: boolean },
 ): Promise<Modified | Refusal> {
-  const done = await writeUnit<Modified | Refusal>(dependencies, occasion, async (unit) => {
+  const done = await writeUnit(dependencies, occasion, async (unit) => {
     const modified = await modify(unit, wanted);
-    return isPreview ? undone(modified) : modified;
+    return isPreview ? undo(modified) : modified;
   });
   return resultOf(done);
 }

@@ -12,7 +12,7 @@ import { updateRecord } from '../../records/change-record.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { lockRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
-import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { accept, notFound, Refusal, Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { moveAddonEnds } from '../../subscriptions/addon-associations-store.js';
 import {
@@ -46,19 +46,19 @@ function endOf(
   unit: Unit,
   { end_date: endDate }: SubscriptionRow,
   { action, new_trial_end: text }: TrialEndParamsBody,
-): InstantMs | Refusal {
+): InstantMs {
   const reader = new MemberReader();
   const member = 'trial_end_params.new_trial_end';
   const given = reader.instant(member, text);
   if (action === 'immediate') {
     if (text !== undefined) reader.note(member, 'must be left out with action immediate');
-    return reader.refusal() ?? unit.now;
+    return accept(reader.refusal() ?? unit.now);
   }
   if (given === null || given <= unit.now) reader.note(member, 'must be given, and in the future');
   else if (endDate !== null && given > endDate) {
     reader.note(member, 'must not be later than the end of the subscription');
   }
-  return reader.refusal() ?? assertPresent(given, 'the end of a trial');
+  return accept(reader.refusal() ?? assertPresent(given, 'the end of a trial'));
 }
 
 /** Credits that begin with the billing begin where the trial ends now. */
@@ -79,25 +79,22 @@ function endOfFirst(ledger: PeriodLedger): InstantMs | null {
 }
 
 /** Onetime addons end with the first billed period, wherever that is now (docs/domain.md 27). */
-async function moveAddons(unit: Unit, id: string, before: PeriodLedger): Promise<Refusal | null> {
+async function moveAddons(unit: Unit, id: string, before: PeriodLedger): Promise<void> {
   const loaded = await loadBilledSubscription(unit, id);
-  if (isRefusal(loaded)) return loaded;
   const [fromMs, toMs] = [endOfFirst(before), endOfFirst(loaded.terms)];
   if (fromMs !== null && toMs !== null) await moveAddonEnds(unit, id, { fromMs, toMs });
-  return null;
 }
 
 /** Begins the first period of a subscription whose trial has just ended. */
-async function activate(unit: Unit, id: string): Promise<StoredInvoice | null | Refusal> {
+async function activate(unit: Unit, id: string): Promise<StoredInvoice | null> {
   const tasks = [...(await tasksAfterTrials(unit, [id])).values()];
   // It ends with its trial, and the billing job ends it.
   if (tasks.length === 0) return null;
   const queries: readonly (StoredQuery | Refusal)[] = await findInvoiceQueries(unit, tasks);
   const [computed] = await computeWithoutUsage(unit, queries);
-  const invoice = assertPresent(computed, 'the invoice of the first period');
-  if (isRefusal(invoice)) return invoice;
+  const invoice = accept(assertPresent(computed, 'the invoice of the first period'));
   const renewed = await renewSubscriptions(unit, [invoice]);
-  return isRefusal(renewed) ? renewed : (renewed[0] ?? null);
+  return renewed[0] ?? null;
 }
 
 /** Why the trial of a subscription cannot be moved; null when it can. */
@@ -107,10 +104,10 @@ function stateRefusal({ subscription_status: status, cancel_at: cancelAt }: Subs
   return new Refusal('invalid_operation', `the subscription ${problem}; its trial is not moved`);
 }
 
-/** Why the trial of a subscription cannot be moved, by its state or its hierarchy. */
-async function trialRefusal(unit: Unit, row: SubscriptionRow): Promise<Refusal | null> {
-  const inherited = refuseInherited(row, 'has the trial of its parent');
-  return inherited ?? stateRefusal(row) ?? refuseGrouped(unit, row);
+/** @throws Refused when its state or hierarchy keeps the trial of a subscription where it is. */
+async function refuseMove(unit: Unit, row: SubscriptionRow): Promise<void> {
+  accept(refuseInherited(row, 'has the trial of its parent') ?? stateRefusal(row));
+  await refuseGrouped(unit, row);
 }
 
 /** Moves the recorded trial, and what begins or ends with it. */
@@ -118,15 +115,15 @@ async function moveRecordedTrial(
   unit: Unit,
   { subscription: row, terms }: BilledSubscription,
   atMs: InstantMs,
-): Promise<SubscriptionRow | Refusal> {
+): Promise<SubscriptionRow> {
   const { id } = row;
   const trial = lastRecorded(terms);
   await replaceLastPeriod(unit, { subscriptionId: id, period: { ...trial, endMs: atMs } });
   await moveGrants(unit, id, { from: trial.endMs, to: atMs });
   const patch = { trial_end: atMs, current_period_end: atMs };
   const moved = await withChildren(unit, await updateRecord(unit, SUBSCRIPTIONS, { row, patch }));
-  if (isRefusal(moved)) return moved;
-  return (await moveAddons(unit, id, terms)) ?? moved;
+  await moveAddons(unit, id, terms);
+  return moved;
 }
 
 /** Moves the end of the trial of a subscription, to now or to a later date (22.4). */
@@ -134,22 +131,17 @@ export async function moveTrialEnd(
   unit: Unit,
   id: string,
   params: TrialEndParamsBody,
-): Promise<MovedTrial | Refusal> {
+): Promise<MovedTrial> {
   const row = await lockRecord(unit, SUBSCRIPTIONS, id);
-  if (row?.status !== 'published') return notFound(SUBSCRIPTIONS.name, id);
-  const refusal = await trialRefusal(unit, row);
-  if (refusal !== null) return refusal;
+  if (row?.status !== 'published') throw new Refused(notFound(SUBSCRIPTIONS.name, id));
+  await refuseMove(unit, row);
   await refusePending(unit, id);
   const atMs = endOf(unit, row, params);
-  if (isRefusal(atMs)) return atMs;
   const loaded = await loadBilledSubscription(unit, id);
-  if (isRefusal(loaded)) return loaded;
   const moved = await moveRecordedTrial(unit, loaded, atMs);
-  if (isRefusal(moved)) return moved;
   await announceUpdated(unit, moved);
   if (params.action === 'scheduled_date') return { subscription: moved, invoice: null };
   const invoice = await activate(unit, id);
-  if (isRefusal(invoice)) return invoice;
   const after = await lockRecord(unit, SUBSCRIPTIONS, id);
   return { subscription: assertPresent(after, 'the subscription'), invoice };
 }

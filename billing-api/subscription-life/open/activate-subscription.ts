@@ -20,7 +20,7 @@ import { MemberReader } from '../../records/member-rules.js';
 import { moveRecord } from '../../records/move-record.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { DateTime } from '../../records/record-dto.js';
-import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
+import { accept, invalid, Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
 import { insertPeriods } from '../../subscriptions/periods/periods-store.js';
@@ -110,7 +110,7 @@ async function begin(
   unit: Unit,
   target: ChangeTarget,
   startMs: InstantMs,
-): Promise<SubscriptionRow | Refusal> {
+): Promise<SubscriptionRow> {
   return moveRecord(unit, SUBSCRIPTIONS, {
     target,
     lifecycle: SUBSCRIPTION,
@@ -152,16 +152,12 @@ export function activateSubscription(
   return withFirstPayment(needs, occasion, async (unit, reservation) => {
     const reader = new MemberReader();
     const startMs = reader.instant('start_date', body.start_date) ?? unit.now;
-    const problems = reader.refusal();
-    if (problems !== null) return problems;
+    accept(reader.refusal());
     const subscription = await begin(unit, target, startMs);
-    if (isRefusal(subscription)) return subscription;
     const related = await findRelatedRecords(unit.tx, [subscription]);
     const { lineItems } = related;
     const opening = await storeOpeningInvoice(unit, { subscription, lineItems });
-    if (isRefusal(opening)) return opening;
     const settled = await settleOpening(unit, subscription, { opening, reservation });
-    if (isRefusal(settled)) return settled;
     return { subscription: settled, related, latestInvoice: opening?.row ?? null };
   });
 }

@@ -16,7 +16,7 @@ import { createRecords } from '../../records/create-record.js';
 import { holdRecords } from '../../records/find-record.js';
 import type { MemberReader } from '../../records/member-rules.js';
 import type { DateTime } from '../../records/record-dto.js';
-import { collect, invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { accept, collect, invalid, notFound } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { NO_COMMITMENT, type NewLine } from '../../subscriptions/lines/new-line.js';
 import { handOverOf, pricesFrom } from '../../subscriptions/lines/succeeded-prices.js';
@@ -82,7 +82,7 @@ type AddonsRequest = PriceMatch & { readonly addons: readonly RequestedAddon[] }
 export async function holdAddons(
   unit: Unit,
   request: AddonsRequest,
-): Promise<readonly HeldAddon[] | Refusal> {
+): Promise<readonly HeldAddon[]> {
   const ids = idsOfAddons(request);
   const rows = await holdRecords(unit, ADDONS, ids);
   const matching = await findMatchingPrices(unit, request, ids);
@@ -101,23 +101,25 @@ export async function heldAddons(
     rows: addons,
     matching,
   }: { readonly rows: ReadonlyMap<string, AddonRow>; readonly matching: readonly PriceRow[] },
-): Promise<readonly HeldAddon[] | Refusal> {
+): Promise<readonly HeldAddon[]> {
   const ids = idsOfAddons(request);
   const unmatched = ids.find((id) => !matching.some((price) => price.entity_id === id));
   const problem =
     unmatched === undefined
       ? ''
       : await noMatchProblem(unit, request, { noun: 'addon', id: unmatched });
-  return collect({ items: request.addons, isBulk: false }, (requested) => {
-    const addon = addons.get(requested.addonId);
-    if (addon?.status !== 'published') return notFound('addon', requested.addonId);
-    const rows = matching.filter((price) => price.entity_id === addon.id);
-    const prices = pricesFrom(rows, requested.startMs);
-    if (prices.length === 0) {
-      return invalid({ [`${requested.place}.addon_id`]: problem });
-    }
-    return { requested, addon, associationId: unit.newId(ADDON_ASSOCIATIONS.idPrefix), prices };
-  });
+  return accept(
+    collect({ items: request.addons, isBulk: false }, (requested) => {
+      const addon = addons.get(requested.addonId);
+      if (addon?.status !== 'published') return notFound('addon', requested.addonId);
+      const rows = matching.filter((price) => price.entity_id === addon.id);
+      const prices = pricesFrom(rows, requested.startMs);
+      if (prices.length === 0) {
+        return invalid({ [`${requested.place}.addon_id`]: problem });
+      }
+      return { requested, addon, associationId: unit.newId(ADDON_ASSOCIATIONS.idPrefix), prices };
+    }),
+  );
 }
 
 function earlierOf(one: InstantMs | null, other: InstantMs | null): InstantMs | null {
@@ -178,22 +180,23 @@ export function newAddonLines(addons: readonly HeldAddon[]): readonly NewLine[] 
  * It is asked once the addons are stored, of the entitlements of all of them.
  * Plan and addons are held, so none of them gets another entitlement meanwhile.
  */
-export async function meetingRefusal(
+export async function refuseMeeting(
   unit: Unit,
   addons: readonly HeldAddon[],
   known: readonly EntitlementRow[],
-): Promise<Refusal | null> {
+): Promise<void> {
   const ids = new Set(addons.map(({ addon }) => addon.id));
   const entitlements = known.filter((row) => ids.has(row.entity_id));
   const refusals = await resetRefusalsOf(unit, entitlements);
-  const checked = collect({ items: addons, isBulk: false }, ({ addon, requested }) => {
-    const own = entitlements.filter((row) => row.entity_id === addon.id);
-    const refusal = own.map(({ id }) => refusals.get(id)).find((one) => one !== undefined);
-    if (refusal === undefined) return addon;
-    const problem = `has an entitlement whose ${refusal.message}`;
-    return invalid({ [`${requested.place}.addon_id`]: problem });
-  });
-  return isRefusal(checked) ? checked : null;
+  accept(
+    collect({ items: addons, isBulk: false }, ({ addon, requested }) => {
+      const own = entitlements.filter((row) => row.entity_id === addon.id);
+      const refusal = own.map(({ id }) => refusals.get(id)).find((one) => one !== undefined);
+      if (refusal === undefined) return addon;
+      const problem = `has an entitlement whose ${refusal.message}`;
+      return invalid({ [`${requested.place}.addon_id`]: problem });
+    }),
+  );
 }
 
 /** Stores which addons the subscription has. */
@@ -201,7 +204,7 @@ export function insertAddons(
   unit: Unit,
   subscriptionId: string,
   addons: readonly HeldAddon[],
-): Promise<readonly AddonAssociationRow[] | Refusal> {
+): Promise<readonly AddonAssociationRow[]> {
   const items = addons.map(({ addon, associationId, requested: { startMs, endMs, cadence } }) => ({
     id: associationId,
     subscription_id: subscriptionId,
@@ -219,9 +222,8 @@ export async function storeAddons(
   unit: Unit,
   subscriptionId: string,
   addons: readonly HeldAddon[],
-): Promise<Refusal | null> {
-  const stored = await insertAddons(unit, subscriptionId, addons);
-  if (isRefusal(stored)) return stored;
+): Promise<void> {
+  await insertAddons(unit, subscriptionId, addons);
   const ids = addons.map(({ addon }) => addon.id);
-  return meetingRefusal(unit, addons, await findEntitlementsOf(unit.tx, ids));
+  await refuseMeeting(unit, addons, await findEntitlementsOf(unit.tx, ids));
 }

@@ -17,7 +17,7 @@ import type { SubscriptionRow } from '../../declarations/subscriptions/subscript
 import type { TaxRateOverrideBody } from '../../declarations/taxes/tax-override-body.js';
 import { createRecords } from '../../records/create-record.js';
 import type { MemberReader } from '../../records/member-rules.js';
-import { collect, invalid, isRefusal, type Refusal } from '../../records/refusal.js';
+import { accept, collect, invalid, type Refusal } from '../../records/refusal.js';
 import { ownColumnsOf } from '../../records/resource.js';
 import type { Unit } from '../../records/unit.js';
 import type { NewLine } from '../../subscriptions/lines/new-line.js';
@@ -146,7 +146,7 @@ export async function storeGrants(
   unit: Unit,
   from: GrantSources,
   to: { readonly subscriptionId: string; readonly startMs: InstantMs },
-): Promise<readonly CreditGrantRow[] | Refusal> {
+): Promise<readonly CreditGrantRow[]> {
   const addonIds = from.addons.map(({ addon }) => addon.id);
   const found = await findCreditGrantsOfCatalog(unit.tx, { planId: from.planId, addonIds });
   const ofPlan = found.filter((grant) => grant.plan_id !== null);
@@ -212,13 +212,11 @@ export async function storeCouponsAndTaxes(
   unit: Unit,
   { phases, ...stored }: StoredSubscription & { readonly phases: readonly IdentifiedPhase[] },
   { coupons, taxes }: RequestedAdjustments,
-): Promise<readonly AttachedCoupon[] | Refusal> {
+): Promise<readonly AttachedCoupon[]> {
   const { subscription } = stored;
   const { id, currency, start_date: startMs, customer_timezone: timezone } = subscription;
-  const requested = requestedCoupons(stored, coupons, phases);
-  if (isRefusal(requested)) return requested;
-  const taxed = await storeTaxOverrides(unit, { type: 'subscription', id }, taxes);
-  if (isRefusal(taxed)) return taxed;
+  const requested = accept(requestedCoupons(stored, coupons, phases));
+  await storeTaxOverrides(unit, { type: 'subscription', id }, taxes);
   const { billing_period: billingPeriod, billing_period_count: billingPeriodCount } = subscription;
   const every = { billingPeriod, billingPeriodCount, timezone };
   return redeemCoupons(unit, { subscriptionId: id, currency, startMs, every }, requested);

@@ -17,7 +17,7 @@ import { scaleAllowance } from '../../domain/entitlement/scale-allowance.js';
 import type { LedgerPeriod, PeriodLedger } from '../../domain/periods/period-ledger.js';
 import { createRecords } from '../../records/create-record.js';
 import type { MemberReader } from '../../records/member-rules.js';
-import { collect, invalid, isRefusal, type Refusal } from '../../records/refusal.js';
+import { accept, collect, invalid, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 
 /** An absent member keeps the value of the plan. */
@@ -169,9 +169,8 @@ export async function storeEntitlements(
   unit: Unit,
   { subscriptionId, ofPlan, ledger, ...terms }: EntitledSubscription,
   overrides: readonly OverrideEntitlementBody[],
-): Promise<readonly EntitlementRow[] | Refusal> {
-  const overridden = overriddenEntitlements(ofPlan, overrides, subscriptionId);
-  if (isRefusal(overridden)) return overridden;
+): Promise<readonly EntitlementRow[]> {
+  const overridden = accept(overriddenEntitlements(ofPlan, overrides, subscriptionId));
   const first = firstEntitlements(ofPlan, {
     subscriptionId,
     every: ledger,

@@ -1,7 +1,7 @@
 import { assertPresent } from '../../../runtime/failure.js';
 import type { AnsweredCustomerRow } from '../../declarations/customers/customer.resource.js';
 import { holdPublishedCustomer } from '../../owners/hold-customer.js';
-import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { invalid, notFound, Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { lockCustomers, refuseBesideInherited } from '../groups/inherit.js';
 import type { Owners } from './opening-terms.js';
@@ -12,30 +12,30 @@ async function holdPayer(
   unit: Unit,
   externalId: string | null,
   customer: AnsweredCustomerRow,
-): Promise<AnsweredCustomerRow | null | Refusal> {
+): Promise<AnsweredCustomerRow | null> {
   if (externalId === null) return null;
   const payer = await holdPublishedCustomer(unit.tx, { id: null, externalId });
-  if (payer === null) return notFound('customer', externalId);
+  if (payer === null) throw new Refused(notFound('customer', externalId));
   if (payer.id !== customer.id) return payer;
   const member = 'inheritance.invoicing_customer_external_id';
-  return invalid({ [member]: 'must name another customer; leave it out where the customer pays' });
+  throw new Refused(
+    invalid({ [member]: 'must name another customer; leave it out where the customer pays' }),
+  );
 }
 
 /** The customers that a request names, who must be there, held until the unit ends. */
 export async function holdOwners(
   unit: Unit,
   { customerId, externalCustomerId, inheritance }: SubscriptionRequest,
-): Promise<Owners | Refusal> {
+): Promise<Owners> {
   const reference = { id: customerId, externalId: externalCustomerId };
   const customer = await holdPublishedCustomer(unit.tx, reference);
   if (customer === null) {
     const name = assertPresent(customerId ?? externalCustomerId, 'the name of the customer');
-    return notFound('customer', name);
+    throw new Refused(notFound('customer', name));
   }
-  const beside = await refuseBesideInherited(unit, customer.id);
-  if (beside !== null) return beside;
+  await refuseBesideInherited(unit, customer.id);
   const payer = await holdPayer(unit, inheritance.payer, customer);
-  if (isRefusal(payer)) return payer;
   const heirs = await lockCustomers(unit, inheritance.heirs);
-  return isRefusal(heirs) ? heirs : { customer, payer, heirs };
+  return { customer, payer, heirs };
 }

@@ -4,7 +4,7 @@ import type { PlanRow } from '../../declarations/catalog/plan.resource.js';
 import type { PriceRow } from '../../declarations/catalog/price.resource.js';
 import { holdPublishedPlan } from '../../owners/lock-plans.js';
 import { holdRecords } from '../../records/find-record.js';
-import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { invalid, notFound, Refused } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { pricesFrom } from '../../subscriptions/lines/succeeded-prices.js';
 import { heldAddons, idsOfAddons, type HeldAddon } from './addons.js';
@@ -19,20 +19,22 @@ export type HeldPlan = {
 };
 
 /** The plan and the addons of a new subscription, which must be there. */
-export async function holdPlan(unit: Unit, terms: OpeningTerms): Promise<HeldPlan | Refusal> {
+export async function holdPlan(unit: Unit, terms: OpeningTerms): Promise<HeldPlan> {
   const plan = await holdPublishedPlan(unit.tx, terms.planId);
-  if (plan === null) return notFound('plan', terms.planId);
+  if (plan === null) throw new Refused(notFound('plan', terms.planId));
   // Behind the plan, as whoever gives them entitlements locks them.
   const ids = idsOfAddons(terms);
   const rows = await holdRecords(unit, ADDONS, ids);
   const matching = await findMatchingPrices(unit, terms, [plan.id, ...ids]);
   const ofPlan = matching.filter((price) => price.entity_id === plan.id);
   if (ofPlan.length === 0) {
-    return invalid({
-      plan_id: await noMatchProblem(unit, terms, { noun: 'plan', id: plan.id }),
-    });
+    throw new Refused(
+      invalid({
+        plan_id: await noMatchProblem(unit, terms, { noun: 'plan', id: plan.id }),
+      }),
+    );
   }
   const planPrices = pricesFrom(ofPlan, terms.startMs);
   const addons = await heldAddons(unit, terms, { rows, matching });
-  return isRefusal(addons) ? addons : { plan, planPrices, addons };
+  return { plan, planPrices, addons };
 }

@@ -7,7 +7,7 @@ import { LINE_ITEMS } from '../../declarations/subscriptions/line-item.resource.
 import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
 import { billingLengthOf } from '../../domain/calendar/billing-length.js';
 import type { PriceTerms } from '../../domain/price/price.js';
-import { invalid, isRefusal, type Refusal } from '../../records/refusal.js';
+import { accept, invalid, isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { newAddedLines } from '../../subscriptions/lines/added-lines.js';
 import { commitLines } from '../../subscriptions/lines/commit-lines.js';
@@ -51,13 +51,13 @@ export async function findNewLines(
   unit: Unit,
   wanted: WantedLines,
   matching: MatchingPrices,
-): Promise<NewLines | Refusal> {
+): Promise<NewLines> {
   const { terms, subscriptionId } = wanted;
   const request = { ...terms, ...terms.own };
   const context = await findLineContext(unit, { request, subscriptionId }, matching);
   const newLineId = () => unit.newId(LINE_ITEMS.idPrefix);
-  const lines = newSubscriptionLines({ ...wanted, newLineId }, matching, context);
-  return isRefusal(lines) ? lines : { lines, meters: context.meters };
+  const lines = accept(newSubscriptionLines({ ...wanted, newLineId }, matching, context));
+  return { lines, meters: context.meters };
 }
 
 /** Reads the prices and meters that the lines of the subscription need. */

@@ -1,5 +1,5 @@
 import type { Occasion } from '../../records/occasion.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { accept, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
 import { findRelatedRecords } from '../../subscriptions/related-records.js';
@@ -32,12 +32,10 @@ export async function openSubscription(
 ): Promise<OpenedSubscription | Refusal> {
   return withFirstPayment(needs, occasion, async (unit, reservation) => {
     // Read and stored at one instant: what begins with the subscription begins exactly then.
-    const request = readSubscriptionBody(body, unit.now);
-    if (isRefusal(request)) return request;
+    const request = accept(readSubscriptionBody(body, unit.now));
     const { parentId } = request.inheritance;
     if (parentId !== null) return openChild(unit, joinRequestOf(request, parentId));
     const made = await storeRequest(unit, request);
-    if (isRefusal(made)) return made;
     const { subscription, related } = made;
     const warnings = await findSharedMeters(unit, subscription.id);
     if (request.terms.begins === 'draft') {
@@ -45,30 +43,22 @@ export async function openSubscription(
     }
     const { lineItems } = related;
     const opening = await storeOpeningInvoice(unit, { subscription, lineItems, made });
-    if (isRefusal(opening)) return opening;
     const settled = await settleOpening(unit, subscription, { opening, reservation });
-    if (isRefusal(settled)) return settled;
     return { subscription: settled, related, latestInvoice: opening?.row ?? null, warnings };
   });
 }
 
 /** Stores a subscription as it is asked for; its invoices may bill others too (29.2). */
-async function storeRequest(
-  unit: Unit,
-  request: SubscriptionRequest,
-): Promise<MadeSubscription | Refusal> {
+async function storeRequest(unit: Unit, request: SubscriptionRequest): Promise<MadeSubscription> {
   const owners = await holdOwners(unit, request);
-  if (isRefusal(owners)) return owners;
   const made = await storeSubscription(unit, request.terms, owners);
-  if (isRefusal(made)) return made;
   const grouped = await addToGroup(unit, made.subscription, request.inheritance.grouped);
-  return isRefusal(grouped) ? grouped : { ...made, subscription: grouped.parent };
+  return { ...made, subscription: grouped.parent };
 }
 
 /** A subscription that inherits from a parent, whose invoices bill it (docs/domain.md 29.1). */
-async function openChild(unit: Unit, request: JoinRequest): Promise<OpenedSubscription | Refusal> {
+async function openChild(unit: Unit, request: JoinRequest): Promise<OpenedSubscription> {
   const subscription = await joinParent(unit, request);
-  if (isRefusal(subscription)) return subscription;
   const related = await findRelatedRecords(unit.tx, [subscription]);
   const warnings = await findSharedMeters(unit, subscription.id);
   return { subscription, related, latestInvoice: null, warnings };

@@ -4,7 +4,7 @@ import type { LineItemRow } from '../../declarations/subscriptions/line-item.res
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 import type { UnusedCharge } from '../../domain/invoice/invoice.js';
 import { findInvoiceConfig, type InvoiceConfig } from '../../platform/settings/invoice-config.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { accept, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { computeWithoutUsage } from '../../invoicing/compute/compute-invoice.js';
 import { storeInvoices } from '../../invoicing/finalize/store-invoices.js';
@@ -51,7 +51,7 @@ export async function computeOpening(
   unit: Unit,
   { subscription, lineItems, reason, unused = [], made }: Opening,
   known?: InvoiceConfig,
-): Promise<NewDraft | null | Refusal> {
+): Promise<NewDraft | null> {
   const isTrial = subscription.subscription_status === 'trialing';
   if (!isTrial && !lineItems.some(isChargedAtStart)) return null;
   const { id: subscriptionId, current_period_start: startMs, current_period_end } = subscription;
@@ -65,8 +65,7 @@ export async function computeOpening(
   };
   const queries = await findQueries(unit, task, { made, known });
   const [first] = await computeWithoutUsage(unit, queries, made?.known);
-  const computed = assertPresent(first, 'the opening invoice');
-  if (isRefusal(computed)) return computed;
+  const computed = accept(assertPresent(first, 'the opening invoice'));
   if (!isTrial && computed.invoice.lines.length === 0) return null;
   const { revision } = computed.query;
   return { computed, held: { subscription, revision }, finalizeAt: null };
@@ -86,9 +85,9 @@ async function findQueries(
 export async function storeOpeningInvoice(
   unit: Unit,
   opening: Opening,
-): Promise<StoredInvoice | null | Refusal> {
+): Promise<StoredInvoice | null> {
   const invoice = await computeOpening(unit, opening);
-  if (isRefusal(invoice) || invoice === null) return invoice;
+  if (invoice === null) return invoice;
   const stored = await storeInvoices(unit, [invoice]);
-  return isRefusal(stored) ? stored : assertPresent(stored[0], 'the opening invoice');
+  return assertPresent(stored[0], 'the opening invoice');
 }

@@ -4,7 +4,7 @@ import { PHASES, type PhaseRow } from '../../declarations/subscriptions/phase.re
 import { createRecords } from '../../records/create-record.js';
 import type { MemberReader } from '../../records/member-rules.js';
 import type { DateTime, MetadataDto } from '../../records/record-dto.js';
-import { isRefusal, nestedRefusal, type Refusal } from '../../records/refusal.js';
+import { accept, isRefusal, nestedRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { LineContext } from '../../subscriptions/lines/line-price.js';
 import type { NewLine } from '../../subscriptions/lines/new-line.js';
@@ -151,10 +151,9 @@ export function newPhaseLines(
       }),
     );
   }
-  const closed = made.map((lines) =>
+  return made.map((lines) =>
     lines.map((line) => ({ ...line, endMs: line.endMs === Infinity ? null : line.endMs })),
   );
-  return closed;
 }
 
 /** Stores the phases of a new subscription. */
@@ -162,7 +161,7 @@ export async function storePhases(
   unit: Unit,
   subscriptionId: string,
   phases: readonly IdentifiedPhase[],
-): Promise<readonly PhaseRow[] | Refusal> {
+): Promise<readonly PhaseRow[]> {
   const items = phases.map(({ id, startMs, endMs, metadata }) => ({
     id,
     subscription_id: subscriptionId,
@@ -172,11 +171,12 @@ export async function storePhases(
     // What begins with the subscription is told with it.
     begun_at: startMs <= unit.now ? unit.now : null,
   }));
-  const stored: readonly PhaseRow[] | Refusal = await createRecords(unit, PHASES, {
-    items,
-    isBulk: false,
-  });
-  if (isRefusal(stored)) return stored;
+  const stored: readonly PhaseRow[] | Refusal = accept(
+    await createRecords(unit, PHASES, {
+      items,
+      isBulk: false,
+    }),
+  );
   for (const row of stored) announcePhase(unit, row, 'created');
-  return stored;
+  return accept(stored);
 }

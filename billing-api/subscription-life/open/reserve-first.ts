@@ -6,7 +6,7 @@ import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js
 import { updateRecord } from '../../records/change-record.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { Occasion } from '../../records/occasion.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { isRefusal, Refusal, Refused } from '../../records/refusal.js';
 import { mustRead, type Unit, writeUnit } from '../../records/unit.js';
 import { findGatewayConnection, openGateway } from '../../money/gateways/open-gateway.js';
 import { GatewayUnavailable, type PaymentGateway } from '../../money/gateways/payment-gateway.js';
@@ -40,16 +40,16 @@ export async function useReservation(
   unit: Unit,
   invoice: InvoiceRow,
   reservation: Reservation | null,
-): Promise<PaymentRow | Refusal> {
+): Promise<PaymentRow> {
   const payment = await unit.tx.maybeOne(sql.type(PAYMENTS.row)`
     SELECT * FROM payments
     WHERE destination_id = ${invoice.id} AND payment_status = 'PROCESSING'
       AND ${isGateway(['payment_gateway'])} AND ${isOfEnvironment}`);
-  if (payment === null) return new Refusal('invalid_operation', UNPAID);
-  if (reservation === null) return new ReservationWanted(payment);
+  if (payment === null) throw new Refused(new Refusal('invalid_operation', UNPAID));
+  if (reservation === null) throw new Refused(new ReservationWanted(payment));
   if (!isSamePayment(payment, reservation.payment)) {
     const problem = 'what is to be paid first has changed meanwhile; send the request again';
-    return new Refusal('version_conflict', problem);
+    throw new Refused(new Refusal('version_conflict', problem));
   }
   const patch = { gateway_payment_id: reservation.id };
   return updateRecord(unit, PAYMENTS, { row: payment, patch });
@@ -100,7 +100,7 @@ async function openOwnGateway(
 export async function withFirstPayment<T>(
   needs: GatewayNeeds,
   occasion: Occasion,
-  work: (unit: Unit, reservation: Reservation | null) => Promise<T | Refusal>,
+  work: (unit: Unit, reservation: Reservation | null) => Promise<T>,
 ): Promise<T | Refusal> {
   const first = await writeUnit(needs, occasion, (unit) => work(unit, null));
   if (!(first instanceof ReservationWanted)) return first;

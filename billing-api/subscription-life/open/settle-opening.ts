@@ -5,7 +5,6 @@ import {
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
 import { readRecord } from '../../records/find-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { activateIncomplete } from '../../subscriptions/activate-incomplete.js';
 import type { StoredInvoice } from '../../invoicing/drafts/draft-invoices.js';
@@ -25,17 +24,17 @@ export async function settleOpening(
   unit: Unit,
   opened: SubscriptionRow,
   { opening, reservation }: Opened,
-): Promise<SubscriptionRow | Refusal> {
+): Promise<SubscriptionRow> {
   const { id, subscription_status: begun } = opened;
   if (begun !== 'incomplete') return opened;
   const isFree = opening === null || isIn(INVOICE, 'free', opening.row.invoice_status);
   const row = isFree
     ? await activateIncomplete(unit, id)
     : await readRecord(unit, SUBSCRIPTIONS, id);
-  if (isRefusal(row) || opening === null) return row;
+  if (opening === null) return row;
   const isPaidFirst =
     row.subscription_status === 'incomplete' && row.payment_behavior === 'error_if_incomplete';
   if (!isPaidFirst) return row;
-  const reserved = await useReservation(unit, opening.row, reservation);
-  return isRefusal(reserved) ? reserved : activateIncomplete(unit, id);
+  await useReservation(unit, opening.row, reservation);
+  return activateIncomplete(unit, id);
 }

@@ -12,7 +12,7 @@ import {
 import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
 import { findEntitlementsOf } from '../../entitlements/entitlements-store.js';
 import { createRecord } from '../../records/create-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { accept } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { findSymbolsOfPrices } from '../../catalog/price-units/price-units-store.js';
 import { withPricesOfBuckets } from '../../subscriptions/line-records.js';
@@ -22,7 +22,7 @@ import type { RelatedRecords } from '../../subscriptions/related-records.js';
 import { announceNewSubscription } from '../../subscriptions/subscription-events.js';
 import type { KnownRecords } from '../../invoicing/compute/load-billing-records.js';
 import { storeChildren } from '../groups/inherit.js';
-import { endOnetimeAddons, endWithAddons, insertAddons, meetingRefusal } from './addons.js';
+import { endOnetimeAddons, endWithAddons, insertAddons, refuseMeeting } from './addons.js';
 import { storeCouponsAndTaxes, storeGrants } from './adjustments.js';
 import { storeEntitlements } from './entitlements.js';
 import { holdPlan, type HeldPlan } from './hold-plan.js';
@@ -48,22 +48,18 @@ export async function storeSubscription(
   unit: Unit,
   terms: OpeningTerms,
   owners: Owners,
-): Promise<MadeSubscription | Refusal> {
+): Promise<MadeSubscription> {
   const held = await holdPlan(unit, terms);
-  if (isRefusal(held)) return held;
   const { customer } = owners;
   const id = unit.newId(SUBSCRIPTIONS.idPrefix);
   const phases = terms.own.phases.map((phase) => ({ ...phase, id: unit.newId(PHASES.idPrefix) }));
   const lines = await findNewLines(unit, { terms, phases, subscriptionId: id }, held);
-  if (isRefusal(lines)) return lines;
   const { startMs } = terms;
   const timezone = timezoneOf(terms, customer);
-  const trialEndMs = findTrialEnd(terms, lines.lines, { startMs, timezone });
-  if (isRefusal(trialEndMs)) return trialEndMs;
+  const trialEndMs = accept(findTrialEnd(terms, lines.lines, { startMs, timezone }));
   const ledger = newLedger(terms, { timezone, trialEndMs });
   const row = { ...newRow(terms, { ...owners, plan: held.plan }, ledger), id };
   const subscription = await createRecord(unit, SUBSCRIPTIONS, row);
-  if (isRefusal(subscription)) return subscription;
   await insertPeriods(unit, [{ subscriptionId: id, period: ledger.periods[0] }]);
   announceNewSubscription(unit, subscription, customer);
   const addons = endOnetimeAddons(held.addons, ledger);
@@ -76,9 +72,8 @@ export async function storeSubscription(
     lines: { ...lines, lines: endWithAddons(lines.lines, addons) },
   };
   const parts = await storeParts(unit, terms, opened);
-  if (isRefusal(parts)) return parts;
   const parent = await storeHeirs(unit, subscription, owners);
-  return isRefusal(parent) ? parent : madeOf(unit, { ...opened, subscription: parent }, parts);
+  return madeOf(unit, { ...opened, subscription: parent }, parts);
 }
 
 /** Stores the subscriptions of customers who inherit from a new one (docs/domain.md 29.1). */
@@ -86,12 +81,12 @@ async function storeHeirs(
   unit: Unit,
   subscription: SubscriptionRow,
   { heirs }: Owners,
-): Promise<SubscriptionRow | Refusal> {
+): Promise<SubscriptionRow> {
   if (heirs.length === 0) return subscription;
   const children = heirs.map((customer) => ({ customer }));
   const startMs = subscription.start_date;
   const stored = await storeChildren(unit, subscription, { children, startMs });
-  return isRefusal(stored) ? stored : stored.parent;
+  return stored.parent;
 }
 
 /** What belongs to a new subscription, as it was stored. */
@@ -109,32 +104,23 @@ type Parts = {
  * Stores the addons, entitlements, credit grants, lines, tax rates and coupons of a subscription.
  * Coupons come last: others who redeem the same one wait until the unit ends.
  */
-async function storeParts(
-  unit: Unit,
-  terms: OpeningTerms,
-  opened: Opened,
-): Promise<Parts | Refusal> {
+async function storeParts(unit: Unit, terms: OpeningTerms, opened: Opened): Promise<Parts> {
   const { subscription, owners, held, lines } = opened;
   const { id: subscriptionId, start_date: startMs } = subscription;
   const { plan, addons } = held;
   const { adjustments } = terms.own;
   const phases = await storePhases(unit, subscriptionId, opened.phases);
-  if (isRefusal(phases)) return phases;
   const entitled = await storeEntitled(unit, terms, opened);
-  if (isRefusal(entitled)) return entitled;
   const sources = { planId: plan.id, addons, requested: adjustments.grants };
   // Credits begin where the subscription is billed from (docs/domain.md 21.1).
   const granted = { subscriptionId, startMs: subscription.trial_end ?? startMs };
   const creditGrants = await storeGrants(unit, sources, granted);
-  if (isRefusal(creditGrants)) return creditGrants;
   const isRunning = false;
   const owner = { subscriptionId, customerId: owners.customer.id, startMs, plan, isRunning };
   const stored = await storeLines(unit, owner, lines);
-  if (isRefusal(stored)) return stored;
   const { lineItems } = stored;
   const made = { subscription, phases: opened.phases, lines: lines.lines, lineItems };
   const coupons = await storeCouponsAndTaxes(unit, made, adjustments);
-  if (isRefusal(coupons)) return coupons;
   return { ...entitled, phases, creditGrants, stored, coupons };
 }
 
@@ -146,18 +132,16 @@ async function storeEntitled(
   unit: Unit,
   { own: { entitlements }, prorationBehavior, continues }: OpeningTerms,
   { subscription: { id: subscriptionId }, held: { plan, addons }, ledger }: Opened,
-): Promise<Pick<Parts, 'associations' | 'entitlements'> | Refusal> {
+): Promise<Pick<Parts, 'associations' | 'entitlements'>> {
   const associations = await insertAddons(unit, subscriptionId, addons);
-  if (isRefusal(associations)) return associations;
   const owners = [plan.id, ...addons.map(({ addon }) => addon.id)];
   const ofCatalog = await findEntitlementsOf(unit.tx, owners);
-  const meeting = await meetingRefusal(unit, addons, ofCatalog);
-  if (meeting !== null) return meeting;
+  await refuseMeeting(unit, addons, ofCatalog);
   const ofPlan = ofCatalog.filter((row) => row.entity_id === plan.id);
   const leftAllowances = continues?.allowances ?? NONE_LEFT;
   const entitled = { subscriptionId, ofPlan, ledger, prorationBehavior, leftAllowances };
   const own = await storeEntitlements(unit, entitled, entitlements);
-  return isRefusal(own) ? own : { associations, entitlements: [...ofCatalog, ...own] };
+  return { associations, entitlements: [...ofCatalog, ...own] };
 }
 
 /** Everything that belongs to a new subscription, as its answer and its invoices need it. */

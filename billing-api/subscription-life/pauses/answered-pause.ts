@@ -2,9 +2,9 @@ import type { InstantMs } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { periodAt } from '../../domain/periods/ledger-periods.js';
 import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
-import { resultOf, undone } from '../../records/dry-run.js';
+import { resultOf, undo } from '../../records/dry-run.js';
 import type { Occasion } from '../../records/occasion.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import {
   loadBilledSubscription,
@@ -46,13 +46,9 @@ function impactOf(
   return { endBefore, endAfter, nextInvoiceAt: startMs >= current ? current : endAfter };
 }
 
-async function answeredPause(
-  unit: Unit,
-  done: PausedSubscription,
-): Promise<AnsweredPause | Refusal> {
+async function answeredPause(unit: Unit, done: PausedSubscription): Promise<AnsweredPause> {
   const { subscription, pause } = done;
   const billed = await loadBilledSubscription(unit, subscription.id);
-  if (isRefusal(billed)) return billed;
   const loaded = await withRelated(unit, subscription);
   const shown = loaded.related.pauses.find(({ id }) => id === pause.id);
   return {
@@ -71,13 +67,13 @@ export async function answerPause(
     work,
   }: {
     readonly isDry: boolean;
-    readonly work: (unit: Unit) => Promise<PausedSubscription | Refusal>;
+    readonly work: (unit: Unit) => Promise<PausedSubscription>;
   },
 ): Promise<AnsweredPause | Refusal> {
-  const answer = await writeUnit<AnsweredPause | Refusal>(dependencies, occasion, async (unit) => {
+  const answer = await writeUnit(dependencies, occasion, async (unit) => {
     const done = await work(unit);
-    const answered = isRefusal(done) ? done : await answeredPause(unit, done);
-    return isDry ? undone(answered) : answered;
+    const answered = await answeredPause(unit, done);
+    return isDry ? undo(answered) : answered;
   });
   return resultOf(answer);
 }

@@ -5,7 +5,6 @@ import {
 } from '../../declarations/subscriptions/subscription.resource.js';
 import { PAUSE, SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { moveRecord } from '../../records/move-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { withChildren } from '../../subscriptions/follow-parent.js';
 import { toldOfSubscription } from '../../subscriptions/subscription-events.js';
@@ -26,10 +25,7 @@ export function endOfPause(
 }
 
 /** A subscription goes into its pause, which is active already. */
-export async function enterPause(
-  unit: Unit,
-  pause: PauseRow,
-): Promise<PausedSubscription | Refusal> {
+export async function enterPause(unit: Unit, pause: PauseRow): Promise<PausedSubscription> {
   const paused = await moveRecord(unit, SUBSCRIPTIONS, {
     target: { id: pause.subscription_id },
     lifecycle: SUBSCRIPTION,
@@ -39,14 +35,14 @@ export async function enterPause(
     told: (after) => toldOfSubscription(unit, after),
   });
   const subscription = await withChildren(unit, paused);
-  return isRefusal(subscription) ? subscription : { subscription, pause };
+  return { subscription, pause };
 }
 
 /** A pause that was to come begins, and its subscription goes into it. */
 export async function beginPause(
   unit: Unit,
   { subscription, pause }: PausedSubscription,
-): Promise<PausedSubscription | Refusal> {
+): Promise<PausedSubscription> {
   const begun = await moveRecord(unit, PAUSES, {
     target: { id: pause.id },
     lifecycle: PAUSE,
@@ -58,5 +54,5 @@ export async function beginPause(
       ends_at: endOfPause(subscription, pause.pause_end),
     }),
   });
-  return isRefusal(begun) ? begun : enterPause(unit, begun);
+  return enterPause(unit, begun);
 }

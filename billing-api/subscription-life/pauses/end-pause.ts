@@ -8,7 +8,6 @@ import { PAUSE, SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecyc
 import { anchorAfter } from '../../domain/periods/ledger-rows.js';
 import { lastRecorded, type PeriodLedger } from '../../domain/periods/period-ledger.js';
 import { moveRecord } from '../../records/move-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { moveFirstAllowances } from '../../entitlements/entitlements-store.js';
 import { moveAddonEnds } from '../../subscriptions/addon-associations-store.js';
@@ -44,9 +43,8 @@ export async function endPause(
   unit: Unit,
   { subscription: paused, pause }: PausedSubscription,
   { atMs, mode }: PauseEnd,
-): Promise<PausedSubscription | Refusal> {
+): Promise<PausedSubscription> {
   const loaded = await loadBilledSubscription(unit, paused.id);
-  if (isRefusal(loaded)) return loaded;
   const { terms } = pausedUntil(loaded, atMs);
   await replaceLastPeriod(unit, { subscriptionId: paused.id, period: lastRecorded(terms) });
   const completed = await moveRecord(unit, PAUSES, {
@@ -56,7 +54,6 @@ export async function endPause(
     to: 'completed',
     patch: () => ({ resumed_at: atMs, resume_mode: mode, ends_at: null }),
   });
-  if (isRefusal(completed)) return completed;
   const resumed = await moveRecord(unit, SUBSCRIPTIONS, {
     target: { id: paused.id },
     lifecycle: SUBSCRIPTION,
@@ -66,19 +63,16 @@ export async function endPause(
     told: (after) => toldOfSubscription(unit, after),
   });
   const subscription = await withChildren(unit, resumed);
-  if (isRefusal(subscription)) return subscription;
   const { current_period_end: toMs } = subscription;
   await moveSchedule(unit, paused.id, toMs);
   const handOver = { fromMs: paused.current_period_end, toMs };
   await moveFirstAllowances(unit, paused.id, { sinceMs: paused.current_period_start, toMs });
-  const refused = await moveSuccessors(unit, loaded.related.lineItems, handOver);
-  if (refused !== null) return refused;
+  await moveSuccessors(unit, loaded.related.lineItems, handOver);
   await moveAddonEnds(unit, paused.id, handOver);
   if (pause.pause_mode === 'period_end') {
     const { lineItems } = loaded.related;
     const reason = 'SUBSCRIPTION_UPDATE';
-    const invoice = await storeOpeningInvoice(unit, { subscription, lineItems, reason });
-    if (isRefusal(invoice)) return invoice;
+    await storeOpeningInvoice(unit, { subscription, lineItems, reason });
   }
   return { subscription, pause: completed };
 }
@@ -88,19 +82,19 @@ export async function closePause(
   unit: Unit,
   subscriptionId: string,
   atMs: InstantMs,
-): Promise<Refusal | null> {
+): Promise<void> {
   const pause = await lockLivePause(unit, subscriptionId);
-  if (pause === null) return null;
+  if (pause === null) return;
   const move = { target: { id: pause.id }, lifecycle: PAUSE };
-  const closed =
-    pause.pause_status === 'scheduled'
-      ? await moveRecord(unit, PAUSES, { ...move, move: 'cancel', to: 'cancelled' })
-      : await moveRecord(unit, PAUSES, {
-          ...move,
-          move: 'complete',
-          to: 'completed',
-          // One that begins after an earlier end, looked at backwards, has lasted no time.
-          patch: () => ({ resumed_at: Math.max(atMs, pause.pause_start), ends_at: null }),
-        });
-  return isRefusal(closed) ? closed : null;
+  if (pause.pause_status === 'scheduled') {
+    await moveRecord(unit, PAUSES, { ...move, move: 'cancel', to: 'cancelled' });
+    return;
+  }
+  await moveRecord(unit, PAUSES, {
+    ...move,
+    move: 'complete',
+    to: 'completed',
+    // One that begins after an earlier end, looked at backwards, has lasted no time.
+    patch: () => ({ resumed_at: Math.max(atMs, pause.pause_start), ends_at: null }),
+  });
 }

@@ -4,7 +4,6 @@ import {
   type LineItemRow,
 } from '../../declarations/subscriptions/line-item.resource.js';
 import { updateRecord } from '../../records/change-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 
 /**
@@ -15,7 +14,7 @@ export async function moveSuccessors(
   unit: Unit,
   lineItems: readonly LineItemRow[],
   { fromMs, toMs }: { readonly fromMs: InstantMs; readonly toMs: InstantMs },
-): Promise<Refusal | null> {
+): Promise<void> {
   const successors = lineItems.filter(
     ({ predecessor_id: before, subscription_phase_id: phase, start_date: startMs }) =>
       before !== null && phase === null && startMs === fromMs,
@@ -27,8 +26,6 @@ export async function moveSuccessors(
       ...(continued.has(row.id) && row.end_date === fromMs ? { end_date: toMs } : {}),
     };
     if (Object.keys(patch).length === 0) continue;
-    const moved = await updateRecord(unit, LINE_ITEMS, { row, patch });
-    if (isRefusal(moved)) return moved;
+    await updateRecord(unit, LINE_ITEMS, { row, patch });
   }
-  return null;
 }

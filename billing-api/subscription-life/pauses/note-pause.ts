@@ -3,7 +3,6 @@ import {
   type SubscriptionRow,
 } from '../../declarations/subscriptions/subscription.resource.js';
 import { updateRecord } from '../../records/change-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { withChildren } from '../../subscriptions/follow-parent.js';
 import { announceUpdated } from '../../subscriptions/subscription-events.js';
@@ -13,12 +12,11 @@ export async function notePause(
   unit: Unit,
   row: SubscriptionRow,
   pauseId: string | null,
-): Promise<SubscriptionRow | Refusal> {
+): Promise<SubscriptionRow> {
   const status = pauseId === null ? ('none' as const) : ('scheduled' as const);
   const patch = { pause_status: status, active_pause_id: pauseId };
   const noted = await updateRecord(unit, SUBSCRIPTIONS, { row, patch });
   const subscription = await withChildren(unit, noted);
-  if (isRefusal(subscription)) return subscription;
   await announceUpdated(unit, subscription);
   return subscription;
 }

@@ -11,7 +11,7 @@ import { lockForChange, type ChangeTarget } from '../../records/change-record.js
 import { createRecord } from '../../records/create-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
-import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
+import { accept, invalid, Refusal, Refused } from '../../records/refusal.js';
 import type { Unit, WriteDependencies } from '../../records/unit.js';
 import { refuseBilling } from '../groups/refuse-grouped.js';
 import { endedPeriodRefusal } from '../../subscriptions/ended-period.js';
@@ -23,20 +23,19 @@ import type { PauseSubscriptionBody } from './pause-dto.js';
 
 type Dates = { readonly startMs: InstantMs; readonly endMs: InstantMs | null };
 
-/** What stands in the way of a pause; null when nothing does. */
-function stateRefusal(unit: Unit, row: SubscriptionRow): Refusal | null {
-  const inherited = refuseInherited(row, 'pauses with its parent');
-  if (inherited !== null) return inherited;
+/** @throws Refused when something stands in the way of a pause. */
+function refusePause(unit: Unit, row: SubscriptionRow): void {
+  accept(refuseInherited(row, 'pauses with its parent'));
   const problem = problemOfMove(SUBSCRIPTION, 'pause', row.subscription_status);
-  if (problem !== null) return new Refusal('invalid_operation', problem);
+  if (problem !== null) throw new Refused(new Refusal('invalid_operation', problem));
   if (row.active_pause_id !== null) {
     const live = `the subscription has the pause ${row.active_pause_id} already; resume it first`;
-    return new Refusal('invalid_operation', live);
+    throw new Refused(new Refusal('invalid_operation', live));
   }
-  return row.current_period_end > unit.now ? null : endedPeriodRefusal(row);
+  if (row.current_period_end <= unit.now) throw new Refused(endedPeriodRefusal(row));
 }
 
-function datesOf(unit: Unit, row: SubscriptionRow, body: PauseSubscriptionBody): Dates | Refusal {
+function datesOf(unit: Unit, row: SubscriptionRow, body: PauseSubscriptionBody): Dates {
   const reader = new MemberReader();
   const request = {
     mode: body.pause_mode,
@@ -45,11 +44,11 @@ function datesOf(unit: Unit, row: SubscriptionRow, body: PauseSubscriptionBody):
     days: body.pause_days ?? null,
   };
   reader.metadata(body.metadata);
-  const refusal = reader.refusal();
-  if (refusal !== null) return refusal;
+  accept(reader.refusal());
   const at = { now: unit.now, currentEndMs: row.current_period_end };
   const dates = pauseDates(request, at);
-  if (dates.problem !== null) return invalid({ [dates.problem.member]: dates.problem.text });
+  if (dates.problem !== null)
+    throw new Refused(invalid({ [dates.problem.member]: dates.problem.text }));
   return dates;
 }
 
@@ -57,9 +56,8 @@ async function storePause(
   unit: Unit,
   row: SubscriptionRow,
   body: PauseSubscriptionBody,
-): Promise<PauseRow | Refusal> {
+): Promise<PauseRow> {
   const dates = datesOf(unit, row, body);
-  if (isRefusal(dates)) return dates;
   const isAtOnce = body.pause_mode === 'immediate';
   return createRecord(unit, PAUSES, {
     subscription_id: row.id,
@@ -81,16 +79,14 @@ async function pause(
   unit: Unit,
   target: ChangeTarget,
   body: PauseSubscriptionBody,
-): Promise<PausedSubscription | Refusal> {
+): Promise<PausedSubscription> {
   const row = await lockForChange(unit, SUBSCRIPTIONS, target);
-  if (isRefusal(row)) return row;
-  const refusal = stateRefusal(unit, row) ?? (await refuseBilling(unit, row));
-  if (refusal !== null) return refusal;
+  refusePause(unit, row);
+  await refuseBilling(unit, row);
   const stored = await storePause(unit, row, body);
-  if (isRefusal(stored)) return stored;
   if (body.pause_mode === 'immediate') return enterPause(unit, stored);
   const subscription = await notePause(unit, row, stored.id);
-  return isRefusal(subscription) ? subscription : { subscription, pause: stored };
+  return { subscription, pause: stored };
 }
 
 /** What a request asks of a subscription. */

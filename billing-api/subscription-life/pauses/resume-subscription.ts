@@ -9,7 +9,7 @@ import { lockForChange, updateRecord, type ChangeTarget } from '../../records/ch
 import { MemberReader } from '../../records/member-rules.js';
 import { moveRecord } from '../../records/move-record.js';
 import type { Occasion } from '../../records/occasion.js';
-import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
+import { accept, invalid, Refusal, Refused } from '../../records/refusal.js';
 import type { Unit, WriteDependencies } from '../../records/unit.js';
 import { lockLivePause } from '../../subscriptions/periods/pauses-store.js';
 import { refuseInherited } from '../../subscriptions/refuse-inherited.js';
@@ -20,7 +20,7 @@ import { notePause } from './note-pause.js';
 import type { ResumeSubscriptionBody } from './pause-dto.js';
 import type { PauseWanted } from './pause-subscription.js';
 
-function resumeAt(unit: Unit, body: ResumeSubscriptionBody): InstantMs | null | Refusal {
+function resumeAt(unit: Unit, body: ResumeSubscriptionBody): InstantMs | null {
   const reader = new MemberReader();
   const atMs = reader.instant('resume_at', body.resume_at);
   reader.metadata(body.metadata);
@@ -31,7 +31,7 @@ function resumeAt(unit: Unit, body: ResumeSubscriptionBody): InstantMs | null | 
   } else if (body.resume_at !== undefined) {
     reader.note('resume_at', 'must be left out with resume_mode immediate');
   }
-  return reader.refusal() ?? atMs;
+  return accept(reader.refusal() ?? atMs);
 }
 
 /** A pause that has not begun never does. */
@@ -39,16 +39,15 @@ async function cancelPause(
   unit: Unit,
   row: SubscriptionRow,
   coming: PauseRow,
-): Promise<PausedSubscription | Refusal> {
+): Promise<PausedSubscription> {
   const cancelled = await moveRecord(unit, PAUSES, {
     target: { id: coming.id },
     lifecycle: PAUSE,
     move: 'cancel',
     to: 'cancelled',
   });
-  if (isRefusal(cancelled)) return cancelled;
   const subscription = await notePause(unit, row, null);
-  return isRefusal(subscription) ? subscription : { subscription, pause: cancelled };
+  return { subscription, pause: cancelled };
 }
 
 /** Notes when a pause ends by itself. */
@@ -56,15 +55,15 @@ async function noteEnd(
   unit: Unit,
   { subscription, pause }: PausedSubscription,
   atMs: InstantMs,
-): Promise<PausedSubscription | Refusal> {
+): Promise<PausedSubscription> {
   if (atMs <= pause.pause_start) {
-    return invalid({ resume_at: 'must be later than the start of the pause' });
+    throw new Refused(invalid({ resume_at: 'must be later than the start of the pause' }));
   }
   const isActive = pause.pause_status === 'active';
   const ends = isActive ? { ends_at: endOfPause(subscription, atMs) } : {};
   const patch = { pause_end: atMs, resume_mode: 'scheduled' as const, ...ends };
   const noted = await updateRecord(unit, PAUSES, { row: pause, patch });
-  return isRefusal(noted) ? noted : { subscription, pause: noted };
+  return { subscription, pause: noted };
 }
 
 /** Ends a pause now, or notes when it ends; one that has not begun is cancelled. */
@@ -72,7 +71,7 @@ async function endOrNote(
   unit: Unit,
   { subscription, pause: live }: PausedSubscription,
   atMs: InstantMs | null,
-): Promise<PausedSubscription | Refusal> {
+): Promise<PausedSubscription> {
   if (atMs !== null) return noteEnd(unit, { subscription, pause: live }, atMs);
   if (live.pause_status === 'active') {
     return endPause(unit, { subscription, pause: live }, { atMs: unit.now, mode: 'immediate' });
@@ -84,23 +83,19 @@ async function resume(
   unit: Unit,
   target: ChangeTarget,
   body: ResumeSubscriptionBody,
-): Promise<PausedSubscription | Refusal> {
+): Promise<PausedSubscription> {
   const atMs = resumeAt(unit, body);
-  if (isRefusal(atMs)) return atMs;
   const metadata = body.metadata;
   const row = await lockForChange(unit, SUBSCRIPTIONS, target);
-  if (isRefusal(row)) return row;
-  const inherited = refuseInherited(row, 'is resumed with its parent');
-  if (inherited !== null) return inherited;
+  accept(refuseInherited(row, 'is resumed with its parent'));
   const live = await lockLivePause(unit, row.id);
   if (live === null) {
     const state = `the subscription is ${row.subscription_status}, and no pause is to come: there is nothing to resume`;
-    return new Refusal('invalid_operation', state);
+    throw new Refused(new Refusal('invalid_operation', state));
   }
   const patch = metadata === undefined ? {} : { metadata: { ...live.metadata, ...metadata } };
   const noted =
     metadata === undefined ? live : await updateRecord(unit, PAUSES, { row: live, patch });
-  if (isRefusal(noted)) return noted;
   return endOrNote(unit, { subscription: row, pause: noted }, atMs);
 }
 

@@ -7,7 +7,6 @@ import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { appendRow, isOver } from '../../domain/periods/ledger-rows.js';
 import { lastRecorded, type LedgerPeriod } from '../../domain/periods/period-ledger.js';
 import { moveRecords, updateRecords } from '../../records/change-records.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { settleAddons } from '../../subscriptions/addon-associations-store.js';
 import { endPhases } from '../../subscriptions/phases-store.js';
@@ -87,14 +86,13 @@ type BegunRow = {
 async function beginRunning(
   unit: Unit,
   begun: readonly BegunRow[],
-): Promise<readonly SubscriptionRow[] | Refusal> {
+): Promise<readonly SubscriptionRow[]> {
   const isTrial = ({ row }: BegunRow): boolean => row.subscription_status === 'trialing';
   const renewed = await updateRecords(
     unit,
     SUBSCRIPTIONS,
     begun.filter((one) => !isTrial(one)),
   );
-  if (isRefusal(renewed)) return renewed;
   const activated: SubscriptionRow[] = [];
   for (const to of ['active', 'incomplete'] as const) {
     const moved = await moveRecords(unit, SUBSCRIPTIONS, {
@@ -104,42 +102,35 @@ async function beginRunning(
       changes: begun.filter((one) => isTrial(one) && begunAs(one.row) === to),
       told: (after) => toldWhenBegun(unit, after),
     });
-    if (isRefusal(moved)) return moved;
     activated.push(...moved);
   }
   return [...renewed, ...activated];
 }
 
 /** Ends the pauses, pending cancellations and phases of subscriptions that are over. */
-async function closeParts(unit: Unit, over: readonly Begun[]): Promise<Refusal | null> {
+async function closeParts(unit: Unit, over: readonly Begun[]): Promise<void> {
   for (const { held, ended } of over) {
     const { id, active_pause_id: pauseId } = held.subscription;
-    const unpaused = pauseId === null ? null : await closePause(unit, id, ended.endMs);
-    if (unpaused !== null) return unpaused;
+    if (pauseId !== null) await closePause(unit, id, ended.endMs);
   }
   const cancelled = over.filter(({ held }) => held.subscription.cancel_at !== null);
-  const credited = await creditAtEnds(
+  await creditAtEnds(
     unit,
     cancelled.map(({ held, ended }) => ({
       subscriptionId: held.subscription.id,
       atMs: ended.endMs,
     })),
   );
-  if (credited !== null) return credited;
   for (const { held, ended } of over) {
     const { id, cancel_at: cancelAt } = held.subscription;
     const pending = cancelAt === null ? null : await findPending(unit, id);
     await closeSchedule(unit, pending, 'cancellation');
     await endPhases(unit, id, ended.endMs);
   }
-  return null;
 }
 
 /** Begins the next periods, and ends subscriptions that have none. */
-export async function beginPeriods(
-  unit: Unit,
-  renewals: readonly Begun[],
-): Promise<Refusal | null> {
+export async function beginPeriods(unit: Unit, renewals: readonly Begun[]): Promise<void> {
   await insertPeriods(
     unit,
     renewals.flatMap((renewal) => {
@@ -158,14 +149,12 @@ export async function beginPeriods(
     return [{ row, patch: { ...period, billing_anchor: next.anchor.atMs } }];
   });
   const running = await beginRunning(unit, begun);
-  if (isRefusal(running)) return running;
   await settleAddons(
     unit,
     begun.map(({ row }) => row.id),
   );
   const over = renewals.filter(({ next }) => next === null);
-  const refusal = await closeParts(unit, over);
-  if (refusal !== null) return refusal;
+  await closeParts(unit, over);
   const cancelled = await moveRecords(unit, SUBSCRIPTIONS, {
     lifecycle: SUBSCRIPTION,
     move: 'cancel',
@@ -176,10 +165,8 @@ export async function beginPeriods(
     })),
     told: (after) => toldOfSubscription(unit, after),
   });
-  if (isRefusal(cancelled)) return cancelled;
   await releaseGroups(unit, cancelled);
   await followParents(unit, [...running, ...cancelled]);
-  return null;
 }
 
 /**
@@ -191,7 +178,7 @@ export async function beginPeriods(
 export async function renewSubscriptions(
   unit: Unit,
   invoices: readonly ComputedTask[],
-): Promise<readonly StoredInvoice[] | Refusal> {
+): Promise<readonly StoredInvoice[]> {
   const held = await holdUnchanged(
     unit,
     invoices.map(({ query }) => query),
@@ -211,19 +198,15 @@ export async function renewSubscriptions(
       return { computed, held: of, finalizeAt };
     }),
   );
-  if (isRefusal(drafts)) return drafts;
   const begun = renewals.flatMap((renewal) => [renewal, ...renewal.children]);
-  const refusal = await beginPeriods(unit, begun);
-  if (refusal !== null) return refusal;
+  await beginPeriods(unit, begun);
   const atOnce = drafts.filter(({ row }) => row.billing_reason === AT_ONCE);
   if (atOnce.length === 0) return drafts;
   const final = await finalizeDrafts(unit, config, atOnce.map(asComputed));
-  if (isRefusal(final)) return final;
   // Where there is nothing to pay, nothing is waited for.
   for (const { row } of final.skipped) {
     const id = assertPresent(row.subscription_id, 'the subscription of a renewal');
-    const active = await activateIncomplete(unit, id);
-    if (isRefusal(active)) return active;
+    await activateIncomplete(unit, id);
   }
   return drafts;
 }

@@ -13,7 +13,7 @@ import { lastRecorded } from '../../domain/periods/period-ledger.js';
 import { updateRecord, type ChangeTarget } from '../../records/change-record.js';
 import { lockRecord, readRecord } from '../../records/find-record.js';
 import type { Occasion } from '../../records/occasion.js';
-import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { notFound, Refusal, Refused } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { moveFirstAllowances } from '../../entitlements/entitlements-store.js';
 import { moveAddonEnds } from '../../subscriptions/addon-associations-store.js';
@@ -33,7 +33,6 @@ const previousEnd = z.object({
 /** The running period of a subscription goes on to where it would have ended. */
 async function reopenPeriod(unit: Unit, row: SubscriptionRow, endDate: InstantMs | null) {
   const loaded = await loadBilledSubscription(unit, row.id);
-  if (isRefusal(loaded)) return loaded;
   const cut = lastRecorded(loaded.terms);
   if (cut.kind !== 'last' && cut.kind !== 'trial') return row.current_period_end;
   const endMs = Math.min(row.trial_end ?? Infinity, endDate ?? Infinity);
@@ -50,7 +49,7 @@ async function restore(
   unit: Unit,
   row: SubscriptionRow,
   schedule: ScheduleRow,
-): Promise<SubscriptionRow | Refusal> {
+): Promise<SubscriptionRow> {
   if (schedule.schedule_type !== 'cancellation') return row;
   const previous = previousEnd.parse(schedule.previous);
   const endDate =
@@ -58,7 +57,6 @@ async function restore(
       ? null
       : assertPresent(parseInstant(previous.end_date), 'the end of a subscription');
   const end = await reopenPeriod(unit, row, endDate);
-  if (isRefusal(end)) return end;
   const patch = {
     cancel_at: null,
     cancel_at_period_end: false,
@@ -67,25 +65,22 @@ async function restore(
     metadata: previous.metadata,
   };
   const restored = await updateRecord(unit, SUBSCRIPTIONS, { row, patch });
-  if (isRefusal(restored)) return restored;
   const handOver = { fromMs: row.current_period_end, toMs: end };
   await moveFirstAllowances(unit, row.id, { sinceMs: row.current_period_start, toMs: end });
   await moveAddonEnds(unit, row.id, handOver);
-  const refused = row.cancel_at === null ? null : await chargeReopened(unit, row.id, row.cancel_at);
-  return refused ?? withChildren(unit, restored);
+  if (row.cancel_at !== null) await chargeReopened(unit, row.id, row.cancel_at);
+  return withChildren(unit, restored);
 }
 
-async function cancel(unit: Unit, { id }: ChangeTarget): Promise<ScheduleRow | Refusal> {
+async function cancel(unit: Unit, { id }: ChangeTarget): Promise<ScheduleRow> {
   const found = await readRecord(unit, SCHEDULES, id);
-  if (isRefusal(found)) return found;
   // The subscription first, as whoever executes the schedule locks them.
   const row = await lockRecord(unit, SUBSCRIPTIONS, found.subscription_id);
   const schedule = await lockRecord(unit, SCHEDULES, id);
-  if (row === null || schedule === null) return notFound(SCHEDULES.name, id);
+  if (row === null || schedule === null) throw new Refused(notFound(SCHEDULES.name, id));
   const problem = problemOfMove(SCHEDULE, 'cancel', schedule.schedule_status);
-  if (problem !== null) return new Refusal('invalid_operation', problem);
+  if (problem !== null) throw new Refused(new Refusal('invalid_operation', problem));
   const restored = await restore(unit, row, schedule);
-  if (isRefusal(restored)) return restored;
   await announceUpdated(unit, restored);
   return markCancelled(unit, id);
 }

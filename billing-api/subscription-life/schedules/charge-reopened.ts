@@ -1,6 +1,5 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { loadBilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { isAdvance } from '../settle/find-unused.js';
@@ -16,13 +15,11 @@ export async function chargeReopened(
   unit: Unit,
   subscriptionId: string,
   cutMs: InstantMs,
-): Promise<Refusal | null> {
+): Promise<void> {
   const loaded = await loadBilledSubscription(unit, subscriptionId);
-  if (isRefusal(loaded)) return loaded;
   const goesOn = (item: LineItemRow): boolean =>
     isAdvance(item) && item.start_date < cutMs && cutMs < (item.end_date ?? Infinity);
   const lines = loaded.related.lineItems.filter(goesOn).map((item) => termsOf(loaded, item));
   const change = { atMs: cutMs, insideMs: cutMs - 1, lines };
-  const settled = await settleChange(unit, loaded, change);
-  return isRefusal(settled) ? settled : null;
+  await settleChange(unit, loaded, change);
 }

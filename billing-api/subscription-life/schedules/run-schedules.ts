@@ -5,8 +5,8 @@ import { DependencyError, messageOf } from '../../../runtime/failure.js';
 import { instantColumn } from '../../../sql/columns.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
-import { isRefusal, Refused, type Refusal } from '../../records/refusal.js';
-import { mustRead, type ReadUnit, type Unit, writeUnit } from '../../records/unit.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { mustRead, mustWrite, type ReadUnit, type Unit } from '../../records/unit.js';
 import { MeterRefusal, waitsForNoMeter } from '../../invoicing/finalize/awaited-meters.js';
 import { executeScheduledChange } from '../change/change-subscription.js';
 import type { ChangeSubscriptionBody } from '../change/change-dto.js';
@@ -79,8 +79,6 @@ async function makeChange(
     return { reason: changed.message, isPassing: isPassing(changed) };
   } catch (error) {
     if (error instanceof DependencyError) throw error;
-    if (error instanceof Refused)
-      return { reason: error.message, isPassing: isPassing(error.refusal) };
     return { reason: messageOf(error), isPassing: true };
   }
 }
@@ -97,7 +95,7 @@ async function noteProblem(
   unit: Unit,
   { id }: DueChange,
   { reason, isPassing: mayPass }: Problem,
-): Promise<boolean | Refusal> {
+): Promise<boolean> {
   const tried = await noteAttempt(unit, id, reason);
   if (tried === null) return false;
   const { attempts, first_attempt_at: since } = tried;
@@ -123,8 +121,8 @@ export async function runSchedules(
     const problem = await makeChange(dependencies, occasion, change);
     const hasEnded =
       problem === null ||
-      (await writeUnit(dependencies, occasion, (unit) => noteProblem(unit, change, problem)));
-    if (hasEnded === true) ended += 1;
+      (await mustWrite(dependencies, occasion, (unit) => noteProblem(unit, change, problem)));
+    if (hasEnded) ended += 1;
   }
   return ended;
 }

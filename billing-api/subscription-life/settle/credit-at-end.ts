@@ -1,5 +1,4 @@
 import type { InstantMs } from '../../../contract/instant.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import {
   loadBilledSubscription,
@@ -16,7 +15,7 @@ type End = { readonly subscriptionId: string; readonly atMs: InstantMs };
 async function findCredited(
   unit: Unit,
   { subscriptionId }: End,
-): Promise<BilledSubscription | null | Refusal> {
+): Promise<BilledSubscription | null> {
   const pending = await findPending(unit, subscriptionId);
   if (pending?.schedule_type !== 'cancellation') return null;
   if (pending.configuration['proration_behavior'] !== 'create_prorations') return null;
@@ -28,18 +27,15 @@ async function findCredited(
  * cancellations say, if these ask for it (docs/domain.md 24.6). All invoices are locked before the
  * first wallet is.
  */
-export async function creditAtEnds(unit: Unit, ends: readonly End[]): Promise<Refusal | null> {
+export async function creditAtEnds(unit: Unit, ends: readonly End[]): Promise<void> {
   const credited: (readonly [BilledSubscription, InstantMs])[] = [];
   for (const end of ends) {
     const loaded = await findCredited(unit, end);
-    if (isRefusal(loaded)) return loaded;
     if (loaded === null) continue;
     await lockUnused(unit, loaded, end.atMs);
     credited.push([loaded, end.atMs]);
   }
   for (const [loaded, atMs] of credited) {
-    const given = await creditUnused(unit, loaded, atMs);
-    if (isRefusal(given)) return given;
+    await creditUnused(unit, loaded, atMs);
   }
-  return null;
 }

@@ -8,7 +8,6 @@ import type { CreditedCharge } from '../../documents/store/credited-lines.js';
 import { findDocumentParts } from '../../documents/store/read-documents.js';
 import { reviseDraft } from '../../invoicing/drafts/revise-drafts.js';
 import { updateRecord } from '../../records/change-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { PlannedLine } from './plan-credits.js';
 
@@ -47,7 +46,7 @@ export async function creditDraft(
   unit: Unit,
   row: InvoiceRow,
   credits: readonly PlannedLine[],
-): Promise<readonly CreditedCharge[] | Refusal> {
+): Promise<readonly CreditedCharge[]> {
   const { lines } = (await findDocumentParts(unit, [row.id]))(row.id);
   const byId = new Map(lines.map((line) => [line.id, line]));
   const made = credits.map((credit) => {
@@ -57,7 +56,6 @@ export async function creditDraft(
   const added = made.map(({ credit: _, ...line }) => line);
   const { computed } = await reviseDraft(unit, row, [...lines, ...added]);
   const patch = { ...computed, last_computed_at: unit.now };
-  const after = await updateRecord(unit, INVOICES, { row, patch });
-  if (isRefusal(after)) return after;
+  await updateRecord(unit, INVOICES, { row, patch });
   return made.map(({ id: creditLineId, credit }) => ({ ...credit, creditLineId, isOwn: true }));
 }

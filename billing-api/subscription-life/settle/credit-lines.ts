@@ -3,7 +3,6 @@ import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { mustGet } from '../../../runtime/failure.js';
 import { roundToMinorDigits } from '../../domain/money/money.js';
 import { splitCredit, type SplitCharge } from '../../domain/settlement/split-credit.js';
-import type { Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import { findUnused, type ChargedLine, type ItemCharge, type UnusedItem } from './find-unused.js';
@@ -68,7 +67,7 @@ export function creditsOf(
 export async function creditLines(
   unit: Unit,
   credits: readonly CreditedLine[],
-): Promise<GivenCredit | Refusal> {
+): Promise<GivenCredit> {
   return storeCredits(unit, await planCredits(unit, credits), []);
 }
 
@@ -99,7 +98,7 @@ export async function creditUnused(
   unit: Unit,
   loaded: BilledSubscription,
   atMs: InstantMs,
-): Promise<GivenCredit | Refusal> {
+): Promise<GivenCredit> {
   const unused = await findUnused(unit, loaded, atMs);
   return creditLines(unit, creditsOf(unused, loaded.subscription.currency));
 }

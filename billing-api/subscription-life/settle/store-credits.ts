@@ -12,7 +12,6 @@ import { storeUnusedNotes, type NewUnusedNote } from '../../money/credit-notes/u
 import { postGroups, type NewGroup } from '../../money/ledger/post-groups.js';
 import { addCredits } from '../../money/wallets/move-credits.js';
 import { lockRefundWallet } from '../../money/wallets/wallets-store.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { creditDraft } from './credit-draft.js';
 import type { PlannedCredit } from './plan-credits.js';
@@ -94,15 +93,14 @@ const groupOf = (unit: Unit, { invoice }: PlannedCredit) => ({
 });
 
 /** Lowers what invoices leave to be paid, each by a note. */
-async function lower(unit: Unit, credits: readonly PlannedCredit[]): Promise<Written | Refusal> {
+async function lower(unit: Unit, credits: readonly PlannedCredit[]): Promise<Written> {
   const notes: NewUnusedNote[] = [];
   const groups: NewGroup[] = [];
   for (const credit of credits) {
     const { invoice, owed } = credit;
     if (owed.length === 0) continue;
     const total = sumOfGross(owed);
-    const written = await adjust(unit, invoice, total);
-    if (isRefusal(written)) return written;
+    await adjust(unit, invoice, total);
     const group = groupOf(unit, credit);
     notes.push({ id: group.entityId, invoice, lines: owed, total, transactionId: null });
     groups.push({ ...group, postings: postingsOfAdjustment(total) });
@@ -114,7 +112,7 @@ async function lower(unit: Unit, credits: readonly PlannedCredit[]): Promise<Wri
 async function payOut(
   unit: Unit,
   credits: readonly PlannedCredit[],
-): Promise<(Written & { readonly transactions: readonly WalletTransactionRow[] }) | Refusal> {
+): Promise<Written & { readonly transactions: readonly WalletTransactionRow[] }> {
   const notes: NewUnusedNote[] = [];
   const groups: NewGroup[] = [];
   const transactions: WalletTransactionRow[] = [];
@@ -125,14 +123,12 @@ async function payOut(
   )) {
     const { currency, subscription_id: id } = assertPresent(own[0], 'a credit').invoice;
     const wallet = await lockRefundWallet(unit, { customerId, currency });
-    if (isRefusal(wallet)) return wallet;
     const moved = await addCredits(unit, wallet, {
       credits: sumOf(own.map(({ rest }) => sumOfGross(rest))),
       reason: 'SUBSCRIPTION_CREDIT_GRANT',
       ...(id === null ? {} : { reference: { type: 'EXTERNAL', id } }),
       description: 'Unused time of charges in advance',
     });
-    if (isRefusal(moved)) return moved;
     transactions.push(moved.transaction);
     for (const credit of own) {
       const { invoice, rest: lines } = credit;
@@ -156,23 +152,19 @@ export async function storeCredits(
   unit: Unit,
   credits: readonly PlannedCredit[],
   setOff: readonly SetOff[],
-): Promise<GivenCredit | Refusal> {
+): Promise<GivenCredit> {
   const { left, charges } = takeSetOff(credits, setOff);
   const drafts = left.filter(({ invoice }) => isIn(INVOICE, 'draft', invoice.invoice_status));
   const final = left.filter((one) => !drafts.includes(one));
   const own: CreditedCharge[] = [];
   for (const { invoice, owed } of drafts) {
     const lowered = await creditDraft(unit, invoice, owed);
-    if (isRefusal(lowered)) return lowered;
     own.push(...lowered);
   }
   await storeCreditedCharges(unit, [...charges, ...own]);
   const lowered = await lower(unit, final);
-  if (isRefusal(lowered)) return lowered;
   const paidOut = await payOut(unit, final);
-  if (isRefusal(paidOut)) return paidOut;
-  const stored = await storeUnusedNotes(unit, [...lowered.notes, ...paidOut.notes]);
-  if (isRefusal(stored)) return stored;
+  await storeUnusedNotes(unit, [...lowered.notes, ...paidOut.notes]);
   await postGroups(unit, [...lowered.groups, ...paidOut.groups]);
   return { ...sumsOf(left, charges), transaction: paidOut.transactions[0] ?? null };
 }

@@ -7,7 +7,7 @@ import { isOfEnvironment } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
 import { lockForChange } from '../../records/change-record.js';
 import type { Occasion } from '../../records/occasion.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { Refusal, Refused } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 
 /** The type of workflow that brings subscriptions to the prices of their plan. */
@@ -30,12 +30,13 @@ function isRunning({ tx }: Unit, planId: string): Promise<boolean> {
       AND workflow_status = 'Running' AND ${isOfEnvironment}`);
 }
 
-async function start(unit: Unit, planId: string): Promise<WorkflowRow | Refusal> {
+async function start(unit: Unit, planId: string): Promise<WorkflowRow> {
   // Two calls at once take turns here, and the second one sees the workflow of the first.
-  const plan = await lockForChange(unit, PLANS, { id: planId });
-  if (isRefusal(plan)) return plan;
+  await lockForChange(unit, PLANS, { id: planId });
   if (await isRunning(unit, planId)) {
-    return new Refusal('invalid_operation', 'the subscriptions of the plan are being synced');
+    throw new Refused(
+      new Refusal('invalid_operation', 'the subscriptions of the plan are being synced'),
+    );
   }
   const workflow = await createRecord(unit, WORKFLOWS, {
     run_id: unit.newId('run'),
@@ -49,7 +50,6 @@ async function start(unit: Unit, planId: string): Promise<WorkflowRow | Refusal>
     error_code: null,
     error_message: null,
   });
-  if (isRefusal(workflow)) return workflow;
   await enqueue(unit, SYNC_PLAN, { input: { planId, workflowId: workflow.id } });
   return workflow;
 }

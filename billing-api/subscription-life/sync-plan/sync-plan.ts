@@ -13,6 +13,7 @@ import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import {
   mustRead,
+  mustWrite,
   type ReadUnit,
   type Unit,
   type WriteDependencies,
@@ -59,21 +60,16 @@ const COUNTED = {
 } as const;
 
 /** Adds what was done to the result of the workflow, in the transaction that does it. */
-async function addToResult(
-  unit: Unit,
-  workflowId: string,
-  counts: SyncCounts,
-): Promise<Refusal | null> {
+async function addToResult(unit: Unit, workflowId: string, counts: SyncCounts): Promise<void> {
   const row = await lockRecord(unit, WORKFLOWS, workflowId);
-  if (row === null) return null;
+  if (row === null) return;
   const { result: before } = row;
   const sums = Object.entries(COUNTED).map(([name, key]) => {
     const sum = before === null ? 0 : Number(mustGet(new Map(Object.entries(before)), name, name));
     return [name, sum + counts[key]] as const;
   });
   const patch = { result: Object.fromEntries(sums) };
-  const after = await updateRecord(unit, WORKFLOWS, { row, patch });
-  return isRefusal(after) ? after : null;
+  await updateRecord(unit, WORKFLOWS, { row, patch });
 }
 
 /** Syncs one subscription, unless it needs that no more. */
@@ -81,28 +77,23 @@ async function syncOne(
   unit: Unit,
   { planId, workflowId }: PlanSyncInput,
   id: string,
-): Promise<Refusal | null> {
+): Promise<void> {
   const plan = await holdPublishedPlan(unit.tx, planId);
   const row = await lockRecord(unit, SUBSCRIPTIONS, id);
-  if (plan === null || row === null) return null;
-  if (row.synced_price_sequence >= plan.price_sequence) return null;
+  if (plan === null || row === null) return;
+  if (row.synced_price_sequence >= plan.price_sequence) return;
   const { subscription_status: status, active_pause_id: pauseId } = row;
-  if (!isIn(SUBSCRIPTION, 'running', status) || pauseId !== null) return null;
+  if (!isIn(SUBSCRIPTION, 'running', status) || pauseId !== null) return;
   const loaded = await loadBilledSubscription(unit, id);
-  const counts = isRefusal(loaded) ? loaded : await syncSubscription(unit, loaded, plan);
-  return isRefusal(counts) ? counts : addToResult(unit, workflowId, counts);
+  const counts = await syncSubscription(unit, loaded, plan);
+  return addToResult(unit, workflowId, counts);
 }
 
 /** Ends the workflow: with what was done, or with why it could not be done. */
-async function close(
-  unit: Unit,
-  workflowId: string,
-  failure: Refusal | null,
-): Promise<Refusal | null> {
-  const counted = await addToResult(unit, workflowId, { found: 0, created: 0, terminated: 0 });
-  if (counted !== null) return counted;
+async function close(unit: Unit, workflowId: string, failure: Refusal | null): Promise<void> {
+  await addToResult(unit, workflowId, { found: 0, created: 0, terminated: 0 });
   const row = await lockRecord(unit, WORKFLOWS, workflowId);
-  if (row?.workflow_status !== 'Running') return null;
+  if (row?.workflow_status !== 'Running') return;
   const outcome =
     failure === null
       ? { workflow_status: 'Completed' as const }
@@ -112,8 +103,7 @@ async function close(
           error_message: failure.message,
         };
   const patch = { ...outcome, close_time: Math.max(unit.now, row.start_time) };
-  const after = await updateRecord(unit, WORKFLOWS, { row, patch });
-  return isRefusal(after) ? after : null;
+  await updateRecord(unit, WORKFLOWS, { row, patch });
 }
 
 /** Syncs all that need it. @returns why the first one that could not be synced could not. */
@@ -129,10 +119,8 @@ async function syncAll(
     const from: string | null = after;
     ids = await mustRead(dependencies, occasion, (unit) => findOutdated(unit, input.planId, from));
     for (const id of ids) {
-      const refused: Refusal | null = await writeUnit(dependencies, occasion, (unit) =>
-        syncOne(unit, input, id),
-      );
-      if (refused !== null) {
+      const refused = await writeUnit(dependencies, occasion, (unit) => syncOne(unit, input, id));
+      if (isRefusal(refused)) {
         failure ??= new Refusal(refused.code, `subscription ${id}: ${refused.message}`);
       }
     }
@@ -153,8 +141,5 @@ export async function syncPlan(
   input: PlanSyncInput,
 ): Promise<void> {
   const failure = await syncAll(dependencies, occasion, input);
-  const closed = await writeUnit<Refusal | null>(dependencies, occasion, (unit) =>
-    close(unit, input.workflowId, failure),
-  );
-  if (isRefusal(closed)) throw new Error(closed.message);
+  await mustWrite(dependencies, occasion, (unit) => close(unit, input.workflowId, failure));
 }

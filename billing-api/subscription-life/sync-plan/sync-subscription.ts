@@ -11,7 +11,6 @@ import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.res
 import { lineBillingOf } from '../../domain/invoice/line-billing.js';
 import { ownPeriodAt } from '../../domain/periods/own-periods.js';
 import { updateRecord } from '../../records/change-record.js';
-import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { commitmentOf, NO_COMMITMENT, type NewLine } from '../../subscriptions/lines/new-line.js';
 import { storeLines } from '../../subscriptions/lines/store-lines.js';
@@ -141,7 +140,7 @@ async function storeMissing(
   unit: Unit,
   sync: Sync,
   { missing, ended }: { missing: readonly PriceRow[]; ended: ReadonlyMap<string, GivingWay> },
-): Promise<number | Refusal> {
+): Promise<number> {
   const { subscription: row } = sync.loaded;
   const terms = {
     currency: row.currency,
@@ -165,7 +164,6 @@ async function storeMissing(
       isRunning: startMs < row.current_period_end,
     };
     const stored = await storeLines(unit, owner, { lines: [line], meters });
-    if (isRefusal(stored)) return stored;
     const after = assertPresent(stored.lineItems[0], 'the new line item');
     if (line.endMs !== null) last.set(rootOf(price), { line: after, atMs: line.endMs });
     created += 1;
@@ -173,15 +171,13 @@ async function storeMissing(
   return created;
 }
 
-async function syncLines(unit: Unit, sync: Sync): Promise<SyncCounts | Refusal> {
+async function syncLines(unit: Unit, sync: Sync): Promise<SyncCounts> {
   const ended = linesGivingWay(sync);
   const missing = missingPrices(sync);
   for (const { line, atMs } of ended.values()) {
-    const after = await updateRecord(unit, LINE_ITEMS, { row: line, patch: { end_date: atMs } });
-    if (isRefusal(after)) return after;
+    await updateRecord(unit, LINE_ITEMS, { row: line, patch: { end_date: atMs } });
   }
   const created = await storeMissing(unit, sync, { missing, ended });
-  if (isRefusal(created)) return created;
   return { found: missing.length, created, terminated: ended.size };
 }
 
@@ -209,16 +205,14 @@ export async function syncSubscription(
   unit: Unit,
   loaded: BilledSubscription,
   plan: PlanRow,
-): Promise<SyncCounts | Refusal> {
+): Promise<SyncCounts> {
   const { subscription: row } = loaded;
   const counts =
     row.subscription_type === 'inherited'
       ? { found: 0, created: 0, terminated: 0 }
       : await syncLines(unit, await readSync(unit, loaded, plan));
-  if (isRefusal(counts)) return counts;
   const patch = { synced_price_sequence: plan.price_sequence };
   const synced = await updateRecord(unit, SUBSCRIPTIONS, { row, patch });
-  if (isRefusal(synced)) return synced;
   await announceUpdated(unit, synced);
   return counts;
 }
