@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { pagesOf } from '../load-tests/harness/pages.js';
 import { projectRoot } from '../runtime/project.js';
 
 /** Folders without sources of ours, or whose files are made by a program. */
@@ -35,10 +36,28 @@ function readSources(): readonly Source[] {
     .filter(({ path }) => path !== THIS_FILE);
 }
 
+/** Pages that are the index of numbered sections, which stand on the pages of a folder. */
+const INDEXES: Readonly<Record<string, string>> = { 'docs/domain.md': 'rules' };
+
+function readPages(page: string): string {
+  const folder = INDEXES[page];
+  if (folder !== undefined)
+    return pagesOf(folder)
+      .map(({ text }) => text)
+      .join('\n');
+  const path = join(projectRoot, page);
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
+
+/** The page that a path is cited as: the index of its folder, or itself. */
+function citedAs(path: string): string {
+  const found = Object.entries(INDEXES).find(([, folder]) => dirname(path) === `docs/${folder}`);
+  return found?.[0] ?? path;
+}
+
 /** The numbers at the beginning of headings: `7.8`, `I5`, `D-014`. */
 function numbersOf(page: string): ReadonlySet<string> {
-  const path = join(projectRoot, page);
-  const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  const text = readPages(page);
   const headings = text.matchAll(/^#+ (\d+(?:\.\d+)*|I\d|D-\d{3})\b/gm);
   return new Set([...headings].map(([, number]) => number ?? ''));
 }
@@ -72,7 +91,7 @@ function citationsIn({ path, text }: Source): readonly Citation[] {
   return [...found].flatMap(([, name, numbers = '']) =>
     [...numbers.matchAll(new RegExp(ONE, 'g'))].map(([number]) => ({
       path,
-      page: name === undefined ? path : `docs/${name}`,
+      page: name === undefined ? citedAs(path) : `docs/${name}`,
       number,
     })),
   );
