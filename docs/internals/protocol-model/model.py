@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Explicit-state checker of the exactly-once protocol (docs/architecture.md 3.1): breadth-first, so traces are shortest.
+"""Explicit-state checker of the exactly-once protocol (docs/internals/architecture.md 3.1): breadth-first, so traces are shortest.
 One log partition, two process slots (each may crash, pause for ever, wake, retake), Postgres row, 3 ClickHouse tables.
   python3 model.py            all scenarios      python3 model.py NAME...  some, with the whole trace
 Atomic steps: take, gate, drain, load, build, intent, send, server start/apply of each table-partition block, ack,
