@@ -39,7 +39,10 @@ function readSources(): readonly Source[] {
 }
 
 /** Pages that are the index of numbered sections, which stand on the pages of a folder. */
-const INDEXES: Readonly<Record<string, string>> = { 'docs/domain.md': 'rules' };
+const INDEXES: Readonly<Record<string, string>> = {
+  'docs/domain.md': 'rules',
+  'docs/operations.md': 'operators',
+};
 
 /**
  * Pages by their name alone. Citations are looked for by it, since a page may have moved to another

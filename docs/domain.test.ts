@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { pagesOf } from '../load-tests/harness/pages.js';
+import { pagesOf, readOperators } from '../load-tests/harness/pages.js';
 import { projectRoot } from '../runtime/project.js';
 
 const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
-const index = read('docs/domain.md');
 /** The numbers that the rules had when one page held them all. */
 const formerNumbers = JSON.parse(read('docs/rules/numbers.json')) as readonly string[];
 const chapters = pagesOf('rules');
@@ -63,6 +62,28 @@ describe('the chapters of docs/domain.md', () => {
   });
 
   it('stand in the index, each with its sections', () => {
-    for (const chapter of chapters) expect(index).toContain(rowOf(chapter));
+    for (const chapter of chapters) expect(read('docs/domain.md')).toContain(rowOf(chapter));
+  });
+});
+
+describe('the pages for operators', () => {
+  const operators = pagesOf('operators');
+
+  it('have each number that one page had before it was split, once', () => {
+    const former = JSON.parse(read('docs/operators/numbers.json')) as readonly string[];
+    const found = [...readOperators().matchAll(HEADING)].map(([, , number = '']) => number);
+    expect(former.length).toBeGreaterThan(25);
+    expect(former.filter((number) => found.filter((one) => one === number).length !== 1)).toEqual(
+      [],
+    );
+  });
+
+  it('stand in the index, each with its sections', () => {
+    for (const page of operators) expect(read('docs/operations.md')).toContain(rowOf(page));
+  });
+
+  it('are short enough to be read at one sitting', () => {
+    const lengths = operators.map(({ path, text }) => ({ path, words: text.split(/\s+/).length }));
+    expect(lengths.filter(({ words }) => words > WORDS_MAX)).toEqual([]);
   });
 });

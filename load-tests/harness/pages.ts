@@ -21,6 +21,12 @@ export const readRules = (): string =>
     .map(({ text }) => text)
     .join('\n');
 
+/** All pages for operators, whose sections docs/operations.md lists. */
+export const readOperators = (): string =>
+  pagesOf('operators')
+    .map(({ text }) => text)
+    .join('\n');
+
 /** What a page says from the heading that begins with this number up to the next heading. */
 export function sectionOf(pages: string, number: string): string {
   const parts = pages.split(/^(?=#+ )/m);
