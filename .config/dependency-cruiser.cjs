@@ -1,7 +1,7 @@
 /**
- * Who may import whom (docs/style.md 2). A rule here is an architectural promise; its comment says
- * which. Folders: pure = contract, ingest/accept, aggregator/fold, aggregator/protocol,
- * billing-api/domain.
+ * Who may import whom (docs/internals/style.md 2). A rule here is an architectural promise; its
+ * comment says which. Folders: pure = contract, ingest/accept, aggregator/fold,
+ * aggregator/protocol, billing-api/domain.
  */
 const pure = '^(contract|ingest/accept|aggregator/fold|aggregator/protocol|billing-api/domain)/';
 const programs = ['ingest', 'aggregator', 'billing-api'];

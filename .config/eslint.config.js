@@ -1,4 +1,5 @@
-// Style rules that fail the build: sizes and shapes of docs/style.md 4, type-aware correctness.
+// Style rules that fail the build: sizes and shapes of docs/internals/style.md 4, type-aware
+// correctness.
 import tseslint from 'typescript-eslint';
 import { noDroppedRefusal, noRefusalInUnit } from './no-dropped-refusal.js';
 import { noLiteralState } from './no-literal-state.js';
@@ -95,7 +96,8 @@ const MONEY_AND_USAGE = [
 
 /**
  * In billing-api the instant of a reading or a change is that of its unit, which follows the test
- * clock of the environment (docs/domain.md 1). These files may ask the machine, each for its reason.
+ * clock of the environment (docs/domain.md 1). These files may ask the machine, each for its
+ * reason.
  */
 const MACHINE_CLOCK = [
   // They hand the clock on.

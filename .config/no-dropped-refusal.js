@@ -1,4 +1,4 @@
-/** Two rules about refusals (docs/style.md 5). */
+/** Two rules about refusals (docs/internals/style.md 5). */
 const NAME = 'Refusal';
 const UNITS = ['StatementUnit', 'ReadUnit', 'Unit'];
 

@@ -1,8 +1,9 @@
 /**
  * A look-up that finds nothing must fail where money and usage are computed: with a default it
- * becomes an amount of 0, a usage of 0, or a line that vanishes (docs/style.md 5). What must be
- * there is read with `mustGet`, `assertPresent` or `zip` (runtime/failure.ts). Where absence does
- * mean zero or none, a comment directly above says why: `// Absent means zero: <reason>`.
+ * becomes an amount of 0, a usage of 0, or a line that vanishes (docs/internals/style.md 5). What
+ * must be there is read with `mustGet`, `assertPresent` or `zip` (runtime/failure.ts). Where
+ * absence does mean zero or none, a comment directly above says why: `// Absent means zero:
+ * <reason>`.
  */
 const REASON = /^\s*Absent means [a-z ]+: \S/;
 const SHARED_EMPTY_VALUES = new Set(['ZERO', 'EMPTY_CELL']);

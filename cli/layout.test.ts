@@ -3,7 +3,7 @@ import { dirname, join, normalize, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { projectRoot } from '../runtime/project.js';
 
-/** Where folders stand in an order (docs/style.md 2), and at least how many there are. */
+/** Where folders stand in an order (docs/internals/style.md 2), and at least how many there are. */
 const FOLDERS = [
   ['aggregator', 6],
   ['billing-api', 6],

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readOperators } from '../load-tests/harness/pages.js';
 import { SETTINGS } from '../runtime/config.js';
 import { createMetrics } from '../runtime/metrics.js';
 import { projectRoot } from '../runtime/project.js';
 import { walkThrough } from './walk-through.js';
 
 const readme = readFileSync(join(projectRoot, 'README.md'), 'utf8');
-const operations = readFileSync(join(projectRoot, 'docs/operations.md'), 'utf8');
+const operations = readOperators();
 const packageJson = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as Record<
   'dependencies' | 'devDependencies' | 'optionalDependencies',
   Record<string, string>
@@ -29,7 +30,7 @@ describe('the README', () => {
   });
 });
 
-describe('docs/operations.md', () => {
+describe('the pages for operators', () => {
   // Columns: name, default, read by, meaning.
   const rows = [...operations.matchAll(/^\| `([A-Z_]+)` \| ([^|]*) \|[^|]*\| (.*) \|$/gm)];
 

@@ -116,9 +116,9 @@ async function endPausedBackfills(session: Client, work: string): Promise<void> 
 }
 
 /**
- * Copies rows so that no aggregator can write meanwhile (docs/architecture.md 3.4): none may live,
- * none can take a partition or begin a backfill before the end, and what is still on its way is
- * refused or never shown. Without a session the caller must be the only one.
+ * Copies rows so that no aggregator can write meanwhile (docs/internals/architecture.md 3.4): none
+ * may live, none can take a partition or begin a backfill before the end, and what is still on its
+ * way is refused or never shown. Without a session the caller must be the only one.
  * @param work what copies rows, as the refusal names it: `migration 0003_ids.sql`, `a backup`.
  * @throws MigrationRefused while an aggregator lives, or an erasure is not finished.
  */

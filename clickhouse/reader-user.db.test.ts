@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { test as base } from '../load-tests/harness/fixtures.js';
+import { readOperators } from '../load-tests/harness/pages.js';
 import { encodeEventRecord } from '../contract/usage-event.js';
-import { projectRoot } from '../runtime/project.js';
 import { createClickHouse, type ClickHouse } from './client.js';
 import { startEmbeddedClickHouse } from './embedded.js';
 import { migrateClickHouse } from './migrate.js';
@@ -144,7 +142,6 @@ describe('the ClickHouse user of the API', () => {
   });
 
   test('is made on a server of your own as docs/operations.md says', () => {
-    const page = readFileSync(join(projectRoot, 'docs/operations.md'), 'utf8');
-    expect(page).toContain(readerStatements('minutebook').join('\n'));
+    expect(readOperators()).toContain(readerStatements('minutebook').join('\n'));
   });
 });

@@ -21,7 +21,7 @@ export class QueryTooLarge extends Error {
 
 /**
  * Of one statement. The longest of the product's own takes some seconds at the sizes of
- * docs/measurements; memory is a share of the smallest embedded server's.
+ * docs/internals/measurements.md; memory is a share of the smallest embedded server's.
  */
 export const QUERY_LIMITS = { seconds: 20, memoryBytes: 750_000_000 } as const;
 

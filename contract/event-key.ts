@@ -1,8 +1,9 @@
 import { environmentKey, type Environment } from './environment.js';
 
 /**
- * Text that identifies an event for ever (docs/architecture.md I2) and keys its log record. Event
- * ids may contain `|`; tenant and environment ids never do, so the text is unambiguous.
+ * Text that identifies an event for ever (docs/internals/architecture.md I2) and keys its log
+ * record. Event ids may contain `|`; tenant and environment ids never do, so the text is
+ * unambiguous.
  */
 export function eventKey(environment: Environment, eventId: string): string {
   return `${environmentKey(environment)}|${eventId}`;

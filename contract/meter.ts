@@ -4,7 +4,7 @@ import type { UsageEvent } from './usage-event.js';
 
 /**
  * Published meters of one event name in an environment (docs/http.md 1.7), so that the usage rows
- * of one record of the log fit into one insert (docs/architecture.md 3.4).
+ * of one record of the log fit into one insert (docs/internals/architecture.md 3.4).
  */
 export const METERS_OF_EVENT_NAME_MAX = 500;
 

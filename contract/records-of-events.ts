@@ -24,7 +24,7 @@ export type PartitionRecord = {
 /**
  * Characters of the usage rows of one record for each meter, counted as if every event made a row.
  * 500 meters of an event name, each on two versions, then make one text of rows at most
- * (docs/architecture.md 3.4).
+ * (docs/internals/architecture.md 3.4).
  */
 export const RECORD_CHARACTERS_MAX = 440 * 1024;
 

@@ -1,6 +1,6 @@
 /**
  * The Kafka topic of accepted usage events, unless `KAFKA_TOPIC` names another. Its partition count
- * is fixed at creation (docs/architecture.md 3.1).
+ * is fixed at creation (docs/internals/architecture.md 3.1).
  */
 export const USAGE_EVENTS_TOPIC = 'usage.events.v1';
 

@@ -177,7 +177,7 @@ export function recordFromValue(value: unknown): EventRecord | UndecodableReason
 
 /**
  * Reads a log record; a value that is no record of a known version comes back as the reason
- * (docs/architecture.md I7).
+ * (docs/internals/architecture.md I7).
  */
 export function decodeEventRecord(text: string): EventRecord | UndecodableReason {
   let value: unknown;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readRules } from '../load-tests/harness/pages.js';
 import { projectRoot } from '../runtime/project.js';
 
 function read(path: string): string {
@@ -71,7 +72,7 @@ describe('docs/http.md', () => {
   });
 
   it('refers to sections of docs/domain.md that exist', () => {
-    const headings = read('docs/domain.md').matchAll(/^#+ (\d+(?:\.\d+)*)/gm);
+    const headings = readRules().matchAll(/^#+ (\d+(?:\.\d+)*)/gm);
     const numbers = new Set([...headings].map(([, number]) => number));
     const references = [...page.matchAll(/\(D (\d+(?:\.\d+)*)/g)].map(([, number]) => number);
     expect(references.length).toBeGreaterThan(40);

@@ -72,9 +72,9 @@ function silentMsOf(config: IngestConfig): number {
 }
 
 /**
- * Lets billing-api know since when this process may hold events (docs/architecture.md 4.5). It
- * counts for more than twice as long as it accepts events without a report, so that clocks of
- * different speed do no harm.
+ * Lets billing-api know since when this process may hold events (docs/internals/architecture.md
+ * 4.5). It counts for more than twice as long as it accepts events without a report, so that clocks
+ * of different speed do no harm.
  */
 async function openHeldRequests(
   { config, log, lifecycle }: IngestOpening,

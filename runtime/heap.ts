@@ -6,7 +6,7 @@ const LARGE_HEAP_BYTES = 2 * 1024 ** 3;
 /**
  * Sets how much garbage may pile up in this process before it is collected, in per cent of the
  * memory that is in use; Node allows up to 300. A smaller number takes less memory and more CPU
- * time (docs/measurements/memory.md). Call it when a program starts.
+ * time (docs/internals/measurements.md). Call it when a program starts.
  */
 export function setHeapGrowth(percent: number): void {
   const { heap_size_limit: limit } = getHeapStatistics();

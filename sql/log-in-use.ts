@@ -73,7 +73,7 @@ export async function useLog(database: Programs, log: string): Promise<void> {
 
 /**
  * The same for a program that counts. Batches that were begun on another log have stored ids that
- * bar duplicates for ever, so an operator ends them first (docs/architecture.md 3.4).
+ * bar duplicates for ever, so an operator ends them first (docs/internals/architecture.md 3.4).
  * @throws the same errors.
  */
 export async function useLogToCount(database: Programs, log: string): Promise<void> {

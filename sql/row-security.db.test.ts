@@ -205,7 +205,7 @@ describe('functions that run as the owner, outside row-level security', () => {
   test('are those that D-014 names', async ({ logins }) => {
     const named = (await definers(logins.owner)).map(({ name }) => name);
     const decision =
-      readFileSync(join(projectRoot, 'docs/architecture.md'), 'utf8')
+      readFileSync(join(projectRoot, 'docs/internals/architecture.md'), 'utf8')
         .split('### D-014')[1]
         ?.split('\n## ')[0] ?? '';
     const listed = [...decision.matchAll(/`([a-z_]+)\(\)`/g)].map((match) => match[1]).sort();

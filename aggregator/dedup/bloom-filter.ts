@@ -34,8 +34,8 @@ export type BloomFilterOptions = {
 /**
  * A set of event ids that may answer "perhaps" but never forgets: it decides only which ids need an
  * exact look-up. It grows by layers, without knowing the number of ids beforehand. Ids are hashes,
- * so probes are taken from their own bits: 48 bits choose the first probe and 48 others the
- * distance to the next one, which itself grows (enhanced double hashing), so that layers beyond
+ * so probes are taken from their own bits. 48 bits choose the first probe, and 48 others the
+ * distance to the next one. The distance itself grows (enhanced double hashing). So layers beyond
  * 2^32 bits are filled evenly and no two ids share all probes by sharing a few bits.
  */
 export class BloomFilter {

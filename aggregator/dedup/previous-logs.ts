@@ -18,9 +18,9 @@ function greatestCommonDivisor(left: number, right: number): number {
  *
  * Every log places an id by one hash h of its event key: in partition h mod m of a log with m
  * partitions, in h mod n of the present one. Both have the same remainder by every common divisor d
- * of m and n. So an id that comes to partition p can only stand in those partitions of the earlier
- * log that leave the remainder p mod d, d being the greatest common divisor: in one of them when
- * both logs have as many partitions, and in any when m and n have nothing in common.
+ * of m and n. Let d be the greatest common divisor. An id that comes to partition p can only stand
+ * in those partitions of the earlier log that leave the remainder p mod d. That is one partition
+ * when both logs have as many, and any partition when m and n have nothing in common.
  */
 export function previousShardsOf(
   partition: number,

@@ -43,9 +43,10 @@ type Waiting = {
 };
 
 /**
- * Batches of several partitions that one process writes together (docs/architecture.md 3.5). Each
- * partition follows its own protocol; when all of them wait with a command, those that are least
- * far are performed at once. A partition whose batch is finished, or goes another way, leaves.
+ * Batches of several partitions that one process writes together (docs/internals/architecture.md
+ * 3.5). Each partition follows its own protocol; when all of them wait with a command, those that
+ * are least far are performed at once. A partition whose batch is finished, or goes another way,
+ * leaves.
  */
 export class Flush {
   /** Resolves when the last partition has left. */

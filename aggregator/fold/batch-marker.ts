@@ -7,7 +7,8 @@ import type { AcceptedCount } from './count-accepted.js';
 import type { BatchRange } from './batch-tables.js';
 
 // Rows of the usage table that hold no usage but what is known of batches. Those of all batches of
-// a partition have the same key, so that the table merges them (docs/architecture.md 3.2).
+// a partition have the same key, so that the table merges them (docs/internals/architecture.md
+// 3.2).
 
 /** The source of these rows: the partition of the log. */
 export function sourceOf({ logId, partition }: Pick<BatchRange, 'logId' | 'partition'>): string {

@@ -25,7 +25,7 @@ export type BatchTable = (typeof BATCH_TABLES)[number];
  * and usage come last, so that a batch of which they stand can be made again from its events, and
  * so that who finds usage in a minute finds the events behind it. With its usage comes what a batch
  * accepted: by then all events and duplicates are there that the reconciliation compares it with
- * (docs/architecture.md 4.6).
+ * (docs/internals/architecture.md 4.6).
  */
 export const INSERT_STAGES: readonly (readonly BatchTable[])[] = [
   ['events', 'duplicates', 'deadLetters'],

@@ -102,7 +102,7 @@ function candidatesOf(
 
 /**
  * Decodes one log record; what cannot be decoded becomes a dead letter and is never
- * dropped silently (docs/architecture.md I7).
+ * dropped silently (docs/internals/architecture.md I7).
  */
 export function decodeRecord(record: SourceRecord, hashText: HashText): DecodedRecord {
   const { offset, appendedAtMs } = record;

@@ -32,7 +32,7 @@ export type InsertBounds = Pick<BatchBounds, 'insertRowsMax'> & {
  * every table and the characters of the longest, by what expressions cost, and by one day of append
  * time. So every insert is one block in one partition of its table, written as a whole or not at
  * all. One record always fits: its events and their texts, and the meters of an event name, are
- * limited (docs/architecture.md 3.4).
+ * limited (docs/internals/architecture.md 3.4).
  */
 export function batchLength(
   records: readonly DecodedRecord[],

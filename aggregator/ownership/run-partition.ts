@@ -335,7 +335,7 @@ function noteEpoch(run: PartitionRun, at: Place): void {
  * Runs step after step, for as long as this process owns the partition. No variable here may hold a
  * batch: JavaScript may keep the memory of a variable until its function ends, and this one hardly
  * ever does. A whole old batch of each partition stayed in memory that way
- * (docs/measurements/memory.md).
+ * (docs/internals/measurements.md).
  */
 async function runUntilEnd(run: PartitionRun): Promise<RunEnd> {
   const at: Place = {

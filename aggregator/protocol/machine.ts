@@ -63,17 +63,17 @@ function afterAnswer<In extends Active>(
 }
 
 /**
- * The exactly-once protocol of one partition (docs/architecture.md 3.1) as a pure function: from
- * the state of the owner and the outcome of its last command follow its next state and command. The
- * order is take → gate → drain → inspect → warm filter → [refetch → look up → presence → insert →
- * finish] for an intent that was not finished, then in a loop fetch → look up → intend → [load
- * catalog → intend] while the intent is refused because of a newer catalog → insert → finish →
- * remember.
+ * The exactly-once protocol of one partition (docs/internals/architecture.md 3.1) as a pure
+ * function: from the state of the owner and the outcome of its last command follow its next state
+ * and command. The order is take → gate → drain → inspect → warm filter → [refetch → look up →
+ * presence → insert → finish] for an intent that was not finished. Then follows a loop: fetch →
+ * look up → intend → [load catalog → intend] while the intent is refused because of a newer catalog
+ * → insert → finish → remember.
  *
- * Four rules must hold, and for each the model in docs/protocol-model has a scenario that fails
- * without it. ClickHouse is read only after the drain. An insert is sent once per epoch, and after
- * an unknown outcome the partition is taken again. Ids are looked up at offsets below the batch's
- * own start. An intent is replaced only when no part of its batch exists.
+ * Four rules must hold, and for each the model in docs/internals/protocol-model has a scenario that
+ * fails without it. ClickHouse is read only after the drain. An insert is sent once per epoch, and
+ * after an unknown outcome the partition is taken again. Ids are looked up at offsets below the
+ * batch's own start. An intent is replaced only when no part of its batch exists.
  *
  * Each phase says what follows from each answer that its command can have; the compiler checks that
  * none is missing. Without an answer the partition is taken again, with two exceptions

@@ -55,10 +55,10 @@ export const BACKFILL_INSERT = insertSelect({
 });
 
 /**
- * The insert statement of a table, with the gate: it fails (code 395) when the gate of one of the
- * partitions holds another epoch than the one that is given, so that a request that arrives late
- * writes nothing; and on another server than the one that was checked. It fails (code 389) when the
- * same insert was applied before.
+ * The insert statement of a table, with the gate. It fails (code 395) when the gate of one of the
+ * partitions holds another epoch than the given one, so a request that arrives late writes nothing.
+ * It also fails on another server than the one that was checked. It fails (code 389) when the same
+ * insert was applied before.
  */
 export function insertStatement(table: BatchTable): string {
   return INSERTS[table];

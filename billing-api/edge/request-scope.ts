@@ -18,10 +18,10 @@ const scopes = new AsyncLocalStorage<QueryScope>();
 
 /**
  * Runs what follows in the scope of the request: the environment of its key, and a signal that
- * aborts when the client leaves before the answer is complete; all of its turns on the event loop
- * are those of its tenant. It travels beside the parameters, so
- * that a query which forgets the environment, or names another one, still sees no other rows.
- * Mounted directly before the operations, since what reads bodies may lose it.
+ * aborts when the client leaves before the answer is complete. All of its turns on the event loop
+ * are those of its tenant. It travels beside the parameters, so that a query which forgets the
+ * environment, or names another one, still sees no other rows. Mounted directly before the
+ * operations, since what reads bodies may lose it.
  */
 export const enterRequestScope: RequestHandler = (request, response, next) => {
   const { caller } = contextOf(request);

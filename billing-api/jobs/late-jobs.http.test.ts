@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectRoot } from '../../runtime/project.js';
+import { readRules, sectionOf } from '../../load-tests/harness/pages.js';
 import { mustGet } from '../../runtime/failure.js';
 import type { Job } from '../../sql/jobs/job.js';
 import type { Schedule } from '../../sql/jobs/schedule.js';
@@ -334,8 +332,7 @@ const ELSEWHERE = [
   'look-for-late-usage',
 ];
 
-const page = readFileSync(join(projectRoot, 'docs/domain.md'), 'utf8');
-const section = /\n## 32\. [^]*?\n### /.exec(page)?.[0] ?? '';
+const section = sectionOf(readRules(), '32');
 
 /** The table of docs/domain.md 32: what is done, how often, and the job that looks for it. */
 const TABLE = [...section.matchAll(/^\| ([^|]+) \| ([^|]+) \| `([^`|]+)` \|$/gm)].map(

@@ -59,8 +59,8 @@ async function reconcile(
 
 /**
  * Once a minute, compares accepted with stored events, recounts some meters, and shows the result
- * in the metrics of every process (docs/architecture.md I5). A check that fails leaves the figures
- * of the last one; the metric beside them says when they were found.
+ * in the metrics of every process (docs/internals/architecture.md I5). A check that fails leaves
+ * the figures of the last one; the metric beside them says when they were found.
  */
 export const RECONCILE_USAGE = defineJob({
   name: 'reconcile-usage',

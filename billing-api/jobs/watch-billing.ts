@@ -40,10 +40,10 @@ const keptState = z.object({
 });
 
 /**
- * Once a minute, notes what is due of the billing run, for how long, and what should never be: a
- * draft, a renewal or the notice of an unpaid invoice that is an hour late, a period without an
- * invoice, a gap in a series of numbers, a running period that begins in the future
- * (docs/operations.md 16).
+ * Once a minute, notes what is due of the billing run, for how long, and what should never be
+ * (docs/operations.md 16). That is: a draft, a renewal or an overdue notice that is an hour late; a
+ * period without an invoice; a gap in a series of numbers; a running period that begins in the
+ * future.
  */
 export const WATCH_BILLING = defineJob({
   name: 'watch-billing',

@@ -58,11 +58,10 @@ async function announceMove<C extends Columns>(
 }
 
 /**
- * Moves a record on in its life cycle: locks it, refuses an unknown one (404), another version than
- * the caller has seen (409), and a move that its state does not allow (400); writes the new state,
- * raises the version, and notes the audit entry under the name of the move and the event that
- * the move announces. Of two that come at once the second sees what the first has made of the
- * record.
+ * Moves a record on in its life cycle. Locks it, and refuses an unknown record (404), another
+ * version than the caller has seen (409), and a move that its state does not allow (400). Writes
+ * the new state, raises the version, and notes the audit entry and the event of the move. Of two
+ * that come at once the second sees what the first has made of the record.
  */
 export async function moveRecord<C extends Columns, State extends string, MoveName extends string>(
   unit: Unit,

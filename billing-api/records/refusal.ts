@@ -22,8 +22,9 @@ export class Refusal {
 }
 
 /**
- * A refusal on its way out of a unit, which it rolls back (docs/style.md 5). Whoever began the unit
- * answers it; one that is thrown outside of any is answered by the edge like any other.
+ * A refusal on its way out of a unit, which it rolls back (docs/internals/style.md 5). Whoever
+ * began the unit answers it; one that is thrown outside of any is answered by the edge like any
+ * other.
  */
 export class Refused extends Error {
   constructor(readonly refusal: Refusal) {

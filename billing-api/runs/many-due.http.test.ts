@@ -28,7 +28,7 @@ import { subscribeMonthly } from '../testing/subscribe-monthly.js';
 import { FREE, makeWallet } from '../testing/wallet-calls.js';
 import { holdSubscription } from '../testing/while-locked.js';
 
-/** 10,000 take minutes, so they are a proof of the night (docs/measurements/billing-run.md). */
+/** 10,000 take minutes, so they are a proof of the night (docs/internals/measurements.md). */
 const FEW = 110;
 const DUE = Number(process.env['DUE_AT_ONCE'] ?? (inject('isNightly') ? 10_000 : FEW));
 const START = '2026-10-01T00:00:00.000Z';

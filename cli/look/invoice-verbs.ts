@@ -116,6 +116,15 @@ async function verifyAll(api: ApiClient): Promise<{ different: number; count: nu
   }
 }
 
+const WHAT_TO_DO =
+  'Each problem is a line above. Correct nothing yet, and keep this output: ' +
+  'docs/finance/what-verify-proves.md says how to find the cause';
+
+/** What is said of an invoice that is not what it was computed from. */
+const differentText = (id: string): string =>
+  `${id} is DIFFERENT: do not send or correct it. Keep a copy ` +
+  `(minutebook invoice bundle ${id} ${id}.json). ${WHAT_TO_DO}`;
+
 async function verifyFile(file: string): Promise<void> {
   const read = await bundleIn(file);
   const differences = verifyBundle(read);
@@ -125,7 +134,7 @@ async function verifyFile(file: string): Promise<void> {
       `  ${place}, ${member}: stored ${stored ?? 'nothing'}, computed ${computed ?? 'nothing'}`,
     ]);
   }
-  if (differences.length > 0) throw new VerbRefused(`${read.invoice_id} is DIFFERENT`);
+  if (differences.length > 0) throw new VerbRefused(differentText(read.invoice_id));
   print([`${read.invoice_id}  from inputs: same`]);
 }
 
@@ -180,7 +189,7 @@ async function verifyBooks({ anchor: file, keepAnchor: kept }: VerifyOptions): P
   if (kept !== undefined && books.anchor !== null) {
     await writeFile(kept, `${JSON.stringify(books.anchor, null, 2)}\n`);
   }
-  if (books.problems.length > 0) throw new VerbRefused('the books are WRONG');
+  if (books.problems.length > 0) throw new VerbRefused(`the books are WRONG. ${WHAT_TO_DO}`);
 }
 
 async function verify(id: string | undefined, options: VerifyOptions): Promise<void> {
@@ -189,13 +198,14 @@ async function verify(id: string | undefined, options: VerifyOptions): Promise<v
   if (options.all === true) {
     const { different, count } = await askProduct(process.env, verifyAll);
     print([`${count} invoices verified, ${different} different`]);
-    if (different > 0) throw new VerbRefused(`${different} of ${count} invoices are DIFFERENT`);
+    if (different > 0)
+      throw new VerbRefused(`${different} of ${count} invoices are DIFFERENT. ${WHAT_TO_DO}`);
     return undefined;
   }
   if (id === undefined)
     throw new VerbRefused('name an invoice, or --all, --books or --bundle <file>');
   const same = await askProduct(process.env, (api) => verifyOne(api, id));
-  if (!same) throw new VerbRefused(`${id} is DIFFERENT`);
+  if (!same) throw new VerbRefused(differentText(id));
   return undefined;
 }
 

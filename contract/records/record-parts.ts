@@ -52,7 +52,7 @@ function decodeSingle(text: string): RecordParts {
 
 /**
  * Reads a value of one record or of several, with any number of events. A part that cannot be read
- * spoils no other (docs/architecture.md I7).
+ * spoils no other (docs/internals/architecture.md I7).
  */
 export function readRecordParts(text: string): RecordParts {
   const merged = partsOf(text);
@@ -73,8 +73,8 @@ export function readRecordParts(text: string): RecordParts {
 
 /**
  * Reads a value of the log. One that is larger than a record may be is unreadable as a whole, since
- * its rows may not fit into one insert (docs/architecture.md 3.4). The product writes none, but
- * another program may.
+ * its rows may not fit into one insert (docs/internals/architecture.md 3.4). The product writes
+ * none, but another program may.
  */
 export function decodeRecordParts(text: string): RecordParts {
   const read = readRecordParts(text);

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   alertExpressions,
@@ -7,8 +5,8 @@ import {
   namedSeries,
   readMonitoring,
 } from '../../load-tests/harness/monitoring-series.js';
+import { readOperators, sectionOf } from '../../load-tests/harness/pages.js';
 import { createMetrics } from '../../runtime/metrics.js';
-import { projectRoot } from '../../runtime/project.js';
 
 const { registry } = createMetrics();
 
@@ -26,13 +24,6 @@ function metricsIn(text: string): readonly string[] {
   return [...new Set(names)].sort();
 }
 
-/** The table of docs/operations.md below this heading. */
-function tableBelow(heading: string): string {
-  const page = readFileSync(join(projectRoot, 'docs', 'operations.md'), 'utf8');
-  const [, after = ''] = page.split(`### ${heading}\n`);
-  return after.slice(0, after.search(/^#/m));
-}
-
 describe('the dashboard and the alert rules', () => {
   test('name only series that the programs have', () => {
     const series = namedSeries();
@@ -48,7 +39,7 @@ describe('the dashboard and the alert rules', () => {
   });
 
   test('have a rule for each metric of docs/operations.md 5.2', () => {
-    const signals = [...tableBelow('5.2 What must raise an alarm').matchAll(/^\| ([^|]+)\|/gm)];
+    const signals = [...sectionOf(readOperators(), '5.2').matchAll(/^\| ([^|]+)\|/gm)];
     const named = metricsIn(signals.map(([, signal = '']) => signal).join('\n'));
     const ruled = metricsIn(alertExpressions().join('\n'));
     expect(named.length).toBeGreaterThan(5);
@@ -65,6 +56,6 @@ describe('the dashboard and the alert rules', () => {
   });
 
   test('list in docs/operations.md 5.1 every metric of the product', () => {
-    expect(metricsIn(tableBelow('5.1 Metrics to watch'))).toEqual([...ownMetrics].sort());
+    expect(metricsIn(sectionOf(readOperators(), '5.1'))).toEqual([...ownMetrics].sort());
   });
 });

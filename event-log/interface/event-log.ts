@@ -87,8 +87,8 @@ export function assertAppendable(record: AppendRequest, { partitionCount }: LogI
 export interface EventLogWriter {
   readonly identity: LogIdentity;
   /**
-   * Resolves when every record is durable (docs/architecture.md I1). Records of one call in the
-   * same partition keep their order.
+   * Resolves when every record is durable (docs/internals/architecture.md I1). Records of one call
+   * in the same partition keep their order.
    * @throws DependencyError when the log did not confirm this in time. Some of the records may be
    *   in the log nevertheless.
    */

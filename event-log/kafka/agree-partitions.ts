@@ -4,8 +4,8 @@ import { createLogPool, queryLog } from '../postgres/connection.js';
 /**
  * The number of partitions of a log that all programs use: what was found when the log was first
  * opened. An event's partition follows from its id and this number, and a duplicate is looked for
- * there only; so partitions that were added to the topic later stay empty (docs/architecture.md
- * 3.4).
+ * there only; so partitions that were added to the topic later stay empty
+ * (docs/internals/architecture.md 3.4).
  * @throws DependencyError when PostgreSQL cannot be reached.
  */
 export type AgreePartitions = (logId: string, found: number) => Promise<number>;

@@ -7,9 +7,9 @@ const FETCHED_BYTES_MAX = 12 * 1024 * 1024;
 const FETCHED_BYTES_MIN = 1024 * 1024;
 
 /**
- * Bytes that a partition may have fetched before they are read: an equal part for each of the log's
- * so many partitions, also of those that other processes read, so that nothing depends on the order
- * in which they are taken.
+ * Bytes that a partition may have fetched before they are read: an equal part for each partition of
+ * the log. Partitions that other processes read have a part too, so that nothing depends on the
+ * order in which partitions are taken.
  */
 export function fetchedBytesOf(partitions: number): number {
   return Math.max(FETCHED_BYTES_MIN, FETCHED_BYTES_MAX / Math.max(1, partitions));

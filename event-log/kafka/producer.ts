@@ -22,7 +22,7 @@ export type ProducerOptions = {
 
 /**
  * Single events of a partition that come within this time are one record, and one request to its
- * leader (docs/architecture.md, D-021).
+ * leader (docs/internals/architecture.md, D-021).
  */
 const TURN_MS = 8;
 /** Delivery reports come by polling: at this interval while some are due, else only errors do. */

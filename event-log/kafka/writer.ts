@@ -24,7 +24,8 @@ export type KafkaWriterOptions = KafkaTopic & {
 
 /**
  * A merged record has no more events than a bulk request may have, since the rows that one record
- * makes must fit into one insert (docs/architecture.md 3.4), and the shortest event is 29 bytes.
+ * makes must fit into one insert (docs/internals/architecture.md 3.4), and the shortest event is 29
+ * bytes.
  */
 export const GROUP_BYTES_MAX = 28 * 1024;
 const GROUP_RECORDS_MAX = 250;

@@ -6,8 +6,9 @@ import { withSession } from '../../sql/session.js';
 import { queryLog } from './connection.js';
 
 /**
- * Few, because every partition costs its owner three small inserts per flush (docs/architecture.md
- * 3.1), and the log of one machine is shared by a few processes at most.
+ * Few, because every partition costs its owner three small inserts per flush
+ * (docs/internals/architecture.md 3.1), and the log of one machine is shared by a few processes at
+ * most.
  */
 const PARTITIONS_DEFAULT = 4;
 

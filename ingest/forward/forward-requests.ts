@@ -102,7 +102,8 @@ function isRead({ method }: IncomingMessage): boolean {
 /**
  * Sends requests on to billing-api by the rules of RFC 9110 for intermediaries. node:http does the
  * work: bodies are streamed in both directions at the pace of the receiver, and a client that
- * leaves ends its request there, so that its queries are cancelled (docs/architecture.md D-016).
+ * leaves ends its request there, so that its queries are cancelled (docs/internals/architecture.md
+ * D-016).
  */
 class Forwarder {
   readonly #times: ForwardTimes;

@@ -30,8 +30,8 @@ export type Sent = { readonly atMs: InstantMs; readonly elapsedMs: number };
 
 /**
  * The requests that a process of ingest holds, and up to when it holds none
- * (docs/architecture.md 4.5). Whoever is answered 202 can rely on three facts, each of which is
- * true of a process that was stopped for any time at any point:
+ * (docs/internals/architecture.md 4.5). Whoever is answered 202 can rely on three facts, each of
+ * which is true of a process that was stopped for any time at any point:
  *
  * 1. The log had the events within the produce time-out of their receipt.
  * 2. Until the log had them, no report said that everything received before a later instant is out

@@ -52,8 +52,8 @@ export async function reportHeld(held: HeldRequests, register: IngestRegister): 
 
 /**
  * Reports what is held again and again, once before it resolves. @returns a function that ends the
- * reports, for when no request comes any more: the process is taken from the list, unless
- * something that it has given up may still come into the log; then it is forgotten in time.
+ * reports, for when no request comes any more. The process is then taken from the list. If
+ * something that it has given up may still come into the log, it is forgotten in time instead.
  * @throws DependencyError when the first report is not taken.
  */
 export async function startReports(

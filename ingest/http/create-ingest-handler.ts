@@ -53,7 +53,10 @@ function serveDependencies(dependencies: IngestDependencies): ServeDependencies 
   };
 }
 
-/** The raw handler that stands in front of everything else on a port (docs/architecture.md 3.3). */
+/**
+ * The raw handler that stands in front of everything else on a port (docs/internals/architecture.md
+ * 3.3).
+ */
 export function createIngestHandler(dependencies: IngestDependencies): IngestHandler {
   const serving = serveDependencies(dependencies);
   return (request, response, askForBody) => {

@@ -19,9 +19,9 @@ export type Received = {
 };
 
 /**
- * Resolves when the log has acknowledged every record in time (docs/architecture.md I1). The lease
- * is held until the append settles, because the log keeps the records in memory until then, even
- * after a time-out.
+ * Resolves when the log has acknowledged every record in time (docs/internals/architecture.md I1).
+ * The lease is held until the append settles, because the log keeps the records in memory until
+ * then, even after a time-out.
  * @throws DependencyError when the log did not acknowledge the records in time, or nobody knows
  *   that this process may hold events.
  */

@@ -12,7 +12,7 @@ export const block = (
   section: string,
   words: string,
   replaced: Readonly<Record<string, string>> = {},
-) => pastedFrom({ page: 'docs/operations.md', section, words }, replaced);
+) => pastedFrom({ section, words }, replaced);
 
 const END = '--- the variables of the shell ---';
 

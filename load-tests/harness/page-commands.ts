@@ -1,34 +1,27 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtModule, projectRoot } from '../../runtime/project.js';
+import { readOperators, sectionOf } from './pages.js';
 
 const FENCE = /^ *```\n([\s\S]*?)^ *```$/gm;
 
-/** The part of a page below the heading that begins with this section number. */
-function sectionOf(page: string, section: string): string {
-  const text = readFileSync(join(projectRoot, page), 'utf8');
-  const parts = text.split(/^(?=##+ )/m);
-  const found = parts.find((part) => /^##+ (\S+)/.exec(part)?.[1]?.replace(/\.$/, '') === section);
-  if (found === undefined) throw new Error(`${page} has no section ${section}`);
-  return found;
-}
-
 /**
- * The block of commands in a section of a page that contains these words, as somebody pastes it
- * into a shell. `replaced` are texts of the page that somebody writes in another way on purpose:
- * addresses, ports and directories of their own.
+ * The block of commands in a section of docs/operations.md that contains these words, as somebody
+ * pastes it into a shell. `replaced` are texts of the page that somebody writes in another way on
+ * purpose: addresses, ports and directories of their own.
  * @throws Error unless there is exactly one such block and each text to replace is in it.
  */
 export function pastedFrom(
-  place: { readonly page: string; readonly section: string; readonly words: string },
+  place: { readonly section: string; readonly words: string },
   replaced: Readonly<Record<string, string>> = {},
 ): string {
-  const { page, section, words } = place;
-  const blocks = [...sectionOf(page, section).matchAll(FENCE)].map(([, lines = '']) => lines);
+  const { section, words } = place;
+  const blocks = [...sectionOf(readOperators(), section).matchAll(FENCE)].map(
+    ([, lines = '']) => lines,
+  );
   const found = blocks.filter((block) => block.includes(words));
   const [block] = found;
   if (block === undefined || found.length > 1) {
-    throw new Error(`${page} ${section} has ${found.length} blocks with "${words}"`);
+    throw new Error(`section ${section} has ${found.length} blocks with "${words}"`);
   }
   return Object.entries(replaced).reduce((text, [from, to]) => {
     if (!text.includes(from)) throw new Error(`"${from}" is not in the block with "${words}"`);

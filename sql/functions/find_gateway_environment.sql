@@ -1,4 +1,4 @@
--- The environment of a gateway, for a signal that comes without a key (docs/architecture.md, D-014).
+-- The environment of a gateway, for a signal that comes without a key (docs/internals/architecture.md, D-014).
 CREATE OR REPLACE FUNCTION find_gateway_environment(wanted text) RETURNS TABLE (tenant_id text, environment_id text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
   SELECT connection.tenant_id, connection.environment_id FROM connections AS connection

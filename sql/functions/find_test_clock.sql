@@ -1,4 +1,4 @@
--- For a statement outside of transactions of environments (docs/architecture.md, D-014). Null: there is no test clock.
+-- For a statement outside of transactions of environments (docs/internals/architecture.md, D-014). Null: there is no test clock.
 CREATE OR REPLACE FUNCTION find_test_clock(of_tenant text, of_environment text) RETURNS timestamptz
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
   SELECT test_clocks.now FROM test_clocks

@@ -1,4 +1,4 @@
--- The corrections of events of a name that are in force, in the environment of the transaction (docs/architecture.md D-026). Runs with the
+-- The corrections of events of a name that are in force, in the environment of the transaction (docs/internals/architecture.md D-026). Runs with the
 -- rights of its caller.
 CREATE OR REPLACE FUNCTION list_event_corrections(of_name text) RETURNS json LANGUAGE sql STABLE AS $$
   SELECT coalesce(json_agg(json_build_object('id', correction_id, 'number', number, 'startMs', start_ms, 'endMs', end_ms) ORDER BY number), '[]')

@@ -1,4 +1,4 @@
--- The environments that have movements, for the job that anchors them (docs/architecture.md, D-014).
+-- The environments that have movements, for the job that anchors them (docs/internals/architecture.md, D-014).
 CREATE OR REPLACE FUNCTION list_ledgers(count_max integer) RETURNS TABLE (tenant_id text, environment_id text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
   SELECT environment.tenant_id, environment.id FROM environments AS environment

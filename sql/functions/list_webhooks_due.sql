@@ -1,4 +1,4 @@
--- The endpoints for which something is to be sent, for the job that looks for them (docs/architecture.md, D-014).
+-- The endpoints for which something is to be sent, for the job that looks for them (docs/internals/architecture.md, D-014).
 CREATE OR REPLACE FUNCTION list_webhooks_due(at timestamptz, count_max integer) RETURNS TABLE (tenant_id text, environment_id text, endpoint_id text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
   SELECT endpoint.tenant_id, endpoint.environment_id, endpoint.id FROM webhook_endpoints AS endpoint

@@ -27,7 +27,10 @@ import {
   revertDefinition,
 } from './meters-store.js';
 
-/** The usage rows of one record of the log must fit into one insert (docs/architecture.md 3.4). */
+/**
+ * The usage rows of one record of the log must fit into one insert (docs/internals/architecture.md
+ * 3.4).
+ */
 function tooManyMeters(): Refusal {
   const problem = `has ${METERS_OF_EVENT_NAME_MAX} meters already: archive one that is not needed`;
   return invalid({ event_name: `${problem}, or group by a property instead of filtering by it` });
@@ -58,8 +61,9 @@ async function refuseCost(unit: Unit, row: MeterRow): Promise<void> {
 }
 
 /**
- * Stores a meter and puts its first definition in force in the same unit (docs/architecture.md
- * 3.2), so that a meter which can be read is always one that is counted.
+ * Stores a meter and puts its first definition in force in the same unit
+ * (docs/internals/architecture.md 3.2), so that a meter which can be read is always one that is
+ * counted.
  */
 export async function storeMeter(
   unit: Unit,

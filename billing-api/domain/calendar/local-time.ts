@@ -63,8 +63,8 @@ export function instantOfLocal(local: LocalDateTime, timezone: string): InstantM
 /**
  * The first instant from which the wall clock shows the given time or a later one for good. For a
  * time that a clock change skips, that is the clock change. For a repeated time it is the first
- * occurrence, or the second one if the clock was set back to before the time: in America/St_Johns
- * until 2011, 00:01 became 23:01, so the old date was shown again and ends at the second midnight.
+ * occurrence, or the second one if the clock was set back to before the time. In America/St_Johns
+ * until 2011, 00:01 became 23:01: the old date was shown again and ends at the second midnight.
  */
 export function lastingInstantOfLocal(local: LocalDateTime, timezone: string): InstantMs {
   const first = instantOfLocal(local, timezone);

@@ -68,8 +68,8 @@ function amountsOf<C extends string>(
 
 /**
  * Applies the commitment of a subscription to its usage charges in line order (docs/domain.md
- * 11.1): charges within the commitment stay as they are, the charge that exceeds it is split by
- * money, and everything beyond is multiplied by the overage factor. When the charges exhaust the
+ * 11.1). Charges within the commitment stay as they are. The charge that exceeds it is split by
+ * money. Everything beyond is multiplied by the overage factor. When the charges exhaust the
  * commitment, two sums are split by largest remainders: exactly what was available over the parts
  * within it, and the rounded overage over the parts beyond it. Otherwise every charge is rounded by
  * itself.

@@ -167,8 +167,8 @@ function billLine(line: UsedLine, pools: Pools): BilledUsage {
  * The part of each line's usage that is billed (docs/domain.md 10.2). Lines of one meter share its
  * allowance: a line that begins earlier takes from it first, then it goes by line order. Usage
  * beyond an allowance is billed in the reset window in which it happened. Lines that count the same
- * events take once for each of them: when one follows another, what was used before it has used up
- * its part, and when both exist at the same time, an event is free or billed on both alike.
+ * events take from the allowance once for each event. When one line follows another, earlier usage
+ * has used up its part. When both exist at the same time, an event is free or billed on both alike.
  */
 export function applyAllowances(lines: readonly UsedLine[]): readonly BilledUsage[] {
   const meterIds = new Set(lines.map(({ meterId }) => meterId));

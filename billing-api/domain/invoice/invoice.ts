@@ -202,8 +202,8 @@ export type CommitmentInfo<C extends string = string> = {
 };
 
 /**
- * `charge`: the charge of a line item, or its part within the commitment of the subscription;
- * `overage`: the part beyond; `true_up`: the unused part of the commitment (docs/domain.md 11.1);
+ * `charge`: the charge of a line item, or its part within the commitment of the subscription.
+ * `overage`: the part beyond. `true_up`: the unused part of the commitment (docs/domain.md 11.1).
  * `credit`: the unused part of an earlier charge, taken off (docs/domain.md 25.3).
  */
 export type LineKind = 'charge' | 'overage' | 'true_up' | 'credit';

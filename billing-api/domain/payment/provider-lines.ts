@@ -26,10 +26,10 @@ function summarized(lines: readonly ProviderLine[], max: number): readonly Provi
 }
 
 /**
- * The lines of an invoice for a provider that takes at most `max` of them: those of the invoice,
- * and one each for discounts, credits, tax and what is paid already, so that they add up to the
- * total less that exactly. A total that would be negative is zero (docs/domain.md 13.2), for which
- * there is a line too.
+ * The lines of an invoice for a provider that takes at most `max` of them. They are the lines of
+ * the invoice, and one each for discounts, credits, tax and the amount that is paid already. They
+ * add up to what is left to pay, exactly. A total that would be negative is zero (docs/domain.md
+ * 13.2), for which there is a line too.
  */
 export function providerLines(invoice: LinesToSend, max: number): readonly ProviderLine[] {
   const beside = [

@@ -20,9 +20,9 @@ function remembering(charge: Charger): Charger {
 }
 
 /**
- * `ratePrice` without its trace, fast enough for the 43,200 windows of a month of minutes: finding
- * the last of three tiers takes a quarter of the time of walking all three, and equal counts, which
- * share one decimal (`decimalOfCount`), take a single look-up.
+ * `ratePrice` without its trace, fast enough for the 43,200 windows of a month of minutes. Finding
+ * the last of three tiers takes a quarter of the time of walking all three. Equal counts share one
+ * decimal (`decimalOfCount`) and take a single look-up.
  */
 export function createCharger(price: PriceModel): Charger {
   const charger = PRICE_MODELS[price.billingModel].charger(price);

@@ -12,9 +12,9 @@ export type RefundedLine = {
 };
 
 /**
- * What a refund of an invoice that names no line has given back of each line, by its id: in
- * proportion to what notes and credits have left of them, and no more than that, to the smallest
- * unit (docs/domain.md 23.1).
+ * What a refund of an invoice that names no line has given back of each line, by its id
+ * (docs/domain.md 23.1). It is split in proportion to what notes and credits have left of the
+ * lines. No line gets more than that.
  * @param refunded without taxes.
  */
 export function shareRefund(

@@ -41,9 +41,9 @@ function chargesOf(charges: readonly SplitCharge[], credit: SplitCredit): readon
 export type CreditPart = { readonly lineId: string; readonly amount: Decimal };
 
 /**
- * The parts of a credit that fall to each of the charges that it gives back, to the smallest unit:
- * by what each costs for its time, and no more than is left of it, which the credit was limited by
- * (docs/domain.md 23.1).
+ * Splits a credit over the charges that it gives back, to the smallest unit (docs/domain.md 23.1).
+ * The share of a charge follows its cost for its time. It is at most what is left of the charge,
+ * which has limited the credit before.
  * @param charges by their start.
  */
 export function splitCredit(

@@ -34,10 +34,10 @@ export type StoredAnswer = {
 };
 
 /**
- * What to do with a request: carry it out under a claim, give the stored answer again, or refuse:
- * `other-request` (the key was used for another request), `running` (the first request is still
- * being carried out), `lost` (the first request was carried out, but its process ended before the
- * answer was stored).
+ * What to do with a request: carry it out under a claim, give the stored answer again, or refuse
+ * it. `other-request`: the key was used for another request. `running`: the first request is still
+ * being carried out. `lost`: the first request was carried out, but its process ended before the
+ * answer was stored.
  */
 export type ClaimOutcome =
   | { readonly outcome: 'claimed'; readonly claim: IdempotencyClaim }

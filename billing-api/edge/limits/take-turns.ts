@@ -91,10 +91,10 @@ async function whenItsTurn(
 }
 
 /**
- * Has every request wait for the turn of its tenant on the event loop, and bounds how many heavy
- * requests and how many large pages of a tenant run at once; mounted behind everything that can
- * refuse a request, so that only work waits. A turn ends with the answer; for a client that left,
- * when its work has ended, because the databases may still be working for it until then.
+ * Has every request wait for the turn of its tenant on the event loop. Bounds how many heavy
+ * requests and large pages of a tenant run at once. Mounted behind everything that can refuse a
+ * request, so that only work waits. A turn ends with the answer; for a client that left, when its
+ * work has ended, because the databases may still be working for it until then.
  */
 export function createTurns(): RequestHandler {
   const heavy = new HeavyQueues();

@@ -9,7 +9,8 @@ import type { BillingDatabase } from '../../records/unit.js';
 import type { HourOfEnvironment } from './finished-events.js';
 import type { HourLedger } from './hour-ledger.js';
 
-// Events that an operator has erased (docs/architecture.md D-019) are accepted and stored no more.
+// Events that an operator has erased (docs/internals/architecture.md D-019) are accepted and stored
+// no more.
 
 const nowRow = z.object({ now: instantColumn });
 const erasedRow = z.object({ hour: instantColumn, events: integerColumn });

@@ -11,7 +11,7 @@ export type Balance = {
   readonly unmatchedMeter: number;
   readonly duplicate: number;
   readonly conflict: number;
-  /** Removed by an operator (docs/architecture.md D-019). */
+  /** Removed by an operator (docs/internals/architecture.md D-019). */
   readonly erased: number;
   /** Removed by retention; until then they were counted or unmatched. */
   readonly expired: number;

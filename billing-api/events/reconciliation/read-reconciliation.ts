@@ -58,7 +58,7 @@ async function addFinished(
   return null;
 }
 
-/** GET /events/reconciliation (docs/domain.md 7.2, docs/architecture.md I5). */
+/** GET /events/reconciliation (docs/domain.md 7.2, docs/internals/architecture.md I5). */
 export async function readReconciliation(
   dependencies: ReconciliationDependencies,
   occasion: Occasion,

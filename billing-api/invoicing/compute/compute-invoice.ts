@@ -143,7 +143,7 @@ type BucketBound = { readonly bucketsMax?: number };
  * Everything that comes from PostgreSQL, also what `findQueries` reads, is one snapshot: no change
  * made meanwhile is seen in one record and missed in another. The snapshot names the watermark:
  * the generations of minutes to read, and how far events count. So usage is read after it
- * (docs/architecture.md 3.2).
+ * (docs/internals/architecture.md 3.2).
  * @throws DependencyError when a database fails: a failure never becomes an amount.
  */
 export async function* computeInvoices<Query extends InvoiceQuery>(

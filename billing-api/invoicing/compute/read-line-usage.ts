@@ -148,9 +148,9 @@ function partsOf(
 }
 
 /**
- * Reads the usage of the lines of some invoices, which may be of different customers: in one
- * statement where `areReadTogether` says so, else each invoice by itself, and one in several
- * statements if its lines have very many buckets or groups.
+ * Reads the usage of the lines of some invoices, which may be of different customers. One statement
+ * reads them where `areReadTogether` says so; otherwise each invoice is read by itself. An invoice
+ * whose lines have very many buckets or groups takes several statements.
  * @returns for each invoice its usage, or why it cannot be read.
  */
 export async function readLineUsage(

@@ -87,9 +87,9 @@ export async function* lateCustomersOf(
 }
 
 /**
- * The final invoices that may not count events of these customers: those of a period that ends
- * after the earliest of them, of their own subscriptions, of the parents that their children
- * inherit from, and of those that bill grouped children.
+ * The final invoices that may not count events of these customers: invoices of periods that end
+ * after the earliest of the events. They are of the customers' own subscriptions, of the parents
+ * that they inherit from, and of those that bill them as grouped children.
  */
 export async function findLateInvoices(
   { tx }: StatementUnit,

@@ -200,9 +200,9 @@ async function readCharges(
 }
 
 /**
- * What usage costs that lies in a window, and what was added by events that came late: the charge
- * of a billing period up to an instant, less that up to an earlier one, so that all windows of a
- * period add up to what its invoice charges for usage, whatever tiers, packages and allowances do.
+ * The cost of the usage in a window, late events included. It is the charge of the billing period
+ * up to the end of the window, less the charge up to its start. So all windows of a period add up
+ * to the usage charge of its invoice, whatever tiers, packages and allowances do.
  */
 export async function readUsageCharges(
   needs: ExportNeeds,

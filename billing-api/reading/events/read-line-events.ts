@@ -20,9 +20,9 @@ export type LineEventReadDependencies = UsageReadDependencies & { readonly event
 const NO_EVENTS: LineEvents = { items: [], nextCursor: null, quantity: ZERO, eventCount: 0 };
 
 /**
- * The events behind a usage line over a period, by timestamp and id: all that pass the filters of
- * its meter and its price and lie below the watermark, so that they aggregate to the quantity of
- * the line (docs/domain.md 13.6).
+ * The events behind a usage line over a period, by timestamp and id (docs/domain.md 13.6). They
+ * pass the filters of the meter and the price, and lie below the watermark. So they aggregate to
+ * the quantity of the line.
  */
 export async function readLineEvents(
   dependencies: LineEventReadDependencies,

@@ -256,7 +256,7 @@ export function answeredRoutes<
 
 /**
  * Declares the standard routes of a resource. The build writes a controller for them, which calls
- * the operations that this answers (docs/style.md 2).
+ * the operations that this answers (docs/internals/style.md 2).
  */
 export function standardRoutes<
   C extends Columns,

@@ -21,9 +21,9 @@ export type OpenedSubscription = LoadedSubscription & { readonly warnings: reado
 
 /**
  * POST /subscriptions: an active subscription, or a draft of one, with a line item for every price
- * of the plan that matches (docs/domain.md 9.4), oldest price first, and those of its own; and its
- * opening invoice, finalized, where it is charged in advance (docs/domain.md 22.1). A draft has
- * none.
+ * of the plan that matches (docs/domain.md 9.4), oldest price first, and for its own prices. Where
+ * something is charged in advance, its opening invoice is finalized with it (docs/domain.md 22.1).
+ * A draft has none.
  */
 export async function openSubscription(
   needs: GatewayNeeds,

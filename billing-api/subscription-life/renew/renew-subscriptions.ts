@@ -171,7 +171,7 @@ export async function beginPeriods(unit: Unit, renewals: readonly Begun[]): Prom
 
 /**
  * Stores what follows the end of a period of each of these subscriptions, in one transaction: the
- * draft of its invoice, the next row of the period ledger, and the current period; where no period
+ * draft of its invoice, the next row of the period ledger, and the current period. Where no period
  * follows, the subscription is cancelled (docs/domain.md 32.2). Subscriptions that have changed
  * since they were computed are left as they are; they are due again.
  */

@@ -6,10 +6,10 @@ import { isAdvance } from '../settle/find-unused.js';
 import { settleChange, termsOf } from '../lines/settle-lines.js';
 
 /**
- * Settles the time after an end that does not come any more, by what is in force then: the rest of
- * the periods that an invoice has charged up to it, and what was charged beyond it by a price or a
- * quantity that changed meanwhile (docs/domain.md 24.4). A draft is computed again, and then has
- * all of it.
+ * Charges or credits the time after a scheduled end that was undone, by the terms of that time
+ * (docs/domain.md 24.4). That is the rest of the periods that an invoice charged up to the end, and
+ * the time beyond it that was charged by a price or quantity which has changed since. A draft is
+ * computed again, and then has all of it.
  */
 export async function chargeReopened(
   unit: Unit,

@@ -9,10 +9,10 @@ import { reachOf } from './find-unused.js';
 import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
 
 /**
- * Locks the invoices that charge line items beyond an instant, in the order of their ids. Whoever
- * gives back what is unused of them does so first, right after it has locked the subscription: a
- * note, a refund or a void of such an invoice then comes before it and counts, or after it, and
- * knows what was given back (docs/domain.md 23.1).
+ * Locks the invoices that charge line items beyond an instant, in the order of their ids. A credit
+ * of their unused time takes these locks first, right after it has locked the subscription. So a
+ * note, refund or void of such an invoice comes before the credit and counts, or after it and knows
+ * what was given back (docs/domain.md 23.1).
  */
 export async function lockCharges(
   { tx }: Unit,

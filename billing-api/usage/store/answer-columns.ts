@@ -59,7 +59,7 @@ export function columnsFilledBy(branches: readonly AnswerSql[]): readonly Answer
 /**
  * These columns of a SELECT. Those that another branch fills are constants here; what no branch
  * fills is left out, since the server prepares each column anew for every statement (measured in
- * docs/measurements/customer-month.md).
+ * docs/internals/measurements.md).
  */
 export function answerColumns(names: readonly AnswerName[], filled: AnswerSql): string {
   return ANSWER_COLUMNS.filter(({ name }) => names.includes(name))

@@ -31,7 +31,7 @@ export type UsageReader = {
   /**
    * For each query, the first of the minutes it reads that holds an event at or above the ends;
    * null when none does. Ask after `read`: events are there before their minutes are
-   * (docs/architecture.md 3.2).
+   * (docs/internals/architecture.md 3.2).
    * @param ends Of every partition that may hold events; those that count none end at 0.
    */
   readonly findLateEvents: (
@@ -82,7 +82,7 @@ const SETTINGS = {
 
 /**
  * A customer's minutes lie together, so reading the conditions' columns first saves next to nothing
- * and is prepared anew for every part of the table (docs/measurements/customer-month.md).
+ * and is prepared anew for every part of the table (docs/internals/measurements.md).
  */
 const OF_MINUTES = { optimize_move_to_prewhere: 0 } as const;
 

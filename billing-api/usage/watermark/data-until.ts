@@ -9,8 +9,9 @@ import type { BillingDatabase } from '../../records/unit.js';
 
 /**
  * Events received before this instant are in every number that is read from now on. It is found in
- * two ways, and the later instant counts (docs/architecture.md 4.5): aggregators note it exactly;
- * and it is never earlier than what the log says, less the time for which ingest may hold events.
+ * two ways, and the later instant counts (docs/internals/architecture.md 4.5): aggregators note it
+ * exactly; and it is never earlier than what the log says, less the time for which ingest may hold
+ * events.
  */
 export type ReadDataUntil = (() => Promise<InstantMs | null>) & {
   /**

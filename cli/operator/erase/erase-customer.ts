@@ -82,8 +82,8 @@ async function finish(
 }
 
 /**
- * Erases all events of a customer that were accepted before now (docs/architecture.md D-019), while
- * aggregators run. Cut short at any point, it is repeated and ends the same.
+ * Erases all events of a customer that were accepted before now (docs/internals/architecture.md
+ * D-019), while aggregators run. Cut short at any point, it is repeated and ends the same.
  * @throws VerbRefused when events are not being counted, or always a batch is under way;
  *   DependencyError when a store fails.
  */

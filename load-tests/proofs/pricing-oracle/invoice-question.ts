@@ -22,9 +22,10 @@ export type EarlierInvoice = {
 };
 
 /**
- * What an invoice has lines of (docs/domain.md 13.3): `trial_start` is the zero invoice of a trial,
- * `period_start` the opening invoice of the first billed row, `threshold` that of a row which a
- * threshold invoice closed, `period_end` that of a row which has ended, also by a cancellation.
+ * What an invoice has lines of (docs/domain.md 13.3): `trial_start` is the zero invoice of a trial.
+ * `period_start` is the opening invoice of the first billed row. `threshold` is that of a row which
+ * a threshold invoice closed. `period_end` is that of a row which has ended, also by a
+ * cancellation.
  */
 export type Reference = 'trial_start' | 'period_start' | 'threshold' | 'period_end' | 'preview';
 

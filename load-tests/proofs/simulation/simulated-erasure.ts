@@ -2,7 +2,9 @@ import { offsetOf } from './simulated-clickhouse.js';
 import type { PartitionFacts, Scenario } from './scenario.js';
 import type { PartitionWorld, World } from './world.js';
 
-/** What `minutebook customers erase` does to one partition (docs/architecture.md D-019). */
+/**
+ * What `minutebook customers erase` does to one partition (docs/internals/architecture.md D-019).
+ */
 export type ErasureAction =
   /** It notes stored events of finished batches: every one, or every other one. */
   | { readonly kind: 'erase'; readonly partition: number; readonly every: number }

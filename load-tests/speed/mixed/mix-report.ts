@@ -11,7 +11,7 @@ const PARTS_MAX = 300;
 /** Growth over the last half of the run that is still called flat. */
 const GROWTH_SHARE_MAX = 0.1;
 const GROWTH_MB_MAX = 25;
-/** Ids that the aggregator's filters learn take this much (docs/measurements/memory.md). */
+/** Ids that the aggregator's filters learn take this much (docs/internals/measurements.md). */
 const BYTES_PER_ID = 2;
 /** A shorter run says nothing about growth: caches and heaps are still filling. */
 const GROWTH_MINUTES_MIN = 20;

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { decimalOf, plain, ZERO, type Decimal } from '../../../../contract/number/decimal.js';
-import { projectRoot } from '../../../../runtime/project.js';
+import { readRules, sectionOf } from '../../../../load-tests/harness/pages.js';
 import {
   JANUARY,
   TEN_FREE,
@@ -86,9 +84,9 @@ const TERMS: Readonly<Record<string, Partial<InvoiceInputs>>> = {
 
 /** The rows below the header of the table of 13.8. */
 function rowsOfPage(): readonly (readonly string[])[] {
-  const page = readFileSync(join(projectRoot, 'docs/domain.md'), 'utf8');
-  const section = page.slice(page.indexOf('### 13.8 Late usage'), page.indexOf('## 14. Coupons'));
-  const lines = section.split('\n').filter((line) => line.startsWith('| '));
+  const lines = sectionOf(readRules(), '13.8')
+    .split('\n')
+    .filter((line) => line.startsWith('| '));
   return lines.slice(2).map((line) => line.slice(2, -2).split(' | '));
 }
 

@@ -98,7 +98,7 @@ function noteRecord(content: Gathered, data: z.output<typeof record>): void {
   }
 }
 
-/** Of a bulk request; a record with more is not ours (docs/architecture.md 3.4). */
+/** Of a bulk request; a record with more is not ours (docs/internals/architecture.md 3.4). */
 const EVENTS_OF_RECORD_MAX = 1_000;
 
 function note(content: Gathered, found: MalformedRecord): void {

@@ -17,7 +17,7 @@ const REPEATS_TAKEN = {
   to: '`throwIf((${select}) < 0,',
 } as const;
 
-/** Each mutation breaks one rule of docs/architecture.md 3.1. */
+/** Each mutation breaks one rule of docs/internals/architecture.md 3.1. */
 export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
   {
     name: 'finish before the inserts',

@@ -1,6 +1,6 @@
 import type { Edit, Mutation } from '../mutation.js';
 
-/** A guard of docs/architecture.md 3.4 left out, in a copy of the sources. */
+/** A guard of docs/internals/architecture.md 3.4 left out, in a copy of the sources. */
 export type GuardMutation = Mutation & {
   /** The file of tests that must notice. */
   readonly test: string;

@@ -15,7 +15,7 @@ const COPIED = [
   'runtime/failure.ts',
   // Life cycles are compared with the tables and the events of the docs.
   'runtime/project.ts',
-  'docs/domain.md',
+  'docs/rules',
   'docs/http.md',
   // The configuration of the tests names files of the harness.
   '.config',

@@ -121,9 +121,10 @@ function invoiceOperation(chain: Chain, operation: HistoryOperation, index: numb
 }
 
 /**
- * The invoices of a case in the order of its history: that of the start, then looks at running
- * rows, one time in three, and what each operation makes due; at last the row that is running then,
- * as if it had ended. Each knows what the ones before it billed, and nothing that comes later.
+ * The invoices of a case in the order of its history. First comes that of the start, then looks at
+ * running rows, one time in three, and what each operation makes due. At last comes the row that is
+ * running then, as if it had ended. Each knows what the ones before it billed, and nothing that
+ * comes later.
  */
 export function invoiceChain(
   seed: number,
