@@ -25,6 +25,12 @@ import { readLatePeriods } from '../compute/late-query.js';
 import { inputsOfParts } from '../compute/usage-owners.js';
 import { findLatePeriods } from '../drafts/late-queries.js';
 import {
+  correctedCustomersOf,
+  findMovedCorrections,
+  listEnvironmentsToLookAt,
+  noteLookedAt,
+} from './corrected-customers.js';
+import {
   findLateInvoices,
   lateCustomersOf,
   rangesOf,
@@ -160,10 +166,37 @@ export function countOpenLateUsage({ slonik }: BillingDatabase): Promise<number>
   return slonik.oneFirst(sql.type(row)`SELECT count_open_late_usage() AS count`);
 }
 
+/** Looks at the final invoices whose usage corrections of these numbers change. */
+export async function lookAtCorrected(
+  needs: LateNeeds,
+  occasion: Occasion<JobActor>,
+  {
+    numbers,
+    until,
+  }: { readonly numbers: readonly number[]; readonly until: readonly PartitionEnd[] },
+): Promise<void> {
+  const pages = correctedCustomersOf(needs.clickHouse, occasion.environment, numbers);
+  for await (const customers of pages) await lookAt(needs, occasion, { customers, until });
+}
+
+/** As `lookAtCorrected`, of the corrections that were moved since. */
+async function lookAtMoved(
+  needs: LateNeeds,
+  occasion: Occasion<JobActor>,
+  { until, isNoted }: { readonly until: readonly PartitionEnd[]; readonly isNoted: boolean },
+): Promise<void> {
+  const moved = await mustRead(needs, occasion, findMovedCorrections);
+  if (moved.length === 0) return;
+  const numbers = moved.map(({ number }) => number);
+  await lookAtCorrected(needs, occasion, { numbers, until });
+  if (isNoted) await mustWrite(needs, occasion, (unit) => noteLookedAt(unit, moved));
+}
+
 /**
  * Looks through what the log has got since the look before the last for usage of periods whose
- * invoices are final, and keeps what it finds (docs/domain.md 13.8). A look that is made twice
- * changes nothing. With an environment it looks there alone, and the next look for all does too.
+ * invoices are final, and through the corrections that were applied or reverted since, and keeps
+ * what it finds (docs/domain.md 13.8). A look that is made twice changes nothing. With an
+ * environment it looks there alone, and the next look for all does too.
  */
 export async function lookForLateUsage(
   needs: LateNeeds,
@@ -181,6 +214,8 @@ export async function lookForLateUsage(
     const { customers } = found;
     await lookAt(needs, occasionOf(found.environment), { customers, until });
   }
-  if (environment !== null) return;
-  await noteLook(needs.database, until);
+  const isNoted = environment === null;
+  const corrected = isNoted ? await listEnvironmentsToLookAt(needs.database) : [environment];
+  for (const one of corrected) await lookAtMoved(needs, occasionOf(one), { until, isNoted });
+  if (isNoted) await noteLook(needs.database, until);
 }
