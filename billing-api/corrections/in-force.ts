@@ -67,6 +67,13 @@ export async function noteStretches(
   }
 }
 
+/** The number under which a correction stands; null while it touches nothing. */
+export function findNumberOf({ tx }: StatementUnit, correctionId: string): Promise<number | null> {
+  return tx.maybeOneFirst(sql.type(z.object({ number: integerColumn }))`
+    SELECT DISTINCT number FROM event_correction_stretches
+    WHERE correction_id = ${correctionId} AND ${isOfEnvironment}`);
+}
+
 /** Looks for late usage that follow each move: the second meets what became final meanwhile. */
 const LOOKS = 2;
 

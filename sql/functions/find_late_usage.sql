@@ -33,6 +33,8 @@ LANGUAGE sql STABLE AS $$
       AND line.subscription_id IS NOT DISTINCT FROM late.child_subscription_id AND line.period_start = late.period_start
   ) AS charged ON true
   WHERE late.tenant_id = of_tenant AND late.environment_id = of_environment
+    -- Nothing is known of what a draft charged that was computed again since.
+    AND (late.quantity <> 0 OR late.amount <> 0 OR charged.invoice_ids IS NOT NULL)
 $$;
 REVOKE ALL ON FUNCTION find_late_usage FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION find_late_usage TO minutebook_app;

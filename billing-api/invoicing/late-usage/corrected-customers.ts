@@ -4,7 +4,7 @@ import type { ClickHouse } from '../../../clickhouse/client.js';
 import { queryFile } from '../../../clickhouse/query-file.js';
 import type { Environment } from '../../../contract/environment.js';
 import { integerColumn, noRows } from '../../../sql/columns.js';
-import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
+import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { BillingDatabase, StatementUnit, Unit } from '../../records/unit.js';
 import type { LateCustomer } from './late-candidates.js';
 
@@ -75,14 +75,4 @@ export async function listEnvironmentsToLookAt({
   return rows.map(({ tenant_id: tenantId, environment_id: environmentId }) => {
     return { tenantId, environmentId };
   });
-}
-
-/** The number under which a correction stands. */
-export function findNumbersOf(
-  { tx }: StatementUnit,
-  correctionId: string,
-): Promise<readonly number[]> {
-  return tx.anyFirst(sql.type(z.object({ number: integerColumn }))`
-    SELECT DISTINCT number FROM event_correction_stretches
-    WHERE correction_id = ${correctionId} AND ${isOfEnvironment}`);
 }

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { correct, prepare, revert } from '../../testing/correct-events.js';
+import { correct, prepare, revert, runCorrectionJobs } from '../../testing/correct-events.js';
 import { lookForLate } from '../../testing/look-for-late.js';
 import { FINAL, lateTest, linesOf, type Answer } from '../../testing/late-usage-test.js';
 import { listEnvironmentsToLookAt } from './corrected-customers.js';
@@ -118,6 +118,36 @@ describe('corrections of periods whose invoices are final', () => {
       '2027-02 Calls 4 1.00',
       '2027-01 Late usage: Calls -2 -0.50',
     ]);
+  });
+
+  test('are on drafts, and listed, as soon as they are applied or reverted', async ({
+    api,
+    bill,
+    world,
+    correcting,
+  }) => {
+    const { id, count, listed } = world;
+    await count('2027-01-10', 10, 'jan');
+    await bill(FINAL.january);
+    await count('2027-02-10', 8, 'feb');
+    await bill('2027-03-01T00:10:00.000Z');
+    const draft = async () => {
+      const body = { subscription_id: id, invoice_status: ['DRAFT'] };
+      return (await api.call('POST', '/v1/invoices/search', { body })).body.items[0];
+    };
+    expect(linesOf(await draft())).toEqual(['2027-02 Calls 8 2.00']);
+    const { id: correctionId } = await correct(correcting, withdraw('jan-0', 'feb-0', 'feb-1'));
+    await runCorrectionJobs(correcting);
+    const after = await draft();
+    expect([linesOf(after), after.total]).toEqual([
+      ['2027-02 Calls 6 1.50', '2027-01 Late usage: Calls -1 -0.25'],
+      '1.25',
+    ]);
+    expect(await listed()).toMatchObject([{ quantity: '-1', charged_amount: '-0.25' }]);
+    await revert(correcting, correctionId);
+    await runCorrectionJobs(correcting);
+    expect(linesOf(await draft())).toEqual(['2027-02 Calls 8 2.00']);
+    expect(await listed()).toEqual([]);
   });
 
   test('are followed by two looks of all environments', async ({

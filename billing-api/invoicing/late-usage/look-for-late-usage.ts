@@ -136,7 +136,8 @@ async function measure(
   });
 }
 
-async function lookAt(
+/** Looks at the final invoices that may not count usage of these customers as it is now. */
+export async function lookAt(
   needs: LateNeeds,
   occasion: Occasion<JobActor>,
   {
@@ -166,20 +167,7 @@ export function countOpenLateUsage({ slonik }: BillingDatabase): Promise<number>
   return slonik.oneFirst(sql.type(row)`SELECT count_open_late_usage() AS count`);
 }
 
-/** Looks at the final invoices whose usage corrections of these numbers change. */
-export async function lookAtCorrected(
-  needs: LateNeeds,
-  occasion: Occasion<JobActor>,
-  {
-    numbers,
-    until,
-  }: { readonly numbers: readonly number[]; readonly until: readonly PartitionEnd[] },
-): Promise<void> {
-  const pages = correctedCustomersOf(needs.clickHouse, occasion.environment, numbers);
-  for await (const customers of pages) await lookAt(needs, occasion, { customers, until });
-}
-
-/** As `lookAtCorrected`, of the corrections that were moved since. */
+/** Looks at the final invoices whose usage corrections change that were moved since. */
 async function lookAtMoved(
   needs: LateNeeds,
   occasion: Occasion<JobActor>,
@@ -188,7 +176,8 @@ async function lookAtMoved(
   const moved = await mustRead(needs, occasion, findMovedCorrections);
   if (moved.length === 0) return;
   const numbers = moved.map(({ number }) => number);
-  await lookAtCorrected(needs, occasion, { numbers, until });
+  const pages = correctedCustomersOf(needs.clickHouse, occasion.environment, numbers);
+  for await (const customers of pages) await lookAt(needs, occasion, { customers, until });
   if (isNoted) await mustWrite(needs, occasion, (unit) => noteLookedAt(unit, moved));
 }
 
