@@ -191,8 +191,8 @@ async function writeAdded(
     const customerKey = externalCustomerId === null ? `i:${customerId}` : `e:${externalCustomerId}`;
     const after = { customerKey, customerId, timestampMs, properties };
     const { eventId, eventName, source, isTimestampGiven } = event;
-    const place = { logId: '', partition: 0, offset: target.number, index };
-    const before = { ...after, eventId, eventName, source, isTimestampGiven, place };
+    const position = { logId: '', partition: 0, offset: target.number, index };
+    const before = { ...after, eventId, eventName, source, isTimestampGiven, position };
     return {
       effect: 'added',
       before: { ...before, receivedAtMs: now, appendedAtMs: now },
