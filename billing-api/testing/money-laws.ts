@@ -23,8 +23,13 @@ const LAWS = {
     SELECT id FROM invoices WHERE refunded_amount < coalesce((
       SELECT sum(total_amount) FROM credit_notes WHERE invoice_id = invoices.id
         AND credit_note_type = 'REFUND' AND wallet_transaction_id IS NULL AND credit_note_status = 'FINALIZED'), 0)`,
+  // What an invoice sets off of another one is paid by that, and can come back, too.
   'no notes of an invoice are above what its lines and their taxes cost': sql.fragment`
-    SELECT id FROM invoices WHERE subtotal - total_discount + total_tax < coalesce((
+    SELECT id FROM invoices WHERE subtotal - total_discount + total_tax + coalesce((
+      SELECT sum(of_line.tax - line.amount) FROM invoice_line_items AS line JOIN LATERAL (
+        SELECT sum(tax_amount) AS tax, bool_or(is_own) AS is_own FROM credited_charges
+        WHERE credit_line_id = line.id) AS of_line ON NOT of_line.is_own
+      WHERE line.invoice_id = invoices.id AND line.kind = 'credit'), 0) < coalesce((
       SELECT sum(total_amount) FROM credit_notes
       WHERE invoice_id = invoices.id AND credit_note_status <> 'VOIDED'), 0)`,
   // Rounded up; the last line may take what the others have left, less than a unit of each.

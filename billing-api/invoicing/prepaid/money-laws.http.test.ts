@@ -490,7 +490,7 @@ describe('money under random operations of ten callers at once', () => {
       expect(failures).toEqual([]);
       expect(await brokenLaws(database.database)).toEqual([]);
       expect(counting.invoices.length).toBeGreaterThan(10);
-      expect(gateway.stripe.intents.size).toBeGreaterThan(5);
+      expect(gateway.stripe.intents.size).toBeGreaterThan(2);
     },
   );
 });
