@@ -4,7 +4,7 @@ import { makeSubscription } from '../testing/billing-test.js';
 import { correct, prepare, revert } from '../testing/correct-events.js';
 import { completeBackfills } from '../testing/finish-partition.js';
 import { generationOf } from '../testing/meter-generation.js';
-import { storeAccepted } from '../testing/log-rows.js';
+import { storeAccepted, storeLogDuplicates } from '../testing/log-rows.js';
 import { storeEvents, type StoredEvent } from '../testing/write-usage-minutes.js';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -196,26 +196,47 @@ describe('invoices of corrected events', () => {
     expect(await preview()).toMatchObject({ total: '1.25' });
   });
 
-  test('the books balance with withdrawn events', async ({ world, clickhouse }) => {
+  test('the books balance with withdrawn, amended and reverted events', async ({
+    world,
+    database,
+    clickhouse,
+  }) => {
     const { api, store } = world;
+    await api.make('/v1/customers', { external_id: 'other' });
     const receivedAt = '2026-10-31T22:30:00.000Z';
-    await store([
-      { id: 'r1', at: '2026-10-10T00:00:00.000Z', receivedAt },
-      { id: 'r2', at: '2026-10-11T00:00:00.000Z', receivedAt },
-      { id: 'r3', at: '2026-10-12T00:00:00.000Z', receivedAt },
+    const at = '2026-10-10T00:00:00.000Z';
+    await store(['r1', 'r2', 'r3', 'r4'].map((id) => ({ id, at, receivedAt })));
+    await storeEvents({ database, clickhouse }, api.environment, [
+      { id: 'r5', at, receivedAt, eventName: 'nobody-counts-it' },
+      { id: 'r6', at, receivedAt, customerKey: 'e:ghost' },
+      { id: 'r7', at, receivedAt, customerKey: 'e:ghost' },
     ]);
+    const again = { id: 'r2', receivedAt, payload: null };
+    const place = { logId: 'log', partition: 0, offset: 12 };
+    await storeLogDuplicates(clickhouse.client, api.environment, [{ ...again, place }]);
     const hour = '2026-10-31T22:00:00.000Z';
-    const batch = { source: 'log:0', start: 5, end: 8, hour, events: 3 };
+    const batch = { source: 'log:0', start: 5, end: 13, hour, events: 8 };
     await storeAccepted(clickhouse.client, api.environment, batch);
     const balance = async () => {
       const query = `start_time=${hour}&end_time=2026-10-31T23:00:00Z`;
       return (await api.call('GET', `/v1/events/reconciliation?${query}`)).body.totals;
     };
-    const before = { accepted: 3, counted: 3, withdrawn: 0, unmatched: 0, difference: 0 };
+    const same = { accepted: 8, duplicate: 1, pending: 0, difference: 0 };
+    const before = { ...same, counted: 4, withdrawn: 0, unmatched: 3 };
     expect(await balance()).toMatchObject(before);
-    await correct(world, { type: 'withdraw', events: [{ event_id: 'r2' }] });
-    await correct(world, { type: 'amend', events: [{ event_id: 'r3', properties: { x: '1' } }] });
-    const after = { accepted: 3, counted: 2, withdrawn: 1, unmatched: 0, difference: 0 };
-    expect(await balance()).toMatchObject(after);
+    const amended = [
+      { event_id: 'r2', properties: { x: '1' } },
+      { event_id: 'r3', external_customer_id: 'other' },
+      { event_id: 'r6', external_customer_id: 'other' },
+    ];
+    await correct(world, { type: 'amend', events: amended });
+    const counted = { ...same, counted: 5, withdrawn: 0, unmatched: 2 };
+    expect(await balance()).toMatchObject(counted);
+    // One that was amended, one that no meter counts, and one of nobody.
+    const withdrawn = ['r2', 'r5', 'r7'].map((id) => ({ event_id: id }));
+    const { id } = await correct(world, { type: 'withdraw', events: withdrawn });
+    expect(await balance()).toMatchObject({ ...same, counted: 4, withdrawn: 3, unmatched: 0 });
+    await revert(world, id);
+    expect(await balance()).toMatchObject(counted);
   });
 });

@@ -44,6 +44,7 @@ export const PREPARE_CORRECTION = {
   onceWhileWaiting: true,
 };
 export const REVERT_BACKFILL = { ...PREPARE_CORRECTION, name: 'revert-backfill' };
+export const FOLLOW_CORRECTION = { ...PREPARE_CORRECTION, name: 'follow-correction' };
 
 /** Customers to whom an amendment gives events must exist. */
 async function refuseUnknownCustomer(
@@ -185,6 +186,7 @@ async function moveOn(
   });
   // The events of a backfill are in the log, where everybody reads them.
   if (moved.type !== 'backfill') await putInForce(unit, moved, true);
+  await enqueue(unit, FOLLOW_CORRECTION, { input: { correctionId: id } });
   return moved;
 }
 
@@ -233,6 +235,7 @@ export async function endCorrection(
     },
   });
   await putInForce(unit, moved, end.isInForce);
+  await enqueue(unit, FOLLOW_CORRECTION, { input: { correctionId: id } });
   return moved;
 }
 

@@ -7,26 +7,13 @@ import { MINUTE_MS, type InstantMs, type Interval } from '../../contract/instant
 import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { PartitionEnd } from '../domain/usage/watermark.js';
-import { textKeyed } from '../records/columns.js';
+import type { EventPosition } from '../events/event-positions.js';
+import { eventColumns, eventFromRow, type StoredEvent } from '../events/events-store.js';
 
 /** An event as it counts, or as it shall count. */
-export type CountedEvent = {
-  readonly eventId: string;
-  readonly eventName: string;
-  readonly customerKey: string;
-  readonly customerId: string | null;
-  readonly timestampMs: InstantMs;
-  readonly source: string;
-  readonly properties: Readonly<Record<string, string>>;
-  readonly receivedAtMs: InstantMs;
+export type CountedEvent = Omit<StoredEvent, 'correction'> & {
   readonly appendedAtMs: InstantMs;
   readonly isTimestampGiven: boolean;
-  readonly place: {
-    readonly logId: string;
-    readonly partition: number;
-    readonly offset: number;
-    readonly index: number;
-  };
 };
 
 /** How an event counts under a correction. */
@@ -64,39 +51,11 @@ export type CorrectionTarget = {
 };
 
 const eventRow = z
-  .object({
-    event_id: z.string(),
-    event_name: z.string(),
-    customer_key: z.string(),
-    customer_id: z.string().nullable(),
-    source: z.string(),
-    timestamp_ms: integerColumn,
-    received_ms: integerColumn,
-    appended_ms: integerColumn,
-    is_timestamp_given: z.boolean(),
-    properties: textKeyed(z.string()),
-    log_id: z.string(),
-    log_partition: z.number().int(),
-    log_offset: integerColumn,
-    record_index: z.number().int(),
-  })
+  .object({ ...eventColumns, appended_ms: integerColumn, is_timestamp_given: z.boolean() })
   .transform((row): CountedEvent => ({
-    eventId: row.event_id,
-    eventName: row.event_name,
-    customerKey: row.customer_key,
-    customerId: row.customer_id,
-    source: row.source,
-    timestampMs: row.timestamp_ms,
-    receivedAtMs: row.received_ms,
+    ...eventFromRow(row),
     appendedAtMs: row.appended_ms,
     isTimestampGiven: row.is_timestamp_given,
-    properties: row.properties,
-    place: {
-      logId: row.log_id,
-      partition: row.log_partition,
-      offset: row.log_offset,
-      index: row.record_index,
-    },
   }));
 
 const ENVIRONMENT = 'tenant_id = {tenantId:String} AND environment_id = {environmentId:String}';
@@ -132,7 +91,6 @@ function filtered(
     eventName,
     fromMs: window.startMs,
     toMs: window.endMs,
-    customerKeys: customerKeys ?? [],
     sources: source === null ? [] : [source],
   };
   const ofProperties = properties.map(([key, values], place) => {
@@ -143,6 +101,7 @@ function filtered(
   const scope = `${ENVIRONMENT} AND event_name = {eventName:String}`;
   const inTime = `timestamp >= ${at('fromMs')} AND timestamp < ${at('toMs')}`;
   const ofCustomers = customerKeys === null ? '1' : 'customer_key IN {customerKeys:Array(String)}';
+  if (customerKeys !== null) parameters['customerKeys'] = customerKeys;
   const from = `FROM ${eventsInForce(scope, `${inTime} AND ${ofCustomers}`, target)} AS e
     WHERE ${scope} AND ${inTime} AND ${ofCustomers}
       AND (empty({sources:Array(String)}) OR e.source IN {sources:Array(String)})
@@ -219,7 +178,7 @@ export async function writeFiltered(
 export function readAt(
   clickHouse: ClickHouse,
   target: CorrectionTarget,
-  places: readonly CountedEvent['place'][],
+  places: readonly EventPosition[],
 ): Promise<readonly CountedEvent[]> {
   if (places.length === 0) return Promise.resolve([]);
   const isAt = `(log_id, log_partition, log_offset, record_index) IN
@@ -264,10 +223,10 @@ export async function writeEvents(
       event_name: before.eventName,
       customer_key: before.customerKey,
       timestamp: time(before.timestampMs),
-      log_id: before.place.logId,
-      log_partition: before.place.partition,
-      log_offset: before.place.offset,
-      record_index: before.place.index,
+      log_id: before.position.logId,
+      log_partition: before.position.partition,
+      log_offset: before.position.offset,
+      record_index: before.position.index,
       correction: number,
       effect,
       event_id: before.eventId,

@@ -67,6 +67,16 @@ export async function noteStretches(
   }
 }
 
+/** The number under which a correction stands; null while it touches nothing. */
+export function findNumberOf({ tx }: StatementUnit, correctionId: string): Promise<number | null> {
+  return tx.maybeOneFirst(sql.type(z.object({ number: integerColumn }))`
+    SELECT DISTINCT number FROM event_correction_stretches
+    WHERE correction_id = ${correctionId} AND ${isOfEnvironment}`);
+}
+
+/** Looks for late usage that follow each move: the second meets what became final meanwhile. */
+const LOOKS = 2;
+
 /** Puts a correction in force, or out of it: all readers see it from the commit on. */
 export async function putInForce(
   { tx }: Unit,
@@ -74,7 +84,7 @@ export async function putInForce(
   isApplied: boolean,
 ): Promise<void> {
   await tx.query(sql.type(noRows)`
-    UPDATE event_correction_stretches SET is_applied = ${isApplied}
+    UPDATE event_correction_stretches SET is_applied = ${isApplied}, looks_left = ${LOOKS}
     WHERE correction_id = ${id} AND ${isOfEnvironment}`);
 }
 

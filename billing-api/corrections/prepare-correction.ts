@@ -152,14 +152,11 @@ async function writeById(
   const ids = events.map(({ event_id: id }) => id);
   const queries = queriesFor(clickHouse, target.environment);
   const positions = await findEventPositions(queries, target.environment, ids);
-  const places = [...positions.values()].map(({ logId, partition, offset, index }) => ({
-    logId,
-    partition,
-    offset,
-    index,
-  }));
   const found = new Map(
-    (await readAt(clickHouse, target, places)).map((event) => [event.eventId, event]),
+    (await readAt(clickHouse, target, [...positions.values()])).map((event) => [
+      event.eventId,
+      event,
+    ]),
   );
   const missing = ids.filter((id) => !found.has(id));
   if (missing.length > 0) {
@@ -194,8 +191,8 @@ async function writeAdded(
     const customerKey = externalCustomerId === null ? `i:${customerId}` : `e:${externalCustomerId}`;
     const after = { customerKey, customerId, timestampMs, properties };
     const { eventId, eventName, source, isTimestampGiven } = event;
-    const place = { logId: '', partition: 0, offset: target.number, index };
-    const before = { ...after, eventId, eventName, source, isTimestampGiven, place };
+    const position = { logId: '', partition: 0, offset: target.number, index };
+    const before = { ...after, eventId, eventName, source, isTimestampGiven, position };
     return {
       effect: 'added',
       before: { ...before, receivedAtMs: now, appendedAtMs: now },

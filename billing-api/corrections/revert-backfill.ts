@@ -1,18 +1,11 @@
-import { queriesFor } from '../../clickhouse/request-queries.js';
 import { CORRECTIONS } from '../declarations/corrections/correction.resource.js';
-import { findEventPositions } from '../events/event-positions.js';
 import { readRecord } from '../records/find-record.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
 import { mustWrite } from '../records/unit.js';
 import { findCheckpoints } from '../usage/watermark/checkpoints.js';
-import { addedEventsOf, endCorrection, type CorrectionInput } from './correction-operations.js';
-import {
-  readAt,
-  readTouched,
-  writeEvents,
-  writeMinutes,
-  type CorrectedEvent,
-} from './correction-store.js';
+import { readBackfilled } from './backfilled-events.js';
+import { endCorrection, type CorrectionInput } from './correction-operations.js';
+import { readTouched, writeEvents, writeMinutes, type CorrectedEvent } from './correction-store.js';
 import { findInForce, holdCorrections, nextNumber, noteStretches } from './in-force.js';
 import type { PrepareDependencies } from './prepare-correction.js';
 
@@ -38,19 +31,7 @@ export async function revertBackfill(
   });
   if (found === null) return;
   const { correction, target } = found;
-  const ids = addedEventsOf(correction).map(({ eventId }) => eventId);
-  const queries = queriesFor(clickHouse, environment);
-  const positions = await findEventPositions(queries, environment, ids);
-  const places = [...positions.values()].map(({ logId, partition, offset, index }) => ({
-    logId,
-    partition,
-    offset,
-    index,
-  }));
-  const events = await readAt(clickHouse, target, places);
-  if (events.length < ids.length) {
-    throw new Error(`${ids.length - events.length} events of ${correctionId} are not counted yet`);
-  }
+  const events = await readBackfilled(clickHouse, target, correction);
   const own = events.filter(({ receivedAtMs }) => receivedAtMs === correction.prepared_at);
   const withdrawn = own.map((before): CorrectedEvent => {
     return { effect: 'withdrawn', before, after: { ...before, properties: {} } };

@@ -13,7 +13,8 @@ import { formatMoney, Money } from '../domain/money/money.js';
 import { decodeGiven } from '../documents/store/given-document.js';
 import { readVerified } from '../reading/verify/verify-invoice.js';
 import { measureAgain } from '../reading/verify/measure-again.js';
-import { isOfEnvironment, rowIsIn, rowIsOfEnvironment } from '../records/conditions.js';
+import { subscriptionsOfKeys } from '../subscriptions/subscriptions-of-keys.js';
+import { rowIsIn, rowIsOfEnvironment } from '../records/conditions.js';
 import { isRefusal } from '../records/refusal.js';
 import type { StatementUnit } from '../records/unit.js';
 import type { UsageReadDependencies } from '../usage/usage-customers.js';
@@ -33,7 +34,7 @@ export type Touched = {
 
 /**
  * Stored invoices with a line of a touched meter whose time the correction touches. Where it
- * touches few customers, those of these customers, and of those who pay for them.
+ * touches few customers, those that count their usage.
  */
 export async function findTouchedInvoices(
   { tx }: StatementUnit,
@@ -45,26 +46,15 @@ export async function findTouchedInvoices(
     return [meterId, formatInstant(startMs), formatInstant(endMs)];
   });
   const isOfMany = touched.some(({ customerKeys }) => customerKeys === null);
-  const keys = touched.flatMap(({ customerKeys }) => customerKeys ?? []);
-  const [external, internal] = ['e:', 'i:'].map((prefix) =>
-    keys.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length)),
-  );
+  const known = touched.map(({ customerKeys }) => customerKeys).filter((keys) => keys !== null);
   return tx.one(sql.type(foundRow)`
-    WITH touched_customers AS (
-      SELECT id FROM customers
-      WHERE (external_id = ANY (${sql.array([...(external ?? [])], 'text')})
-        OR id = ANY (${sql.array([...(internal ?? [])], 'text')})) AND ${isOfEnvironment}
-    ), touched_subscriptions AS (
-      SELECT coalesce(parent_subscription_id, id) AS id FROM subscriptions
-      WHERE customer_id IN (SELECT id FROM touched_customers) AND ${isOfEnvironment}
-    ), found AS (
+    WITH found AS (
       SELECT DISTINCT invoices.id, invoices.created_at FROM invoice_line_items AS line
       JOIN ${sql.unnest(rows, ['text', 'timestamptz', 'timestamptz'])} AS meter (id, start_at, end_at)
         ON line.meter_id = meter.id AND line.period_start < meter.end_at AND line.period_end > meter.start_at
       JOIN invoices ON invoices.id = line.invoice_id AND ${rowIsOfEnvironment('invoices')}
       WHERE ${rowIsOfEnvironment('line')} AND ${rowIsIn(['invoices', 'invoice_status'], INVOICE, 'counted')}
-        AND (${isOfMany} OR invoices.customer_id IN (SELECT id FROM touched_customers)
-          OR invoices.subscription_id IN (SELECT id FROM touched_subscriptions))
+        AND (${isOfMany} OR invoices.subscription_id IN (${subscriptionsOfKeys(known.flat())}))
     )
     SELECT (SELECT count(*) FROM found) AS count, coalesce((SELECT array_agg(id) FROM (
       SELECT id FROM found ORDER BY created_at DESC, id DESC LIMIT ${INVOICES_MAX}) AS newest), '{}') AS ids`);

@@ -4,6 +4,7 @@ import type { Environment } from '../../contract/environment.js';
 import { eventKey } from '../../contract/event-key.js';
 import type { InstantMs } from '../../contract/instant.js';
 import { integerColumn } from '../../sql/columns.js';
+import { mustGet } from '../../runtime/failure.js';
 import { hashText } from '../../runtime/hash-text.js';
 import { queryFile } from '../../clickhouse/query-file.js';
 
@@ -49,7 +50,7 @@ export async function findEventPositions(
   const rows = await clickHouse.query(FIND_POSITIONS, { idHashes }, positionRow);
   return new Map(
     rows.map((row) => [
-      ids.get(row.hash) ?? '',
+      mustGet(ids, row.hash, 'an id that was asked for'),
       {
         logId: row.log_id,
         partition: row.log_partition,

@@ -84,24 +84,26 @@ const ORDER_COLUMNS = {
   event_name: ['e.event_name', 'e.timestamp', 'e.event_id'],
 } as const;
 
-export const storedEventRow = z
-  .object({
-    event_id: z.string(),
-    event_name: z.string(),
-    customer_key: z.string(),
-    customer_id: z.string().nullable(),
-    source: z.string(),
-    timestamp_ms: integerColumn,
-    received_ms: integerColumn,
-    properties: textKeyed(z.string()),
-    log_id: z.string(),
-    log_partition: z.number().int(),
-    log_offset: integerColumn,
-    record_index: z.number().int(),
-    // Absent where events are read as they were sent.
-    correction: integerColumn.default('0'),
-  })
-  .transform((row): StoredEvent => ({
+/** What every reader of events reads of one. */
+export const eventColumns = {
+  event_id: z.string(),
+  event_name: z.string(),
+  customer_key: z.string(),
+  customer_id: z.string().nullable(),
+  source: z.string(),
+  timestamp_ms: integerColumn,
+  received_ms: integerColumn,
+  properties: textKeyed(z.string()),
+  log_id: z.string(),
+  log_partition: z.number().int(),
+  log_offset: integerColumn,
+  record_index: z.number().int(),
+};
+const columnsRow = z.object(eventColumns);
+
+/** An event from its columns. */
+export function eventFromRow(row: z.output<typeof columnsRow>): Omit<StoredEvent, 'correction'> {
+  return {
     eventId: row.event_id,
     eventName: row.event_name,
     customerKey: row.customer_key,
@@ -116,8 +118,13 @@ export const storedEventRow = z
       offset: row.log_offset,
       index: row.record_index,
     },
-    correction: row.correction,
-  }));
+  };
+}
+
+export const storedEventRow = columnsRow
+  // Absent where events are read as they were sent.
+  .extend({ correction: integerColumn.default('0') })
+  .transform((row): StoredEvent => ({ ...eventFromRow(row), correction: row.correction }));
 
 const oneOrNone = (text: string | null): readonly string[] => (text === null ? [] : [text]);
 
@@ -129,6 +136,7 @@ function parametersOf(question: EventQuery, offsets: readonly number[]): QueryPa
     eventNames: oneOrNone(question.eventName),
     eventIds: oneOrNone(question.eventId),
     sources: oneOrNone(question.source),
+    isOfAll: question.customerKeys === null,
     customerKeys: question.customerKeys ?? [],
     hasFilters: question.filters.length > 0,
     hasEnds: question.ends !== null,
@@ -146,7 +154,7 @@ function eventsOf({ corrections, eventName }: EventQuery): string {
   const of = { scope, corrections: '{corrections:Array(UInt64)}' };
   const raw = `timestamp >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
     AND timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
-    AND (empty({customerKeys:Array(String)}) OR customer_key IN {customerKeys:Array(String)})`;
+    AND ({isOfAll:Bool} OR customer_key IN {customerKeys:Array(String)})`;
   return correctedEvents(corrections.length === 0 ? null : of, raw);
 }
 

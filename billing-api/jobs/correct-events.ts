@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { defineJob } from '../../sql/jobs/job.js';
-import { PREPARE_CORRECTION, REVERT_BACKFILL } from '../corrections/correction-operations.js';
+import {
+  FOLLOW_CORRECTION,
+  PREPARE_CORRECTION,
+  REVERT_BACKFILL,
+} from '../corrections/correction-operations.js';
+import { followCorrection } from '../corrections/follow-correction.js';
 import { prepareCorrection } from '../corrections/prepare-correction.js';
 import { revertBackfill } from '../corrections/revert-backfill.js';
 import { occasionOfRun, type JobNeeds } from './job-needs.js';
@@ -29,4 +34,16 @@ const REVERT = defineJob({
   },
 });
 
-export const CORRECTION_JOBS = [PREPARE, REVERT];
+/** Lets drafts and final invoices follow a correction that was applied or reverted. */
+const FOLLOW = defineJob({
+  ...FOLLOW_CORRECTION,
+  key: FOLLOW_CORRECTION.keyOf,
+  input,
+  withLease: async ({ input: of, run }, needs: JobNeeds) => {
+    const failed = await followCorrection(needs, occasionOfRun(run), of);
+    for (const one of failed) needs.log.error(one, 'a draft could not be computed again');
+    return {};
+  },
+});
+
+export const CORRECTION_JOBS = [PREPARE, REVERT, FOLLOW];

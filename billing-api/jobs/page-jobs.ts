@@ -86,7 +86,7 @@ async function recomputePage(
   occasion: Occasion<JobActor>,
   after: string | null,
 ): Promise<string | null> {
-  const { last, failed } = await recomputeDrafts(needs, occasion, after);
+  const { last, failed } = await recomputeDrafts(needs, occasion, { after });
   for (const one of failed) needs.log.error(one, 'a draft could not be computed again');
   return last;
 }

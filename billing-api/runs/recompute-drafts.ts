@@ -6,6 +6,7 @@ import { isOfEnvironment, rowIsIn } from '../records/conditions.js';
 import type { JobActor, Occasion, RequestActor } from '../records/occasion.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import { mustRead, type ReadUnit, writeUnit } from '../records/unit.js';
+import { subscriptionsOfKeys } from '../subscriptions/subscriptions-of-keys.js';
 import { storeRecomputed } from '../invoicing/invoices/recompute-invoice.js';
 import { computeTasks, type BillingDependencies } from '../invoicing/drafts/compute-tasks.js';
 import { replaceComputations } from '../invoicing/drafts/hold-drafts.js';
@@ -18,26 +19,29 @@ const PAGE = 100;
 /** A draft of each of these subscriptions: those with a second one have it in the next round. */
 type Page = { readonly tasks: readonly InvoiceTask[]; readonly last: string | null };
 
-/** Drafts of all subscriptions, or those that charge one, by itself or as a grouped child. */
+/** Which drafts, in the order of their ids. */
 type Which = {
   readonly after: string | null;
-  readonly only: string | null;
+  /** A condition on invoices. */
+  readonly among: FragmentSqlToken;
   /** Absent: as many as are computed together. */
   readonly limit?: number;
 };
 
-function chargesOnly(only: string | null): FragmentSqlToken {
-  if (only === null) return sql.fragment`true`;
+const ALL = sql.fragment`true`;
+
+/** Drafts that charge a subscription, by itself or as a grouped child. */
+function chargesOnly(only: string): FragmentSqlToken {
   return sql.fragment`id IN (SELECT id FROM invoices WHERE subscription_id = ${only} AND ${isOfEnvironment}
     UNION SELECT invoice_id FROM invoice_line_items
     WHERE subscription_id = ${only} AND ${isOfEnvironment})`;
 }
 
-async function findDrafts({ tx }: ReadUnit, { after, only, limit = PAGE }: Which): Promise<Page> {
+async function findDrafts({ tx }: ReadUnit, { after, among, limit = PAGE }: Which): Promise<Page> {
   const rows = await tx.any(sql.type(INVOICES.row)`
     SELECT * FROM invoices
     WHERE ${rowIsIn(['invoice_status'], INVOICE, 'draft')} AND invoice_type = 'SUBSCRIPTION' AND NOT is_manually_edited
-      AND (${after}::text IS NULL OR id > ${after}) AND ${chargesOnly(only)} AND ${isOfEnvironment}
+      AND (${after}::text IS NULL OR id > ${after}) AND ${among} AND ${isOfEnvironment}
     ORDER BY id LIMIT ${limit}`);
   const subscriptions = new Set<string | null>();
   const repeated = rows.findIndex(({ subscription_id: id }) => {
@@ -75,12 +79,12 @@ export type FailedDraft = { readonly id: string | null; readonly error: string }
 async function recomputeSingly(
   dependencies: BillingDependencies,
   occasion: Occasion<JobActor>,
-  from: string | null,
+  { after: from, among }: Which,
 ): Promise<{ readonly last: string | null; readonly failed: readonly FailedDraft[] }> {
   const failed: FailedDraft[] = [];
   let after = from;
   for (let count = 0; count < PAGE; count += 1) {
-    const which = { after, only: null, limit: 1 };
+    const which = { after, among, limit: 1 };
     const page = await mustRead(dependencies, occasion, (unit) => findDrafts(unit, which));
     const id = page.tasks[0]?.invoiceId ?? null;
     try {
@@ -99,7 +103,7 @@ async function recomputeSingly(
 /**
  * Computes drafts again, so that they show what has come in since (docs/domain.md 32). Those that
  * others have changed meanwhile, or that cannot be computed, stay as they are. One page: begins
- * after the draft `after`.
+ * after the draft `after`. All of them, or those of a condition.
  * @returns the last draft that was looked at, null when there are no more; and those that could not
  *   be stored, which have not held up the others.
  * @throws DependencyError when a database fails.
@@ -107,15 +111,35 @@ async function recomputeSingly(
 export async function recomputeDrafts(
   dependencies: BillingDependencies,
   occasion: Occasion<JobActor>,
-  after: string | null,
+  { after, among = ALL }: Pick<Which, 'after'> & Partial<Which>,
 ): Promise<{ readonly last: string | null; readonly failed: readonly FailedDraft[] }> {
   try {
-    const last = await recomputePage(dependencies, occasion, { after, only: null });
+    const last = await recomputePage(dependencies, occasion, { after, among });
     if (!isRefusal(last)) return { last, failed: [] };
   } catch (error) {
     if (error instanceof DependencyError) throw error;
   }
-  return recomputeSingly(dependencies, occasion, after);
+  return recomputeSingly(dependencies, occasion, { after, among });
+}
+
+/**
+ * Computes the drafts again that count usage of these customers. @returns those that could not be.
+ * @throws DependencyError when a database fails.
+ */
+export async function recomputeDraftsOfCustomers(
+  dependencies: BillingDependencies,
+  occasion: Occasion<JobActor>,
+  customerKeys: readonly string[],
+): Promise<readonly FailedDraft[]> {
+  const among = sql.fragment`subscription_id IN (${subscriptionsOfKeys(customerKeys)})`;
+  const failed: FailedDraft[] = [];
+  let after: string | null = null;
+  do {
+    const page = await recomputeDrafts(dependencies, occasion, { after, among });
+    failed.push(...page.failed);
+    after = page.last;
+  } while (after !== null);
+  return failed;
 }
 
 /**
@@ -132,7 +156,7 @@ export async function recomputeDraftsOf(
   const actor = { kind: 'job', job: 'recompute-drafts', runId } as const;
   let after: string | null = null;
   do {
-    const which = { after, only: subscriptionId };
+    const which = { after, among: chargesOnly(subscriptionId) };
     const last = await recomputePage(dependencies, { environment, at, actor }, which);
     after = isRefusal(last) ? null : last;
   } while (after !== null);

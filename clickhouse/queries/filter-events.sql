@@ -1,6 +1,6 @@
 -- Purpose: the stored events that match the conditions; the caller adds the columns before, and keys, order and limit after.
 -- Grain:   one row per event: duplicates of an id are in event_duplicates_v1.
--- Params:  tenantId, environmentId; eventNames, sources: none or one text; customerKeys: none for everybody; eventIds and
+-- Params:  tenantId, environmentId; eventNames, sources: none or one text; isOfAll, customerKeys: everybody, or these; eventIds and
 --          offsets: none, or the id and where it was counted (the id alone has no index); filters: JSON [{key, values}];
 --          hasEnds, endNames, endOffsets: where an archived meter stopped counting, by partition (`<partition>:<log>`);
 --          fromMs, toMs: half-open range of the events' own timestamps.
@@ -9,7 +9,7 @@
 FROM $events$ AS e
 WHERE e.tenant_id = {tenantId:String} AND e.environment_id = {environmentId:String}
   AND (empty({eventNames:Array(String)}) OR e.event_name IN {eventNames:Array(String)})
-  AND (empty({customerKeys:Array(String)}) OR e.customer_key IN {customerKeys:Array(String)})
+  AND ({isOfAll:Bool} OR e.customer_key IN {customerKeys:Array(String)})
   AND (empty({offsets:Array(UInt64)}) OR e.log_offset IN {offsets:Array(UInt64)})
   AND (empty({eventIds:Array(String)}) OR e.event_id IN {eventIds:Array(String)})
   AND (empty({sources:Array(String)}) OR e.source IN {sources:Array(String)})

@@ -1,6 +1,6 @@
 -- What is known of late usage in an environment, with what later invoices have charged of it (docs/domain.md 13.8): only of invoices that
 -- were finalized or skipped and whose lines were computed. Invoices `without` are computed now, so that what
--- they charged does not count. Sees what the caller sees. Grain: one row for each line of an invoice.
+-- they charged does not count. Charged is by other invoices than the one of the line. Sees what the caller sees. Grain: one row for each line of an invoice.
 -- Index: late_usage by environment; invoices_once and invoice_line_items_of_late_usage for what was charged.
 CREATE OR REPLACE FUNCTION find_late_usage(of_tenant text, of_environment text, without text[] DEFAULT '{}')
 RETURNS TABLE (invoice_id text, invoice_number text, place text, subscription_id text, customer_id text, kind text,
@@ -25,7 +25,8 @@ LANGUAGE sql STABLE AS $$
       AND line.late_invoice_id = of_period.id
     JOIN invoices AS charging ON charging.tenant_id = of_tenant AND charging.environment_id = of_environment
       AND charging.id = line.invoice_id AND charging.invoice_status IN ('DRAFT', 'FINALIZED')
-      AND charging.id <> ALL (without)
+      -- What an invoice in the place of a voided one sets off is part of what it charged itself.
+      AND charging.id <> ALL (without) AND charging.id <> late.invoice_id
     WHERE of_period.tenant_id = of_tenant AND of_period.environment_id = of_environment
       AND of_period.subscription_id = invoice.subscription_id AND of_period.period_start = invoice.period_start
       AND of_period.period_end = invoice.period_end AND of_period.billing_reason = invoice.billing_reason
@@ -33,6 +34,8 @@ LANGUAGE sql STABLE AS $$
       AND line.subscription_id IS NOT DISTINCT FROM late.child_subscription_id AND line.period_start = late.period_start
   ) AS charged ON true
   WHERE late.tenant_id = of_tenant AND late.environment_id = of_environment
+    -- Nothing is known of what a draft charged that was computed again since.
+    AND (late.quantity <> 0 OR late.amount <> 0 OR charged.invoice_ids IS NOT NULL)
 $$;
 REVOKE ALL ON FUNCTION find_late_usage FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION find_late_usage TO minutebook_app;

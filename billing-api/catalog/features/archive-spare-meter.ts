@@ -7,17 +7,19 @@ import type { FeatureRow } from '../../declarations/catalog/feature.resource.js'
 import { findFeaturesOfMeters } from './features-store.js';
 
 /** Whether a meter may go with its feature: nothing else shows it or bills by it. */
-async function isMeterSpare(unit: Unit, { id, meter_id: meterId }: FeatureRow): Promise<boolean> {
-  if (meterId === null) return false;
+async function isMeterSpare(unit: Unit, featureId: string, meterId: string): Promise<boolean> {
   const meter = await lockRecordForRemoval(unit, METERS, meterId);
   if (meter?.status !== 'published') return false;
   const features = await findFeaturesOfMeters(unit.tx, [meterId]);
-  if (features.some((feature) => feature.id !== id)) return false;
+  if (features.some((feature) => feature.id !== featureId)) return false;
   return (await isStillPriced(unit, meterId)) === null;
 }
 
 /** Archives the meter of an archived feature when nothing else needs it. */
-export async function archiveSpareMeter(unit: Unit, feature: FeatureRow): Promise<void> {
-  if (!(await isMeterSpare(unit, feature))) return;
-  await archiveMeterIn(unit, feature.meter_id ?? '');
+export async function archiveSpareMeter(
+  unit: Unit,
+  { id, meter_id: meterId }: FeatureRow,
+): Promise<void> {
+  if (meterId === null || !(await isMeterSpare(unit, id, meterId))) return;
+  await archiveMeterIn(unit, meterId);
 }

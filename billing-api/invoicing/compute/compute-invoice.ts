@@ -18,7 +18,7 @@ import {
   type GroupedRecords,
   type KnownRecords,
 } from './load-billing-records.js';
-import { readLatePeriods } from './late-query.js';
+import { readLatePeriods, withLateCorrections } from './late-query.js';
 import type { LineUsageQuery } from './line-usage-query.js';
 import { planInvoice, type InvoicePlan } from './plan-invoice.js';
 import {
@@ -204,8 +204,9 @@ function pricedOf<Query extends InvoiceQuery>(
   }
   const usage = mustGet(usages, planned, 'the usage of an invoice');
   if (isRefusal(usage)) return usage;
-  const { payer, usageOf, metering, watermark, taxes } = records;
+  const { payer, usageOf, metering, taxes } = records;
   const { late: lateQueries = [] } = query;
+  const watermark = withLateCorrections(records.watermark, lateQueries);
   const late = lateQueries.map((one) => ofLate.get(one)).filter((one) => one !== undefined);
   const inputs = invoiceInputsOf({ plan, usage, query, records, children, late });
   const invoice = currentRules().priceInvoice(plan.lines, inputs);

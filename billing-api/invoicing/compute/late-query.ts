@@ -1,4 +1,5 @@
 import type { InvoiceInputs, LatePeriod } from '../../domain/invoice/invoice.js';
+import type { EventCorrection } from '../../domain/usage/event-correction.js';
 import type { LineMeter } from '../../domain/usage/line-meter.js';
 import type { PartitionEnd, UsageWatermark } from '../../domain/usage/watermark.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
@@ -26,7 +27,7 @@ function isInForce({ meters }: LateQuery, { id, version }: LineMeter): boolean {
   return meters.get(id)?.version === version;
 }
 
-/** The lines of a part that minutes tell, or those that only the events tell. */
+/** The lines of a part that minutes tell, or those that only the events tell; as corrected now. */
 function linesOf(
   query: LateQuery,
   part: InvoiceInputs,
@@ -36,11 +37,36 @@ function linesOf(
   const meterOf = (meter: LineMeter): EffectiveMeter => {
     const stored = storedMeter(meter, watermark, meters);
     const now = meters.get(meter.id);
-    return now === undefined ? stored : { ...stored, generations: now.generations };
+    return now === undefined
+      ? stored
+      : {
+          ...stored,
+          generations: now.generations,
+          // Its event name never changes.
+          corrections: now.corrections,
+        };
   };
   return storedLines(part, meterOf).filter(({ lineItem: { meter } }) => {
     return isInForce(query, assertPresent(meter, 'the meter of a usage line')) === areInForce;
   });
+}
+
+/**
+ * A watermark that names the corrections of late periods too: their meters need not be on a line
+ * of the subscription any more.
+ */
+export function withLateCorrections(
+  watermark: UsageWatermark,
+  late: readonly LateQuery[],
+): UsageWatermark {
+  const more = late.flatMap(({ meters }) =>
+    [...meters].flatMap(([id, { corrections }]) =>
+      corrections.length === 0 ? [] : [[id, corrections] as const],
+    ),
+  );
+  if (more.length === 0) return watermark;
+  const own = watermark.corrections ?? new Map<string, readonly EventCorrection[]>();
+  return { ...watermark, corrections: new Map([...own, ...more]) };
 }
 
 type Part = { readonly query: LateQuery; readonly inputs: InvoiceInputs };

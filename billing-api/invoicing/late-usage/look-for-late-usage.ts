@@ -25,6 +25,12 @@ import { readLatePeriods } from '../compute/late-query.js';
 import { inputsOfParts } from '../compute/usage-owners.js';
 import { findLatePeriods } from '../drafts/late-queries.js';
 import {
+  correctedCustomersOf,
+  findMovedCorrections,
+  listEnvironmentsToLookAt,
+  noteLookedAt,
+} from './corrected-customers.js';
+import {
   findLateInvoices,
   lateCustomersOf,
   rangesOf,
@@ -130,7 +136,8 @@ async function measure(
   });
 }
 
-async function lookAt(
+/** Looks at the final invoices that may not count usage of these customers as it is now. */
+export async function lookAt(
   needs: LateNeeds,
   occasion: Occasion<JobActor>,
   {
@@ -160,10 +167,25 @@ export function countOpenLateUsage({ slonik }: BillingDatabase): Promise<number>
   return slonik.oneFirst(sql.type(row)`SELECT count_open_late_usage() AS count`);
 }
 
+/** Looks at the final invoices whose usage corrections change that were moved since. */
+async function lookAtMoved(
+  needs: LateNeeds,
+  occasion: Occasion<JobActor>,
+  { until, isNoted }: { readonly until: readonly PartitionEnd[]; readonly isNoted: boolean },
+): Promise<void> {
+  const moved = await mustRead(needs, occasion, findMovedCorrections);
+  if (moved.length === 0) return;
+  const numbers = moved.map(({ number }) => number);
+  const pages = correctedCustomersOf(needs.clickHouse, occasion.environment, numbers);
+  for await (const customers of pages) await lookAt(needs, occasion, { customers, until });
+  if (isNoted) await mustWrite(needs, occasion, (unit) => noteLookedAt(unit, moved));
+}
+
 /**
  * Looks through what the log has got since the look before the last for usage of periods whose
- * invoices are final, and keeps what it finds (docs/domain.md 13.8). A look that is made twice
- * changes nothing. With an environment it looks there alone, and the next look for all does too.
+ * invoices are final, and through the corrections that were applied or reverted since, and keeps
+ * what it finds (docs/domain.md 13.8). A look that is made twice changes nothing. With an
+ * environment it looks there alone, and the next look for all does too.
  */
 export async function lookForLateUsage(
   needs: LateNeeds,
@@ -181,6 +203,8 @@ export async function lookForLateUsage(
     const { customers } = found;
     await lookAt(needs, occasionOf(found.environment), { customers, until });
   }
-  if (environment !== null) return;
-  await noteLook(needs.database, until);
+  const isNoted = environment === null;
+  const corrected = isNoted ? await listEnvironmentsToLookAt(needs.database) : [environment];
+  for (const one of corrected) await lookAtMoved(needs, occasionOf(one), { until, isNoted });
+  if (isNoted) await noteLook(needs.database, until);
 }

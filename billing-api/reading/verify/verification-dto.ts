@@ -54,7 +54,9 @@ function summaryOf({ document, fromInputs, fromEvents, cameLater }: Verification
   if (cameLater === null) return said;
   if (cameLater.length === 0) return `${said}; nothing came later`;
   const quantity = cameLater.reduce((sum, one) => sum.plus(one.quantity), ZERO);
-  return `${said}; ${plain(quantity)} units came later`;
+  return quantity.isNegative()
+    ? `${said}; ${plain(quantity.negated())} units do not count any more`
+    : `${said}; ${plain(quantity)} units came later`;
 }
 
 function differenceToDto(
