@@ -6,6 +6,7 @@ import { messageOf } from '../runtime/failure.js';
 import type { Log } from '../runtime/log.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { Rest } from '../runtime/rest.js';
+import { createSeldom } from '../runtime/seldom.js';
 import { useLogToCount } from '../sql/log-in-use.js';
 import type { Database } from '../sql/pool.js';
 import { asynchronousStandbys } from '../sql/standbys.js';
@@ -32,6 +33,8 @@ import { IdLookUps } from './write/id-look-ups.js';
 import { UsageWriter } from './write/usage-writer.js';
 
 const REVERT_HOURS_DEFAULT = 168;
+/** How old the lag that the metrics show may be; they are asked for less often. */
+const LAG_EVERY_MS = 5_000;
 
 export type AggregatorDependencies = {
   readonly database: Database;
@@ -81,6 +84,7 @@ export class Aggregator {
   #loops: Promise<unknown> = Promise.resolve();
   #stopJobs: () => Promise<void> = () => Promise.resolve();
   #measuring: Promise<void> | null = null;
+  readonly #seldom = createSeldom(LAG_EVERY_MS);
   /** Of what notes up to when events are counted. */
   readonly #counting = new Rest(COUNTED_LOOKS);
 
@@ -101,8 +105,10 @@ export class Aggregator {
         isRunning: (partition) => this.#owned.has(partition),
         observe: (view) => {
           this.#heart?.sign();
-          this.#measuring ??= this.#measure(view).finally(() => {
-            this.#measuring = null;
+          this.#seldom(() => {
+            this.#measuring ??= this.#measure(view).finally(() => {
+              this.#measuring = null;
+            });
           });
         },
       },

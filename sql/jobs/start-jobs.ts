@@ -11,7 +11,7 @@ import { showBacklog } from './show-backlog.js';
 /** Items that a process runs at once. */
 const LANES = 3;
 /** How soon an item begins that is due, at the latest, while a lane is free. */
-const POLL_MS = 500;
+const POLL_MS = 1_000;
 const MEASURE_MS = 15_000;
 
 /** Of the lanes that have nothing to run, one looks for all of them. */
