@@ -12,7 +12,7 @@ import { statement } from '../../sql/statement.js';
 import { ReceivedMarks } from './received-marks.js';
 
 /** While events are counted, one is known to be counted so much later than it is, at most. */
-export const COUNTED_LOOKS = { busyMs: 250, restMs: 1_000 };
+export const COUNTED_LOOKS = { busyMs: 250, restMs: 2_000 };
 /** Looks fail as often as they come, so one log line in this time is enough. */
 const LOG_INTERVAL_MS = 60_000;
 
@@ -81,7 +81,7 @@ export function createCountedPorts({ database: { slonik }, log }: Counting): Cou
 }
 
 /**
- * Looks four times a second, and once at rest, until the signal aborts, while this process is the
+ * Looks four times a second, and every other second at rest, until the signal aborts, while this process is the
  * one to do so; one is enough. An outage only delays the next look.
  * @param rest is stirred when something is counted here; what others count stirs it by itself.
  */
