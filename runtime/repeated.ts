@@ -6,7 +6,7 @@ import type { Rest } from './rest.js';
 export type Repeated = {
   /** What it does, for the log: "the last uses of API keys could not be written". */
   readonly failure: string;
-  /** Pause between the end of one run and the beginning of the next; longer at rest with a `Rest`. */
+  /** Pause between the end of one run and the beginning of the next; a `Rest` makes it longer. */
   readonly everyMs: number | Rest;
   /** Before the first run; none when absent. */
   readonly firstDelayMs?: number;

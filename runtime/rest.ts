@@ -5,9 +5,9 @@ export type RestPauses = { readonly busyMs: number; readonly restMs: number };
 const BUSY_FOR_MS = 3_000;
 
 /**
- * The pauses between the looks of a loop that has nothing to do for most of the time. They are short
- * while something happens and long at rest; what happens in a long one cuts it short, so that the
- * next look comes as soon as if there had been no rest.
+ * The pauses between the looks of a loop that has nothing to do for most of the time. They are
+ * short while something happens and long at rest; what happens in a long one cuts it short, so that
+ * the next look comes as soon as if there had been no rest.
  */
 export class Rest {
   #stirredAtMs = performance.now();
@@ -22,7 +22,7 @@ export class Rest {
     this.#cut?.();
   }
 
-  /** Resolves when it is time for the next look, or the signal aborts. It keeps no process alive. */
+  /** Resolves when the next look is due, or the signal aborts. It keeps no process alive. */
   async pause(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const { busyMs, restMs } = this.pauses;

@@ -81,8 +81,8 @@ export function createCountedPorts({ database: { slonik }, log }: Counting): Cou
 }
 
 /**
- * Looks four times a second, and every other second at rest, until the signal aborts, while this process is the
- * one to do so; one is enough. An outage only delays the next look.
+ * Looks four times a second, and every other second at rest, until the signal aborts, while this
+ * process is the one to do so; one is enough. An outage only delays the next look.
  * @param rest is stirred when something is counted here; what others count stirs it by itself.
  */
 export async function runCountedNotes(

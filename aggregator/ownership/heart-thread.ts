@@ -12,8 +12,8 @@ export type HeartSettings = {
   readonly memberId: string;
   readonly beatMs: number;
   /**
-   * When the program gave its last sign, in nanoseconds of `process.hrtime`; shared memory. It gives
-   * one when it has beaten by itself.
+   * When the program gave its last sign, in nanoseconds of `process.hrtime`; shared memory. It
+   * gives one when it has beaten by itself.
    */
   readonly lastSign: BigInt64Array;
   /** The heart stops when the program has given none for so long. */

@@ -52,8 +52,8 @@ export class EndWatch {
   }
 
   /**
-   * The bounds that a wait may begin with: the latest ones while nothing comes and others wait, since
-   * the next look is near and tells; else those at the time of the call.
+   * The bounds that a wait may begin with: the latest ones while nothing comes and others wait,
+   * since the next look is near and tells; else those at the time of the call.
    */
   async beforeWait(partition: number): Promise<LogBounds> {
     return this.#isQuiet && this.#timer !== null ? this.latest(partition) : this.current(partition);
