@@ -368,6 +368,7 @@ describe('the aggregator', () => {
         const bounds = await reader.bounds(partition);
         return isLow ? { ...bounds, endOffset: 0 } : bounds;
       },
+      ends: () => reader.ends(),
       commit: (partition, nextOffset) => reader.commit(partition, nextOffset),
       release: (partition) => reader.release(partition),
       ping: () => reader.ping(),

@@ -5,6 +5,8 @@ import type { EventLogReader } from '../event-log/interface/event-log.js';
 import { messageOf } from '../runtime/failure.js';
 import type { Log } from '../runtime/log.js';
 import type { Metrics } from '../runtime/metrics.js';
+import { Rest } from '../runtime/rest.js';
+import { createSeldom } from '../runtime/seldom.js';
 import { useLogToCount } from '../sql/log-in-use.js';
 import type { Database } from '../sql/pool.js';
 import { asynchronousStandbys } from '../sql/standbys.js';
@@ -13,7 +15,7 @@ import { startJobs } from '../sql/jobs/start-jobs.js';
 import { createBackfillJobs } from './backfill/backfill-jobs.js';
 import { runBackfills } from './backfill/run-backfills.js';
 import { createCatalogReader } from './gather/catalog.js';
-import { runCountedNotes } from './data-until/note-counted.js';
+import { COUNTED_LOOKS, runCountedNotes } from './data-until/note-counted.js';
 import { FALSE_POSITIVE_RATE_DEFAULT, IdFilterCache } from './dedup/id-filter-cache.js';
 import type { IdFilter, Warming } from './dedup/id-filter.js';
 import { createCheckpointStore, readPreviousLogs } from './checkpoints/checkpoint-store.js';
@@ -31,6 +33,8 @@ import { IdLookUps } from './write/id-look-ups.js';
 import { UsageWriter } from './write/usage-writer.js';
 
 const REVERT_HOURS_DEFAULT = 168;
+/** How old the lag that the metrics show may be; they are asked for less often. */
+const LAG_EVERY_MS = 5_000;
 
 export type AggregatorDependencies = {
   readonly database: Database;
@@ -80,6 +84,9 @@ export class Aggregator {
   #loops: Promise<unknown> = Promise.resolve();
   #stopJobs: () => Promise<void> = () => Promise.resolve();
   #measuring: Promise<void> | null = null;
+  readonly #seldom = createSeldom(LAG_EVERY_MS);
+  /** Of what notes up to when events are counted. */
+  readonly #counting = new Rest(COUNTED_LOOKS);
 
   constructor(private readonly dependencies: AggregatorDependencies) {
     const { database, clickhouse, log, haltTimes: times = HALT_TIMES } = dependencies;
@@ -98,8 +105,10 @@ export class Aggregator {
         isRunning: (partition) => this.#owned.has(partition),
         observe: (view) => {
           this.#heart?.sign();
-          this.#measuring ??= this.#measure(view).finally(() => {
-            this.#measuring = null;
+          this.#seldom(() => {
+            this.#measuring ??= this.#measure(view).finally(() => {
+              this.#measuring = null;
+            });
           });
         },
       },
@@ -167,7 +176,10 @@ export class Aggregator {
     this.#loops = Promise.all([
       runBackfills({ jobs, database, clickhouse, logger }, signal),
       runLogWatch(this.dependencies, signal),
-      runCountedNotes({ ...this.dependencies, isOurs: () => this.#owned.has(0) }, signal),
+      runCountedNotes(
+        { ...this.dependencies, isOurs: () => this.#owned.has(0), rest: this.#counting },
+        signal,
+      ),
     ]);
     this.#stopJobs = await this.#startJobs();
   }
@@ -262,6 +274,7 @@ export class Aggregator {
       charactersMax: () => charactersOfPartition(this.#owned.size),
       onGoingOn: () => {
         this.#halted.forget(partition);
+        this.#counting.stir();
       },
       onWarm: (how: Warming, seconds: number) => {
         metrics.filterWarmSeconds.observe({ how }, seconds);
@@ -298,11 +311,10 @@ export class Aggregator {
       filters.reduce((sum, size) => sum + size, this.#filters.previousLogIds.size),
     );
     try {
+      const ends = await log.ends();
+      // Meanwhile some may have been given up.
       for (const partition of this.#owned.keys()) {
-        const { endOffset } = await log.bounds(partition);
-        // Meanwhile it may have been given up.
-        if (!this.#owned.has(partition)) continue;
-        const lag = Math.max(0, endOffset - (nextOffsets[partition] ?? 0));
+        const lag = Math.max(0, (ends[partition] ?? 0) - (nextOffsets[partition] ?? 0));
         metrics.partitionLag.set({ partition: String(partition) }, lag);
       }
     } catch (error) {

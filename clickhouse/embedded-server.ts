@@ -55,8 +55,10 @@ async function stop(order: ServerOrder): Promise<void> {
 
 async function serve(order: ServerOrder): Promise<void> {
   open({ library: 'chdb', path: order.library });
+  // It wakes once a second, and so does who waits for it (in microseconds).
   const keepUp =
-    'SELECT sleepEachRow(0.2) FROM system.numbers SETTINGS max_block_size = 1 FORMAT Null';
+    'SELECT sleepEachRow(1) FROM system.numbers ' +
+    'SETTINGS max_block_size = 1, interactive_delay = 1000000 FORMAT Null';
   const query = `SYSTEM START LISTEN HTTP; /* keep-up-${order.token} */ ${keepUp}`;
   const words = ['clickhouse', ...order.arguments, `--query=${query}`];
   await load({

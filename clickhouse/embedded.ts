@@ -82,6 +82,7 @@ function serverConfig(directory: string, port: number): string {
   <uncompressed_cache_size>0</uncompressed_cache_size>
   <background_pool_size>2</background_pool_size>
   <background_schedule_pool_size>8</background_schedule_pool_size>
+  <memory_worker_period_ms>1000</memory_worker_period_ms>
   <timezone>UTC</timezone>
 </clickhouse>
 `;

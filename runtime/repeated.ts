@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from './failure.js';
 import type { Log } from './log.js';
+import type { Rest } from './rest.js';
 
 export type Repeated = {
   /** What it does, for the log: "the last uses of API keys could not be written". */
   readonly failure: string;
-  /** Pause between the end of one run and the beginning of the next. */
-  readonly everyMs: number;
+  /** Pause between the end of one run and the beginning of the next; a `Rest` makes it longer. */
+  readonly everyMs: number | Rest;
   /** Before the first run; none when absent. */
   readonly firstDelayMs?: number;
   readonly work: (signal: AbortSignal) => Promise<void>;
@@ -37,7 +38,7 @@ export function startRepeated({
       await work(signal).catch((error: unknown) => {
         log.warn({ error: messageOf(error) }, failure);
       });
-      await pause(everyMs);
+      await (typeof everyMs === 'number' ? pause(everyMs) : everyMs.pause(signal));
     }
   };
   const running = run();

@@ -8,7 +8,7 @@ import { hasExpiredEvents } from '../retention/stored-months.js';
 import type { BackfillAttempt, BackfillJobs, BackfillResult } from './backfill-jobs.js';
 import { backfillMeter } from './backfill-meter.js';
 
-const POLL_MS = 500;
+const POLL_MS = 1_000;
 const HEARTBEAT_MS = 1_000;
 const PAUSE_FIRST_SECONDS = 1;
 const PAUSE_MAX_SECONDS = 60;
@@ -102,7 +102,7 @@ export async function runBackfills(to: BackfillDependencies, signal: AbortSignal
     } catch (error) {
       to.logger.warn(
         { error: messageOf(error) },
-        'backfills could not be claimed; tried again in half a second',
+        'backfills could not be claimed; tried again in a second',
       );
     }
     if (!hasMore) await delay(POLL_MS, undefined, { signal }).catch(() => undefined);

@@ -1,18 +1,18 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import type { EventLogReader } from '../../event-log/interface/event-log.js';
 import { messageOf } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
 import type { Metrics } from '../../runtime/metrics.js';
+import type { Rest } from '../../runtime/rest.js';
 import { createSeldom } from '../../runtime/seldom.js';
 import { instantColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
 import { ReceivedMarks } from './received-marks.js';
 
-/** An event is known to be counted so much later than it is, at most. */
-const LOOK_EVERY_MS = 250;
+/** While events are counted, one is known to be counted so much later than it is, at most. */
+export const COUNTED_LOOKS = { busyMs: 250, restMs: 2_000 };
 /** Looks fail as often as they come, so one log line in this time is enough. */
 const LOG_INTERVAL_MS = 60_000;
 
@@ -59,7 +59,7 @@ export async function noteCounted(marks: ReceivedMarks, ports: CountedPorts): Pr
 
 type Counting = {
   readonly database: Pick<Database, 'slonik'>;
-  readonly log: Pick<EventLogReader, 'identity' | 'bounds' | 'ends'>;
+  readonly log: Pick<EventLogReader, 'identity' | 'ends'>;
 };
 
 export function createCountedPorts({ database: { slonik }, log }: Counting): CountedPorts {
@@ -73,11 +73,7 @@ export function createCountedPorts({ database: { slonik }, log }: Counting): Cou
       const finished = partitions.map((partition) => offsets.get(partition) ?? 0);
       return { heldSince: row.held_since, finished };
     },
-    ends: async () => {
-      if (log.ends !== undefined) return log.ends();
-      const bounds = await Promise.all(partitions.map((partition) => log.bounds(partition)));
-      return bounds.map(({ endOffset }) => endOffset);
-    },
+    ends: () => log.ends(),
     note: async (receivedBefore) => {
       await slonik.query(noteCountedEvents({ before: formatInstant(receivedBefore) }));
     },
@@ -85,20 +81,30 @@ export function createCountedPorts({ database: { slonik }, log }: Counting): Cou
 }
 
 /**
- * Looks four times a second until the signal aborts, while this process is the one to do so; one is
- * enough. An outage only delays the next look.
+ * Looks four times a second, and every other second at rest, until the signal aborts, while this
+ * process is the one to do so; one is enough. An outage only delays the next look.
+ * @param rest is stirred when something is counted here; what others count stirs it by itself.
  */
 export async function runCountedNotes(
   counting: Counting & {
     readonly logger: Log;
     readonly metrics: Pick<Metrics, 'countedUntil'>;
     readonly isOurs: () => boolean;
+    readonly rest: Rest;
   },
   signal: AbortSignal,
 ): Promise<void> {
   const postgres = createCountedPorts(counting);
+  const { rest } = counting;
+  let endsBefore = '';
   const ports: CountedPorts = {
     ...postgres,
+    ends: async () => {
+      const ends = await postgres.ends();
+      if (String(ends) !== endsBefore) rest.stir();
+      endsBefore = String(ends);
+      return ends;
+    },
     note: async (receivedBefore) => {
       await postgres.note(receivedBefore);
       counting.metrics.countedUntil.set(receivedBefore / 1_000);
@@ -118,6 +124,6 @@ export async function runCountedNotes(
         );
       });
     }
-    await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    await rest.pause(signal);
   }
 }

@@ -16,7 +16,7 @@ export type Beating = Pick<HeartSettings, 'databaseUrl' | 'log' | 'memberId'>;
 
 /** Keeps a process in the list of members while it computes. */
 export type Heart = {
-  /** The program is not stuck: the heart may beat for another while. */
+  /** The program has just beaten by itself: the heart may beat for another while. */
   readonly sign: () => void;
   readonly close: () => Promise<void>;
 };

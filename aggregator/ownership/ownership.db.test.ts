@@ -180,6 +180,7 @@ describe('an owner whose log does not have the next offset', () => {
           ? Promise.reject(new OffsetOutOfRange(0, request.fromOffset, bounds))
           : reader.read(request),
       bounds: (partition) => reader.bounds(partition),
+      ends: () => reader.ends(),
       commit: (partition, nextOffset) => {
         isReplaced = true;
         return reader.commit(partition, nextOffset);
@@ -256,6 +257,7 @@ describe('an owner that was paused', () => {
         await paused;
         return reader.bounds(partition);
       },
+      ends: () => reader.ends(),
       commit: (partition, nextOffset) => reader.commit(partition, nextOffset),
       release: (partition) => reader.release(partition),
       ping: () => reader.ping(),

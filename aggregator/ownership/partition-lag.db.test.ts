@@ -12,18 +12,19 @@ async function shownBy({ partitionLag }: Metrics): Promise<readonly string[]> {
   return values.map(({ labels }) => String(labels.partition)).sort();
 }
 
-/** A log that, after `hold`, tells nobody where it begins and ends until `answer` is called. */
-function holdBounds(reader: EventLogReader) {
+/** A log that, after `hold`, tells nobody where it ends until `answer` is called. */
+function holdEnds(reader: EventLogReader) {
   let held: Promise<void> | null = null;
   let answer = (): void => undefined;
   let asked = 0;
   const log: EventLogReader = {
     identity: reader.identity,
     read: (request) => reader.read(request),
-    bounds: async (partition) => {
+    bounds: (partition) => reader.bounds(partition),
+    ends: async () => {
       if (held !== null) asked += 1;
       await held;
-      return reader.bounds(partition);
+      return reader.ends();
     },
     commit: (partition, nextOffset) => reader.commit(partition, nextOffset),
     release: (partition) => reader.release(partition),
@@ -56,10 +57,9 @@ describe('the lag of a partition', () => {
   });
 
   test('is not shown when the log tells it after the partition was given up', async ({ world }) => {
-    const { log, hold, answer, asked } = holdBounds(world.reader);
+    const { log, hold, answer, asked } = holdEnds(world.reader);
     const metrics = createMetrics();
     const aggregator = await world.startAggregator(undefined, log, metrics);
-    // A take asks for the bounds, too; none is under way once each partition has written a batch.
     const events = ['a', 'b', 'c', 'd'].map((id) => eventOf(id));
     expect(new Set(events.map((event) => recordOf(event).partition)).size).toBe(PARTITIONS);
     await send(world.writer, events);

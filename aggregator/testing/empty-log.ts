@@ -11,6 +11,7 @@ export function emptyLog(logId: string): EventLogReader {
       return [];
     },
     bounds: () => Promise.resolve({ startOffset: 0, endOffset: 0 }),
+    ends: () => Promise.resolve(Array.from({ length: PARTITIONS }, () => 0)),
     commit: () => Promise.resolve(),
     release: () => Promise.resolve(),
     ping: () => Promise.resolve(),

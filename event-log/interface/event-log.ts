@@ -122,10 +122,10 @@ export interface EventLogReader {
   bounds(partition: number): Promise<LogBounds>;
   /**
    * The end of every partition at the time of the call or later, by fewer questions than their
-   * bounds take; absent for a log whose bounds are one question anyway.
+   * bounds take.
    * @throws DependencyError when the log does not tell.
    */
-  readonly ends?: () => Promise<readonly number[]>;
+  readonly ends: () => Promise<readonly number[]>;
   /**
    * Tells the log that all records below the offset are finished. In Kafka this is the committed
    * offset, which lag tools show.

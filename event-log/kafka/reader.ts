@@ -146,7 +146,6 @@ class KafkaLogReader implements EventLogReader {
     return partitionBounds({ consumer: this.consumer, topic: this.at.topic, partition });
   }
 
-  /** A property and not a method, since the PostgreSQL log has none. */
   readonly ends = (): Promise<readonly number[]> =>
     partitionEnds({
       consumer: this.consumer,

@@ -24,8 +24,11 @@ export type PostgresReaderOptions = {
   readonly retentionMs: number;
 };
 
-/** The interval at which a waiting reader looks for records; the mean delay is half of it. */
-const POLL_MS = 20;
+/**
+ * How soon a waiting reader looks for records again; the mean delay is half of it. While no record
+ * comes the pauses grow, up to a quarter of a second, which the first record may then wait.
+ */
+const LOOK_PAUSES = { leastMs: 20, mostMs: 250 };
 const STATEMENT_TIMEOUT_MS = 15_000;
 /** One connection for the polls, one for retention, two for fetches. */
 const CONNECTIONS_MAX = 4;
@@ -61,7 +64,7 @@ class PostgresLogReader implements EventLogReader {
     private readonly pool: pg.Pool,
     private readonly options: PostgresReaderOptions,
   ) {
-    this.#ends = new EndWatch(() => this.#fetchBounds(), POLL_MS);
+    this.#ends = new EndWatch(() => this.#fetchBounds(), LOOK_PAUSES);
   }
 
   async read(request: ReadRequest): Promise<readonly LogRecord[]> {
@@ -82,6 +85,10 @@ class PostgresLogReader implements EventLogReader {
   bounds(partition: number): Promise<LogBounds> {
     return this.#ends.current(partition);
   }
+
+  /** A property and not a method, as in the log of Kafka. */
+  readonly ends = async (): Promise<readonly number[]> =>
+    (await this.#ends.currentOfAll()).map(({ endOffset }) => endOffset);
 
   /** The checkpoint alone says what is finished. */
   commit(): Promise<void> {
@@ -119,13 +126,13 @@ class PostgresLogReader implements EventLogReader {
   async #hasMore({ partition, fromOffset, waitMs, signal }: ReadRequest): Promise<boolean> {
     const latest = await this.#ends.latest(partition);
     if (fromOffset >= latest.startOffset && fromOffset < latest.endOffset) return true;
-    const current = await this.#ends.current(partition);
+    const current = await this.#ends[waitMs > 0 ? 'beforeWait' : 'current'](partition);
     if (fromOffset < current.startOffset || fromOffset > current.endOffset) {
       throw new OffsetOutOfRange(partition, fromOffset, current);
     }
     if (fromOffset < current.endOffset) return true;
     if (waitMs <= 0) return false;
-    await this.#ends.waitBeyond({ partition, offset: fromOffset, waitMs, signal });
+    await this.#ends.waitWhileAt({ partition, offset: fromOffset, waitMs, signal });
     return fromOffset < (await this.#ends.latest(partition)).endOffset;
   }
 

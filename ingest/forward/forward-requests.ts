@@ -6,7 +6,6 @@ import {
   type RequestListener,
   type ServerResponse,
 } from 'node:http';
-import { pipeline } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { codeOf } from '../../runtime/failure.js';
 import { FairQueue, NotBegun, type FairQueueLimits } from '../../runtime/fair-queue.js';
@@ -193,8 +192,13 @@ class Forwarder {
     const isLast = answer.headers.connection === 'close' && !request.complete;
     if (isLast) response.shouldKeepAlive = false;
     response.writeHead(answer.statusCode ?? 0, answer.statusMessage, answerHeaders(answer));
-    // When the answer breaks off, so does the one to the client: it must not look complete.
-    pipeline(answer, response, () => undefined);
+    // When the answer breaks off, so does the one to the client: it must not look complete. A
+    // `pipeline` would see to it, too, and make an error with a stack for each that does not.
+    answer.once('close', () => {
+      if (!answer.complete) response.destroy();
+    });
+    answer.on('error', () => response.destroy());
+    answer.pipe(response);
   }
 
   #fail(exchange: Exchange, error: Error): void {

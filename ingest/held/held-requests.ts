@@ -46,11 +46,17 @@ export class HeldRequests {
   /** Before this instant, events whose outcome is unknown may still come into the log. */
   #doubtedUntilMs: InstantMs = Number.NEGATIVE_INFINITY;
   #taken: Sent | null = null;
+  #onHold: () => void = () => undefined;
 
   constructor(
     readonly limits: HeldLimits,
     private readonly clocks: Clocks,
   ) {}
+
+  /** From now on it is called with each request that is held. */
+  watch(onHold: () => void): void {
+    this.#onHold = onHold;
+  }
 
   /** Now, for dating events: never before an instant that it gave, whoever sets the clock back. */
   now(): InstantMs {
@@ -86,6 +92,7 @@ export class HeldRequests {
     assertThat(receivedAtMs >= this.#reportedMs, 'a request was dated before the last report');
     const request = { receivedAtMs, takenAtMs: this.clocks.elapsedMs(), onLate };
     this.#held.add(request);
+    this.#onHold();
     return request;
   }
 

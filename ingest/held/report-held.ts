@@ -4,13 +4,17 @@ import { messageOf } from '../../runtime/failure.js';
 import { createId } from '../../runtime/ids.js';
 import type { Log } from '../../runtime/log.js';
 import { startRepeated } from '../../runtime/repeated.js';
+import { Rest } from '../../runtime/rest.js';
 import { createSeldom } from '../../runtime/seldom.js';
 import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
 import type { HeldRequests } from './held-requests.js';
 
-/** An event is known to be counted so much later than it is, at most. */
-const REPORT_EVERY_MS = 250;
+/**
+ * While events come, one is known to be counted so much later than it is, at most. At rest the
+ * report says no more than that none has come.
+ */
+const REPORT_EVERY = { busyMs: 250, restMs: 1_000 };
 /** Reports fail as often as they come, so one log line in this time is enough. */
 const LOG_INTERVAL_MS = 10_000;
 
@@ -67,11 +71,15 @@ export async function startReports(
   const failed = (error: unknown): void => {
     say(() => log.warn({ error: messageOf(error) }, failure));
   };
+  const rest = new Rest(REPORT_EVERY);
+  held.watch(() => {
+    rest.stir();
+  });
   const stop = startRepeated({
     failure,
     log,
-    everyMs: REPORT_EVERY_MS,
-    firstDelayMs: REPORT_EVERY_MS,
+    everyMs: rest,
+    firstDelayMs: REPORT_EVERY.busyMs,
     work: () => reportHeld(held, register).catch(failed),
   });
   return async () => {

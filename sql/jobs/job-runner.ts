@@ -10,6 +10,7 @@ import type { Job, JobResult, JobRun } from './job.js';
 import {
   claimNext,
   finish,
+  mayHaveDue,
   noteProgress,
   putBack,
   type Choice,
@@ -36,6 +37,7 @@ type Taking = Choice & {
   /** As of which instant an item runs. */
   readonly instantOf: (claim: Claim) => InstantMs;
   readonly signal: AbortSignal;
+  readonly onTaken?: () => void;
 };
 
 type Taken<Needs> = { readonly claim: Claim; readonly job: Job<Needs>; readonly run: JobRun };
@@ -52,11 +54,17 @@ export class JobRunner<Needs> {
   /**
    * Runs one item that is due, as of now; environments take turns. Any number of calls may run at
    * once, in any number of processes.
+   * @param onTaken is called when there is one, before it runs.
    * @returns whether there was one. @throws DependencyError when PostgreSQL fails.
    */
-  async runNext(now: InstantMs, signal: AbortSignal): Promise<boolean> {
+  async runNext(
+    now: InstantMs,
+    signal: AbortSignal,
+    onTaken: () => void = () => undefined,
+  ): Promise<boolean> {
+    if (!(await mayHaveDue(this.program.database.slonik, this.program.jobs, now))) return false;
     const { last: afterTurn, full: turnsFull } = this.#turns;
-    return this.#take({ now, afterTurn, turnsFull, instantOf: () => now, signal });
+    return this.#take({ now, afterTurn, turnsFull, instantOf: () => now, signal, onTaken });
   }
 
   /**
@@ -98,6 +106,7 @@ export class JobRunner<Needs> {
   async #claim(tx: DatabaseTransactionConnection, taking: Taking): Promise<Taken<Needs> | null> {
     const claim = await claimNext(tx, this.program.jobs, taking);
     if (claim === null) return null;
+    taking.onTaken?.();
     this.#turns.last = claim.turn;
     const { id, name, environment, dueAt } = claim;
     const job = assertPresent(this.#jobs.get(name), `the job ${name}`);

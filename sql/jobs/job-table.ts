@@ -31,8 +31,10 @@ const backlogRow = z.object({
   finished_at: instantColumn.nullable(),
   state: z.unknown(),
 });
+const dueRow = z.object({ is_due: z.boolean() });
 const heldRow = z.object({ is_held: z.boolean() });
 
+const isJobDue = statement('is-job-due', dueRow);
 const claimJob = statement('claim-job', claimRow);
 const renewJob = statement('renew-job', heldRow);
 const noteJobProgress = statement('note-job-progress', heldRow);
@@ -91,6 +93,19 @@ export type Choice = {
   /** These have as many running as they may have. */
   readonly turnsFull: readonly string[];
 };
+
+/** Whether there may be an item to take. It costs a third of `claimNext`. */
+export async function mayHaveDue(
+  tx: Statements,
+  jobs: readonly Pick<Job<never>, 'name'>[],
+  now: InstantMs,
+): Promise<boolean> {
+  const names = sql.array(
+    jobs.map(({ name }) => name),
+    'text',
+  );
+  return (await tx.one(isJobDue({ due: formatInstant(now), names }))).is_due;
+}
 
 /** Takes an item that is due, and locks it; null when there is none. */
 export async function claimNext(

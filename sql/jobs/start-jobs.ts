@@ -1,5 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../runtime/clock.js';
+import { messageOf } from '../../runtime/failure.js';
 import { createId } from '../../runtime/ids.js';
+import type { Log } from '../../runtime/log.js';
 import { startRepeated } from '../../runtime/repeated.js';
 import { JobRunner, type JobProgram } from './job-runner.js';
 import { declareSchedules } from './job-table.js';
@@ -10,6 +13,46 @@ const LANES = 3;
 /** How soon an item begins that is due, at the latest, while a lane is free. */
 const POLL_MS = 1_000;
 const MEASURE_MS = 15_000;
+
+/** Of the lanes that have nothing to run, one looks for all of them. */
+class LookTurns {
+  #last: Promise<void> = Promise.resolve();
+
+  /** Work that looks until it leaves, or ends; the next one in turn looks then. */
+  async take(work: (leave: () => void) => Promise<void>): Promise<void> {
+    const before = this.#last;
+    let leave = (): void => undefined;
+    this.#last = new Promise((resolve) => {
+      leave = resolve;
+    });
+    await before;
+    await work(leave).finally(leave);
+  }
+}
+
+type Lane = { readonly turns: LookTurns; readonly clock: Clock; readonly log: Log };
+
+/** Runs one item after the other until the signal aborts. */
+async function runLane<Needs>(
+  runner: JobRunner<Needs>,
+  { turns, clock, log }: Lane,
+  signal: AbortSignal,
+): Promise<void> {
+  const lookUntilTaken = async (leave: () => void): Promise<void> => {
+    let isTaken = false;
+    const onTaken = (): void => {
+      isTaken = true;
+      leave();
+    };
+    while (!signal.aborted && !isTaken) {
+      await runner.runNext(clock.now(), signal, onTaken).catch((error: unknown) => {
+        log.warn({ error: messageOf(error) }, 'no job could be taken; tried again');
+      });
+      if (!isTaken) await delay(POLL_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  };
+  while (!signal.aborted) await turns.take(lookUntilTaken);
+}
 
 /**
  * Starts to carry out the jobs of a program, beside all other processes that do. Its clock decides
@@ -23,16 +66,10 @@ export async function startJobs<Needs>(
   const { database, jobs, clock, log } = program;
   await declareSchedules(database.slonik, jobs, { now: clock.now(), newId: createId });
   const runner = new JobRunner(program);
-  const lanes = Array.from({ length: LANES }, (_, lane) =>
-    startRepeated({
-      failure: 'no job could be taken; tried again in a second',
-      everyMs: POLL_MS,
-      firstDelayMs: (lane * POLL_MS) / LANES,
-      log,
-      work: async (signal) => {
-        while (!signal.aborted && (await runner.runNext(clock.now(), signal)));
-      },
-    }),
+  const stop = new AbortController();
+  const turns = new LookTurns();
+  const lanes = Array.from({ length: LANES }, () =>
+    runLane(runner, { turns, clock, log }, stop.signal),
   );
   const measuring = startRepeated({
     failure: 'the backlog of jobs could not be read; tried again in 15 seconds',
@@ -41,6 +78,7 @@ export async function startJobs<Needs>(
     work: () => showBacklog(program, clock.now()),
   });
   return async () => {
-    await Promise.all([...lanes, measuring].map((stop) => stop()));
+    stop.abort();
+    await Promise.all([...lanes, measuring()]);
   };
 }

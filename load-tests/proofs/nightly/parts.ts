@@ -87,6 +87,15 @@ function programs(sizes: NightlySizes, seed: number): readonly Described[] {
   ];
 }
 
+/** Measurements with a target of CPU time, which does not need the machine for itself. */
+const MEASUREMENTS_OF_NIGHT: readonly Described[] = [
+  [
+    'at-rest',
+    'what a fresh installation uses while nothing is asked',
+    [...NODE, builtModule('load-tests/speed/questions/at-rest')],
+  ],
+];
+
 /** Tests that draw their own seeds and print them when they fail. */
 const TESTS_OF_NIGHT: readonly Described[] = [
   [
@@ -128,6 +137,6 @@ const TESTS_OF_NIGHT: readonly Described[] = [
 
 /** All long proofs, those of many minutes first; the random ones start at `seed`. */
 export function nightlyParts(sizes: NightlySizes, seed: number): readonly NightlyPart[] {
-  const described = [...programs(sizes, seed), ...TESTS_OF_NIGHT];
+  const described = [...programs(sizes, seed), ...TESTS_OF_NIGHT, ...MEASUREMENTS_OF_NIGHT];
   return described.map(([name, what, parameters]) => ({ name, what, parameters }));
 }
