@@ -80,10 +80,8 @@ async function violationsOf(page: Page): Promise<readonly string[]> {
 /** From an empty installation to the first invoice, by the forms of the first steps. */
 async function takeFirstSteps(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'First steps', exact: true }).click();
-  const toDevelopment = page.getByRole('button', { name: 'Try it in development' });
-  await toDevelopment.click();
-  // Until then the forms write to the environment before.
-  await toDevelopment.waitFor({ state: 'hidden' });
+  // The forms are locked until they write to the other environment.
+  await page.getByRole('button', { name: 'Try it in development' }).click();
   for (const name of [
     'Make the meter',
     'Make the plan',
@@ -91,11 +89,7 @@ async function takeFirstSteps(page: Page): Promise<void> {
     'Send the event',
     'Subscribe the customer',
   ]) {
-    // A form that is just being replaced loses the click.
-    const button = page.getByRole('button', { name });
-    await button.click();
-    const isGone = { state: 'hidden', timeout: 8_000 } as const;
-    await button.waitFor(isGone).catch(() => button.click());
+    await page.getByRole('button', { name }).click();
   }
   await page.getByRole('link', { name: /^The first invoice stands here/ }).click();
   await page.getByRole('heading', { name: 'Draft invoice' }).waitFor();
@@ -159,9 +153,8 @@ async function useKeys(page: Page): Promise<void> {
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keys' }).waitFor();
   await page.keyboard.press('Escape');
-  await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'hidden' });
   await page.keyboard.press('/');
-  await page.locator('input:focus').waitFor();
+  await page.locator('#find:focus').waitFor();
   await page.keyboard.type('acme');
   await page.keyboard.press('Enter');
   await page.getByRole('link', { name: 'Acme Inc.' }).click();

@@ -4,9 +4,20 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 export type Loaded<T> =
   | { readonly state: 'loading' }
   | { readonly state: 'failed'; readonly error: unknown; readonly retry: () => void }
-  | { readonly state: 'ready'; readonly value: T; readonly reload: () => void };
+  | {
+      readonly state: 'ready';
+      readonly value: T;
+      readonly reload: () => void;
+      /** What is shown is being read again. */
+      readonly isReloading: boolean;
+    };
 
-type Outcome<T> = { readonly key: string; readonly value?: T; readonly error?: unknown };
+type Outcome<T> = {
+  readonly key: string;
+  readonly turn: number;
+  readonly value?: T;
+  readonly error?: unknown;
+};
 
 /** Reads again whenever `key` changes. An answer to an earlier key is dropped. */
 export function useLoad<T>(key: string, read: () => Promise<T>): Loaded<T> {
@@ -16,8 +27,8 @@ export function useLoad<T>(key: string, read: () => Promise<T>): Loaded<T> {
   useEffect(() => {
     let isWanted = true;
     read().then(
-      (value) => isWanted && setOutcome({ key, value }),
-      (error: unknown) => isWanted && setOutcome({ key, error }),
+      (value) => isWanted && setOutcome({ key, turn, value }),
+      (error: unknown) => isWanted && setOutcome({ key, turn, error }),
     );
     return () => {
       isWanted = false;
@@ -26,7 +37,8 @@ export function useLoad<T>(key: string, read: () => Promise<T>): Loaded<T> {
   }, [key, turn]);
   if (outcome === null || outcome.key !== key) return { state: 'loading' };
   if ('error' in outcome) return { state: 'failed', error: outcome.error, retry: again };
-  return { state: 'ready', value: outcome.value as T, reload: again };
+  const isReloading = outcome.turn !== turn;
+  return { state: 'ready', value: outcome.value as T, reload: again, isReloading };
 }
 
 export type Action = {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { place, setQuery } from '../app/router.js';
 import { useAction } from '../data/load.js';
 import { t } from '../words/words.js';
@@ -42,11 +42,13 @@ type FormProps = {
   submit: string;
   send: (answers: Answers) => Promise<void>;
   cancel?: () => void;
+  /** What the form would write is being replaced: nothing is sent meanwhile. */
+  isLocked?: boolean;
   children?: ComponentChildren;
 };
 
 /** Fields that are sent together; what the server refuses is told below them. */
-export function Form({ submit, send, cancel, children }: FormProps) {
+export function Form({ submit, send, cancel, isLocked = false, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const sending = useAction(async () => {
     if (form.current !== null) await send(answersOf(form.current));
@@ -60,7 +62,7 @@ export function Form({ submit, send, cancel, children }: FormProps) {
       {children}
       <Failure error={sending.error} />
       <div class="buttons">
-        <button class="main" disabled={sending.isRunning}>
+        <button class="main" disabled={sending.isRunning || isLocked}>
           {submit}
         </button>
         {cancel !== undefined && (
@@ -75,10 +77,22 @@ export function Form({ submit, send, cancel, children }: FormProps) {
 
 type DialogProps = { title: string; close: () => void; children: ComponentChildren };
 
-/** A question in front of the screen. The browser keeps the focus in it, and gives it back. */
+/** Opens a dialog; what ends it gives the focus back to the control that opened it. */
+function openModal(dialog: HTMLDialogElement): () => void {
+  const opener = document.activeElement;
+  dialog.showModal();
+  return () => {
+    const active = document.activeElement;
+    const isLost = active === document.body || dialog.contains(active);
+    if (isLost && opener instanceof HTMLElement && opener.isConnected) opener.focus();
+  };
+}
+
+/** A question in front of the screen. The focus stays in it, and goes back to where it was. */
 export function Dialog({ title, close, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  // Before the page is drawn: a key that is pressed meanwhile belongs to the dialog already.
+  useLayoutEffect(() => (dialog.current === null ? undefined : openModal(dialog.current)), []);
   return (
     <dialog ref={dialog} onClose={close} aria-label={title}>
       <h2>{title}</h2>

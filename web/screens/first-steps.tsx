@@ -1,6 +1,6 @@
 import { addressOf, navigate, place } from '../app/router.js';
 import { may } from '../data/api.js';
-import { useAction, useLoad } from '../data/load.js';
+import { useAction, useLoad, type Action } from '../data/load.js';
 import {
   developmentEnvironment,
   isDevelopment,
@@ -24,9 +24,15 @@ function curlOf({ path, sample }: Step, progress: Progress): string {
   return `curl -s ${location.origin}/v1${path} ${heads} -d '${body}'`;
 }
 
-type StepProps = { step: Step; number: number; progress: Progress; reload: () => void };
+type StepProps = {
+  step: Step;
+  number: number;
+  progress: Progress;
+  isLocked: boolean;
+  reload: () => void;
+};
 
-function StepItem({ step, number, progress, reload }: StepProps) {
+function StepItem({ step, number, progress, isLocked, reload }: StepProps) {
   const isDone = step.isDone(progress);
   const isNext = STEPS.find((each) => !each.isDone(progress)) === step;
   const send = async (answers: Answers): Promise<void> => {
@@ -42,7 +48,7 @@ function StepItem({ step, number, progress, reload }: StepProps) {
       {isNext && (
         <>
           <p>{word(step.why)}</p>
-          <Form submit={word(step.submit)} send={send}>
+          <Form submit={word(step.submit)} send={send} isLocked={isLocked}>
             {step.fields.map(({ name, label, value }) => (
               <Field key={name} name={name} label={word(label)} value={value} />
             ))}
@@ -57,12 +63,13 @@ function StepItem({ step, number, progress, reload }: StepProps) {
   );
 }
 
+async function goToDevelopment(): Promise<void> {
+  const environmentId = await developmentEnvironment();
+  navigate(addressOf({ environmentId, path: '/first-steps', query: {} }));
+}
+
 /** The way to the environment whose clock can be turned. */
-function ToDevelopment() {
-  const going = useAction(async () => {
-    const environmentId = await developmentEnvironment();
-    navigate(addressOf({ environmentId, path: '/first-steps', query: {} }));
-  });
+function ToDevelopment({ going }: { going: Action }) {
   if (isDevelopment() || !may('POST', '/environments')) return null;
   return (
     <p>
@@ -78,10 +85,12 @@ function ToDevelopment() {
 /** What to do first on an empty installation, until the first invoice stands there. */
 export function FirstSteps() {
   const found = useLoad(`first steps ${place.value.environmentId}`, readProgress);
+  // Meanwhile the forms would write to the environment that is left.
+  const going = useAction(goToDevelopment);
   return (
     <>
       <Title of={t('first_steps')} />
-      <ToDevelopment />
+      <ToDevelopment going={going} />
       <Show of={found}>
         {(progress) => (
           <>
@@ -92,6 +101,7 @@ export function FirstSteps() {
                   step={step}
                   number={index + 1}
                   progress={progress}
+                  isLocked={going.isRunning || (found.state === 'ready' && found.isReloading)}
                   reload={found.state === 'ready' ? found.reload : () => undefined}
                 />
               ))}
