@@ -116,8 +116,9 @@ async function askWhy(page: Page): Promise<void> {
   expect(page.url()).toBe(invoice);
 }
 
-/** Finalizes the invoice and records its payment by the keyboard alone. */
-async function payByKeyboard(page: Page): Promise<void> {
+/** Finalizes the invoice, credits a part of it and records the payment of the rest by the keyboard
+ * alone. */
+async function settleByKeyboard(page: Page): Promise<void> {
   const press = async (name: string): Promise<void> => {
     await page.getByRole('button', { name, exact: true }).first().focus();
     await page.keyboard.press('Enter');
@@ -126,6 +127,14 @@ async function payByKeyboard(page: Page): Promise<void> {
   await press('Finalize');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: /^Invoice \S+/ }).waitFor();
+  await press('Credit note');
+  await page.getByLabel('0.25 USD, of which').focus();
+  await page.keyboard.type('0.10');
+  await page.keyboard.press('Enter');
+  await page.getByRole('cell', { name: 'draft' }).waitFor();
+  await press('Finalize');
+  await page.keyboard.press('Enter');
+  await page.locator('.sums div:last-child', { hasText: '0.15 USD' }).waitFor();
   await press('Record a payment');
   await page.getByLabel('Amount (USD)').focus();
   await page.keyboard.press('Enter');
@@ -133,6 +142,14 @@ async function payByKeyboard(page: Page): Promise<void> {
   await settle(page);
   const postings = await page.getByRole('region', { name: 'Postings' }).innerText();
   expect(postings).toMatch(/receivable/);
+}
+
+/** All accounts together are at zero, to the last digit. */
+async function readBooks(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'Books', exact: true }).click();
+  await page.getByRole('button', { name: 'Check the books' }).click();
+  await page.locator('.verdict.good').waitFor();
+  await page.goBack();
 }
 
 /** Keys lead everywhere, and the address keeps the filters. */
@@ -285,7 +302,8 @@ test('the console leads from first steps to an invoice, why it has its amount, a
       expect(page.url()).not.toContain('code=');
       await takeFirstSteps(page);
       await askWhy(page);
-      await payByKeyboard(page);
+      await settleByKeyboard(page);
+      await readBooks(page);
       await useKeys(page);
       const seen = await screensOf(page, world);
       await lookAtAll(page, seen);

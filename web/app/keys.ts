@@ -14,6 +14,7 @@ export const CHORDS: Readonly<Record<string, string>> = {
   p: '/catalog',
   w: '/wallets',
   d: '/developers',
+  t: '/clock',
 };
 
 /**

@@ -5,6 +5,8 @@ import { Pages, pageOfAddress, Table } from '../parts/table.js';
 import { Title } from '../parts/title.js';
 import { Amount, Id, Period, Quantity, State, To, When } from '../parts/values.js';
 import { t } from '../words/words.js';
+import { CustomerActs } from './customer-acts.js';
+import { CustomerHistory } from './customer-history.js';
 import { invoiceColumns } from './invoices.js';
 
 type Customer = Schemas['CustomerDto'];
@@ -200,44 +202,6 @@ function Usage({ customer: { id } }: OfCustomer) {
   );
 }
 
-/** How many of the latest things a screen shows. */
-const LATEST = 100;
-
-/** The latest of what happened, the last thing first; the interface tells the first thing first. */
-async function readLatest(id: string) {
-  const read = (query: { limit: number; offset?: number }) =>
-    call('GET', '/customers/{id}/timeline', { path: { id }, query });
-  const { total: things } = (await read({ limit: 1 })).pagination;
-  const { items } = await read({ limit: LATEST, offset: Math.max(0, things - LATEST) });
-  return [...items].reverse();
-}
-
-function Timeline({ customer: { id, timezone } }: OfCustomer) {
-  const found = useLoad(`timeline of ${id}`, () => readLatest(id));
-  return (
-    <Section title={t('what_happened')}>
-      <Show of={found}>
-        {(items) => (
-          <Table
-            caption={t('what_happened')}
-            rows={items}
-            keyOf={(each) => each.id}
-            columns={[
-              { name: t('when'), cell: ({ at }) => <When at={at} zone={timezone} /> },
-              { name: t('what'), cell: ({ summary }) => summary },
-              { name: t('record'), cell: ({ entity_id: entity }) => <Id id={entity} /> },
-              {
-                name: t('by'),
-                cell: ({ actor_kind: kind, actor_name: name }) => name ?? kind,
-              },
-            ]}
-          />
-        )}
-      </Show>
-    </Section>
-  );
-}
-
 function Details({ customer }: OfCustomer) {
   const { address_line1: line, address_postal_code: code, address_city: city } = customer;
   const address = [line, code, city, customer.address_country].filter((part) => part !== null);
@@ -261,14 +225,16 @@ export function CustomerScreen({ id = '' }: { id?: string }) {
     <Show of={found}>
       {(customer) => (
         <>
-          <Title of={customer.name === '' ? customer.external_id : customer.name} />
+          <Title of={customer.name === '' ? customer.external_id : customer.name}>
+            <CustomerActs customer={customer} />
+          </Title>
           <Details customer={customer} />
           <Balance customer={customer} />
           <InvoicesOf customer={customer} />
           {may('POST', '/subscriptions/search') && <Subscriptions customer={customer} />}
           {may('GET', '/customers/usage') && <Usage customer={customer} />}
           {may('GET', '/customers/{id}/wallets') && <Wallets customer={customer} />}
-          <Timeline customer={customer} />
+          <CustomerHistory customer={customer} />
         </>
       )}
     </Show>

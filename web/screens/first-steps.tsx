@@ -1,6 +1,6 @@
 import { addressOf, navigate, place } from '../app/router.js';
 import { may } from '../data/api.js';
-import { useAction, useLoad, type Action } from '../data/load.js';
+import { reload, useAction, useLoad, type Action } from '../data/load.js';
 import {
   developmentEnvironment,
   isDevelopment,
@@ -13,9 +13,7 @@ import { Field, Form, type Answers } from '../parts/form.js';
 import { Failure, Show } from '../parts/states.js';
 import { Title } from '../parts/title.js';
 import { To } from '../parts/values.js';
-import { t, type Word } from '../words/words.js';
-
-const word = t as (word: Word) => string;
+import { plain, t, type PlainWord } from '../words/words.js';
 
 /** The request of a step as a line for a shell. */
 function curlOf({ path, sample }: Step, progress: Progress): string {
@@ -29,10 +27,9 @@ type StepProps = {
   number: number;
   progress: Progress;
   isLocked: boolean;
-  reload: () => void;
 };
 
-function StepItem({ step, number, progress, isLocked, reload }: StepProps) {
+function StepItem({ step, number, progress, isLocked }: StepProps) {
   const isDone = step.isDone(progress);
   const isNext = STEPS.find((each) => !each.isDone(progress)) === step;
   const send = async (answers: Answers): Promise<void> => {
@@ -42,15 +39,15 @@ function StepItem({ step, number, progress, isLocked, reload }: StepProps) {
   return (
     <li class={isDone ? 'done' : ''}>
       <h2>
-        <span aria-hidden="true">{isDone ? '✓' : String(number)}</span> {word(step.word)}
+        <span aria-hidden="true">{isDone ? '✓' : String(number)}</span> {plain(step.word)}
         {isDone && <span class="hidden"> {t('done')}</span>}
       </h2>
       {isNext && (
         <>
-          <p>{word(step.why)}</p>
-          <Form submit={word(step.submit)} send={send} isLocked={isLocked}>
+          <p>{plain(step.why)}</p>
+          <Form submit={plain(step.submit)} send={send} isLocked={isLocked}>
             {step.fields.map(({ name, label, value }) => (
-              <Field key={name} name={name} label={word(label)} value={value} />
+              <Field key={name} name={name} label={plain(label)} value={value} />
             ))}
           </Form>
           <details class="curl">
@@ -102,7 +99,6 @@ export function FirstSteps() {
                   number={index + 1}
                   progress={progress}
                   isLocked={going.isRunning || (found.state === 'ready' && found.isReloading)}
-                  reload={found.state === 'ready' ? found.reload : () => undefined}
                 />
               ))}
             </ol>

@@ -1,15 +1,16 @@
 import { call, may } from '../data/api.js';
 import { place } from '../app/router.js';
 import { useLoad } from '../data/load.js';
+import { FinalizingProgress } from '../parts/finalizing-progress.js';
 import { Show } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { Title } from '../parts/title.js';
 import { To, When } from '../parts/values.js';
 import { groupDigits } from '../words/digits.js';
-import { t, type Word } from '../words/words.js';
+import { plain, t, type PlainWord } from '../words/words.js';
 
 type Work = {
-  readonly word: Word;
+  readonly word: PlainWord;
   readonly count: number;
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -75,10 +76,10 @@ async function readHome(): Promise<Found> {
 /** What waits for somebody. */
 export function Home() {
   const found = useLoad(`home ${place.value.environmentId}`, readHome);
-  const word = t as (word: Word) => string;
   return (
     <>
       <Title of={t('home')} />
+      <FinalizingProgress />
       <Show of={found}>
         {({ work, completeUntil }) => (
           <>
@@ -91,7 +92,7 @@ export function Home() {
                   name: t('to_do'),
                   cell: ({ word: what, path, query }) => (
                     <To pattern={path} {...(query === undefined ? {} : { query })}>
-                      {word(what)}
+                      {plain(what)}
                     </To>
                   ),
                 },

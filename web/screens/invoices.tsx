@@ -1,6 +1,9 @@
-import { call, client, type Schemas } from '../data/api.js';
-import { useLoad } from '../data/load.js';
+import { call, client, may, type Schemas } from '../data/api.js';
+import { finalizeAll } from '../data/finalizing.js';
+import { reload, useLoad } from '../data/load.js';
 import { place } from '../app/router.js';
+import { Act } from '../parts/act.js';
+import { FinalizingProgress } from '../parts/finalizing-progress.js';
 import { Filter, TextFilter } from '../parts/form.js';
 import { Show } from '../parts/states.js';
 import { CsvButton, pageOfAddress, Pages, Table, type Column } from '../parts/table.js';
@@ -125,6 +128,9 @@ function Filters() {
   );
 }
 
+/** The address shows drafts alone. */
+const isOfDrafts = (): boolean => place.value.query['status'] === 'DRAFT';
+
 export function Invoices() {
   const page = pageOfAddress();
   const body = { ...searchOfAddress(), ...page };
@@ -134,8 +140,19 @@ export function Invoices() {
   return (
     <>
       <Title of={t('invoices')}>
+        {isOfDrafts() && may('POST', '/invoices/{id}/finalize') && (
+          <Act
+            name="finalize_all"
+            ask="ask_finalize_all"
+            send={async () => {
+              // It goes on while other screens are looked at.
+              void finalizeAll(searchOfAddress()).then(reload);
+            }}
+          />
+        )}
         <CsvButton name="invoices" heads={HEADS} rows={allInvoices} />
       </Title>
+      <FinalizingProgress />
       <Filters />
       <Show of={found}>
         {({ items, pagination }) => (

@@ -3,10 +3,11 @@ import { useLoad } from '../data/load.js';
 import { Facts, Section, Show } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { Title } from '../parts/title.js';
-import { Amount, Id, Period, Quantity, State, To, When } from '../parts/values.js';
+import { Amount, Id, Period, Quantity, State, When } from '../parts/values.js';
 import { t } from '../words/words.js';
 import { invoiceColumns } from './invoices.js';
-import { ChangePlan } from './change-plan.js';
+import { AddonsOf } from './addon-wizards.js';
+import { SubscriptionOffers, SubscriptionWizard } from './subscription-wizards.js';
 
 type Subscription = Schemas['ExpandedSubscriptionDto'];
 type OfSubscription = { readonly subscription: Subscription };
@@ -158,16 +159,15 @@ export function SubscriptionScreen({ id = '' }: { id?: string }) {
       {(subscription) => (
         <>
           <Title of={`${t('subscription')} ${subscription.plan?.name ?? ''}`}>
-            {may('POST', '/subscriptions/{id}/change/execute') && (
-              <To pattern="/subscriptions/:id" names={{ id }} query={{ wizard: 'plan' }}>
-                {t('change_plan')}
-              </To>
-            )}
+            <SubscriptionOffers subscription={subscription} />
           </Title>
-          <ChangePlan subscription={subscription} />
+          <SubscriptionWizard subscription={subscription} />
           <Details subscription={subscription} />
           <Lines subscription={subscription} />
           <Usage subscription={subscription} />
+          {may('GET', '/subscriptions/{id}/addons/associations') && (
+            <AddonsOf subscription={subscription} />
+          )}
           <InvoicesOf subscription={subscription} />
         </>
       )}

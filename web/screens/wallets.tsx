@@ -1,10 +1,12 @@
-import { call } from '../data/api.js';
+import { call, may } from '../data/api.js';
+import { Act } from '../parts/act.js';
+import { given } from '../parts/form.js';
 import { place } from '../app/router.js';
 import { useLoad } from '../data/load.js';
 import { Facts, Section, Show } from '../parts/states.js';
 import { pageOfAddress, Pages, Table } from '../parts/table.js';
 import { Title } from '../parts/title.js';
-import { Amount, Id, Quantity, State, To, When } from '../parts/values.js';
+import { Amount, Id, Quantity, State, stateText, To, When } from '../parts/values.js';
 import { t } from '../words/words.js';
 
 export function Wallets() {
@@ -103,13 +105,51 @@ function Transactions({ id }: { id: string }) {
   );
 }
 
+const REASONS = [
+  'FREE_CREDIT_GRANT',
+  'PURCHASED_CREDIT_DIRECT',
+  'PURCHASED_CREDIT_INVOICED',
+] as const;
+
+function TopUp({ id }: { id: string }) {
+  return (
+    <Act
+      name="top_up"
+      fields={[
+        { name: 'credits_to_add', label: 'credits' },
+        {
+          name: 'reason',
+          label: 'reason',
+          choices: REASONS.map((each) => [each, stateText(each)] as const),
+        },
+        { name: 'expiry_date_utc', label: 'expires', isInstant: true, isOptional: true },
+        { name: 'description', label: 'memo', isOptional: true },
+      ]}
+      send={async (answers) => {
+        const reason = REASONS.find((each) => each === answers['reason']) ?? 'FREE_CREDIT_GRANT';
+        await call('POST', '/wallets/{id}/top-up', {
+          path: { id },
+          body: {
+            transaction_reason: reason,
+            ...given(answers, ['credits_to_add', 'expiry_date_utc', 'description']),
+          },
+        });
+      }}
+    />
+  );
+}
+
 export function WalletScreen({ id = '' }: { id?: string }) {
   const found = useLoad(`wallet ${id}`, () => call('GET', '/wallets/{id}', { path: { id } }));
   return (
     <Show of={found}>
       {(wallet) => (
         <>
-          <Title of={`${t('wallet')} ${wallet.name ?? ''}`} />
+          <Title of={`${t('wallet')} ${wallet.name ?? ''}`}>
+            {may('POST', '/wallets/{id}/top-up') && wallet.wallet_status === 'active' && (
+              <TopUp id={id} />
+            )}
+          </Title>
           <Facts
             of={[
               [t('customer'), <Id id={wallet.customer_id} />],
@@ -119,7 +159,7 @@ export function WalletScreen({ id = '' }: { id?: string }) {
               [t('id'), <code>{wallet.id}</code>],
             ]}
           />
-          <Transactions id={id} />
+          <Transactions key={String(wallet.version)} id={id} />
         </>
       )}
     </Show>

@@ -12,6 +12,9 @@ type Values<W extends Word> = [NamesOf<(typeof en)[W]>] extends [never]
   ? []
   : [values: Readonly<Record<NamesOf<(typeof en)[W]>, string>>];
 
+/** A word into which nothing is put. */
+export type PlainWord = { [W in Word]: Values<W> extends [] ? W : never }[Word];
+
 /** Another language has every word: without one of them it does not compile. */
 export type Words = Readonly<Record<Word, string>>;
 
@@ -34,4 +37,9 @@ export function t<W extends Word>(word: W, ...[values]: Values<W>): string {
   const given: Readonly<Record<string, string>> = values ?? {};
   const text: string = LANGUAGES[language][word];
   return text.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => given[name] ?? '');
+}
+
+/** The text of a word that a list names. */
+export function plain(word: PlainWord): string {
+  return LANGUAGES[language][word];
 }
