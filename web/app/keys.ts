@@ -18,8 +18,8 @@ export const CHORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Somebody writes, or answers a dialog: keys are letters then. A dialog that Escape has closed keeps
- * the focus until the browser draws the page again, so only an open one counts.
+ * Somebody writes, or answers a dialog: keys are letters then. A dialog that Escape has closed
+ * keeps the focus until the browser draws the page again, so only an open one counts.
  */
 function isWriting(target: EventTarget | null): boolean {
   const isField = target instanceof Element && target.matches('input, select, textarea');

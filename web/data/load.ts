@@ -27,7 +27,10 @@ type Outcome<T> = {
   readonly error?: unknown;
 };
 
-/** Reads again whenever `key` changes, or `reload` was called. An answer to an earlier key is dropped. */
+/**
+ * Reads again whenever `key` changes, or `reload` was called. An answer to an earlier key is
+ * dropped.
+ */
 export function useLoad<T>(key: string, read: () => Promise<T>): Loaded<T> {
   const [outcome, setOutcome] = useState<Outcome<T> | null>(null);
   const turn = round.value;

@@ -15,8 +15,10 @@ type ActProps = {
   /** The record that is written, whose latest changes a refusal tells. */
   record?: string;
   send: (answers: Answers) => Promise<void>;
-  /** What is shown or asked beside the fields. */
+  /** What is shown or asked before the fields. */
   children?: ComponentChildren;
+  /** What is asked after them. */
+  last?: ComponentChildren;
 };
 
 /** Opens or closes what the address says is asked for, and keeps the page of the list. */
@@ -30,7 +32,7 @@ function askFor(doing: string): void {
  * dialog is open, so that a reload or the way back shows the same.
  */
 export function Act({ name, of = '', ask, fields = [], ...rest }: ActProps) {
-  const { send, children, record } = rest;
+  const { send, children, last, record } = rest;
   const doing = of === '' ? name : `${name} ${of}`;
   const close = (): void => askFor('');
   const isOpen = place.value.query['do'] === doing;
@@ -58,6 +60,7 @@ export function Act({ name, of = '', ask, fields = [], ...rest }: ActProps) {
             {fields.map((field) => (
               <Question key={field.name} {...field} />
             ))}
+            {last}
           </Form>
         </Dialog>
       )}

@@ -222,3 +222,17 @@ export function TextFilter({ label, name }: { label: string; name: string }) {
     </label>
   );
 }
+
+/** A day, in UTC, by which a list is filtered, which stands in the address. */
+export function DayFilter({ label, name }: { label: string; name: string }) {
+  return (
+    <label class="filter">
+      <span>{label} · UTC</span>
+      <input
+        type="date"
+        defaultValue={place.value.query[name] ?? ''}
+        onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value })}
+      />
+    </label>
+  );
+}

@@ -4,7 +4,6 @@ import { reload, useAction } from '../data/load.js';
 import { plain, t, type PlainWord } from '../words/words.js';
 import { Form, Question, type Answers, type Asked } from './form.js';
 import { WriteFailure } from './refusal.js';
-import { Section } from './states.js';
 
 type Steps<Shown> = {
   /** What the server says would happen, with nothing of it stored. */
@@ -63,7 +62,8 @@ export function Wizard<Shown>(props: WizardProps<Shown>) {
   const [isBack, setBack] = useState(false);
   const answered = before?.answers ?? {};
   return (
-    <Section title={plain(title)}>
+    <section class="wizard">
+      <h2>{plain(title)}</h2>
       {before !== null && !isBack ? (
         <Confirm {...steps} {...before} back={() => setBack(true)} />
       ) : (
@@ -86,6 +86,6 @@ export function Wizard<Shown>(props: WizardProps<Shown>) {
           ))}
         </Form>
       )}
-    </Section>
+    </section>
   );
 }

@@ -187,6 +187,7 @@ export function AddonsOf({ subscription }: { subscription: Subscription }) {
               },
               {
                 name: t('actions'),
+                isAction: true,
                 cell: ({ id: addon, addon_status: state }) =>
                   state === 'active' && may('DELETE', '/subscriptions/addon') ? (
                     <To
@@ -197,9 +198,7 @@ export function AddonsOf({ subscription }: { subscription: Subscription }) {
                     >
                       {t('remove')}
                     </To>
-                  ) : (
-                    '–'
-                  ),
+                  ) : null,
               },
             ]}
           />

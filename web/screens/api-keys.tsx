@@ -68,6 +68,7 @@ export function ApiKeys() {
                 { name: t('expires'), cell: ({ expires_at: at }) => <When at={at} /> },
                 {
                   name: t('actions'),
+                  isAction: true,
                   cell: ({ id }) =>
                     may('DELETE', '/secrets/api/keys/{id}') ? (
                       <Act
@@ -78,9 +79,7 @@ export function ApiKeys() {
                           await call('DELETE', '/secrets/api/keys/{id}', { path: { id } });
                         }}
                       />
-                    ) : (
-                      '–'
-                    ),
+                    ) : null,
                 },
               ]}
             />

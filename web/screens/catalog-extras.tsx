@@ -1,10 +1,10 @@
 import { goTo, place } from '../app/router.js';
-import { call, may } from '../data/api.js';
+import { call, may, type Schemas } from '../data/api.js';
 import { useLoad } from '../data/load.js';
 import { Act } from '../parts/act.js';
 import { given, type Answers } from '../parts/form.js';
 import { Section, Show } from '../parts/states.js';
-import { pageOfAddress, Pages, Table } from '../parts/table.js';
+import { pageOfAddress, Pages, Table, type Column } from '../parts/table.js';
 import { Amount, stateText, To, When } from '../parts/values.js';
 import { groupDigits } from '../words/digits.js';
 import { t } from '../words/words.js';
@@ -66,6 +66,7 @@ export function Features() {
                 { name: t('meter'), cell: ({ meter_id: id }) => <code>{id ?? '–'}</code> },
                 {
                   name: t('actions'),
+                  isAction: true,
                   cell: ({ id, name, description }) =>
                     may('PUT', '/features/{id}') ? (
                       <Act
@@ -85,9 +86,7 @@ export function Features() {
                           await call('PUT', '/features/{id}', { path: { id }, body });
                         }}
                       />
-                    ) : (
-                      '–'
-                    ),
+                    ) : null,
                 },
               ]}
             />
@@ -198,6 +197,49 @@ function MakeCoupon() {
   );
 }
 
+const couponColumns = (): readonly Column<Schemas['CouponDto']>[] => [
+  { name: t('coupon'), cell: ({ name }) => name },
+  {
+    name: t('coupon_code'),
+    cell: ({ coupon_code: code }) => <code>{code ?? '–'}</code>,
+  },
+  { name: t('how_often'), cell: ({ cadence }) => stateText(cadence) },
+  {
+    name: t('redeem_before'),
+    cell: ({ redeem_before: at }) => <When at={at} precision="day" />,
+  },
+  {
+    name: t('redemptions'),
+    isNumber: true,
+    cell: ({ total_redemptions: count }) => groupDigits(String(count)),
+  },
+  {
+    name: t('discount'),
+    isNumber: true,
+    cell: ({ percentage_off: percent, amount_off: amount, currency }) =>
+      amount === null ? (
+        `${groupDigits(percent ?? '')} %`
+      ) : (
+        <Amount text={amount} currency={currency ?? ''} />
+      ),
+  },
+  {
+    name: t('actions'),
+    isAction: true,
+    cell: ({ id }) =>
+      may('DELETE', '/coupons/{id}') ? (
+        <Act
+          name="archive"
+          of={id}
+          ask="ask_archive_coupon"
+          send={async () => {
+            await call('DELETE', '/coupons/{id}', { path: { id } });
+          }}
+        />
+      ) : null,
+  },
+];
+
 export function Coupons() {
   const page = pageOfAddress();
   const found = useLoad(`coupons ${page.offset} ${place.value.environmentId}`, () =>
@@ -213,49 +255,7 @@ export function Coupons() {
               rows={items}
               keyOf={({ id }) => id}
               empty={t('no_coupons')}
-              columns={[
-                { name: t('coupon'), cell: ({ name }) => name },
-                {
-                  name: t('coupon_code'),
-                  cell: ({ coupon_code: code }) => <code>{code ?? '–'}</code>,
-                },
-                { name: t('how_often'), cell: ({ cadence }) => stateText(cadence) },
-                {
-                  name: t('redeem_before'),
-                  cell: ({ redeem_before: at }) => <When at={at} precision="day" />,
-                },
-                {
-                  name: t('redemptions'),
-                  isNumber: true,
-                  cell: ({ total_redemptions: count }) => groupDigits(String(count)),
-                },
-                {
-                  name: t('discount'),
-                  isNumber: true,
-                  cell: ({ percentage_off: percent, amount_off: amount, currency }) =>
-                    amount === null ? (
-                      `${groupDigits(percent ?? '')} %`
-                    ) : (
-                      <Amount text={amount} currency={currency ?? ''} />
-                    ),
-                },
-                {
-                  name: t('actions'),
-                  cell: ({ id }) =>
-                    may('DELETE', '/coupons/{id}') ? (
-                      <Act
-                        name="archive"
-                        of={id}
-                        ask="ask_archive_coupon"
-                        send={async () => {
-                          await call('DELETE', '/coupons/{id}', { path: { id } });
-                        }}
-                      />
-                    ) : (
-                      '–'
-                    ),
-                },
-              ]}
+              columns={couponColumns()}
             />
             <Pages total={pagination.total} offset={page.offset} />
           </>

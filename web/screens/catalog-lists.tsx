@@ -5,7 +5,7 @@ import { useLoad } from '../data/load.js';
 import { Act } from '../parts/act.js';
 import { given } from '../parts/form.js';
 import { Section, Show } from '../parts/states.js';
-import { pageOfAddress, Pages, Table } from '../parts/table.js';
+import { pageOfAddress, Pages, Table, type Column } from '../parts/table.js';
 import { State, stateText, To, When } from '../parts/values.js';
 import { groupDigits } from '../words/digits.js';
 import { t } from '../words/words.js';
@@ -107,6 +107,26 @@ function MeterActs({ meter }: { meter: Meter }) {
   );
 }
 
+const meterColumns = (): readonly Column<Meter>[] => [
+  { name: t('meter'), cell: ({ name }) => name },
+  { name: t('event_name'), cell: ({ event_name: name }) => <code>{name}</code> },
+  {
+    name: t('aggregation'),
+    cell: ({ aggregation: { type, field } }) => [stateText(type), field ?? ''].join(' '),
+  },
+  {
+    name: t('meter_version'),
+    isNumber: true,
+    cell: ({ version }) => groupDigits(String(version)),
+  },
+  { name: t('counting'), cell: ({ backfill }) => <State of={backfill.status} /> },
+  {
+    name: t('actions'),
+    isAction: true,
+    cell: (meter) => <MeterActs meter={meter} />,
+  },
+];
+
 export function Meters() {
   const page = pageOfAddress();
   const found = useLoad(`meters ${page.offset} ${place.value.environmentId}`, () =>
@@ -152,25 +172,7 @@ export function Meters() {
               rows={items}
               keyOf={({ id }) => id}
               empty={t('no_meters')}
-              columns={[
-                { name: t('meter'), cell: ({ name }) => name },
-                { name: t('event_name'), cell: ({ event_name: name }) => <code>{name}</code> },
-                {
-                  name: t('aggregation'),
-                  cell: ({ aggregation: { type, field } }) =>
-                    [stateText(type), field ?? ''].join(' '),
-                },
-                {
-                  name: t('meter_version'),
-                  isNumber: true,
-                  cell: ({ version }) => groupDigits(String(version)),
-                },
-                { name: t('counting'), cell: ({ backfill }) => <State of={backfill.status} /> },
-                {
-                  name: t('actions'),
-                  cell: (meter) => <MeterActs meter={meter} />,
-                },
-              ]}
+              columns={meterColumns()}
             />
             <Pages total={pagination.total} offset={page.offset} />
           </>

@@ -62,8 +62,7 @@ export function CreditNoteAct({ invoice }: OfInvoice) {
       send={async (answers) => {
         await makeNote(invoice, answers);
       }}
-    >
-      {invoice.line_items.map(({ id, display_name: name, amount }) => (
+      last={invoice.line_items.map(({ id, display_name: name, amount }) => (
         <Field
           key={id}
           name={fieldOf(id)}
@@ -71,7 +70,7 @@ export function CreditNoteAct({ invoice }: OfInvoice) {
           isRequired={false}
         />
       ))}
-    </Act>
+    />
   );
 }
 
@@ -161,7 +160,7 @@ export function Notes({ invoice }: OfInvoice) {
                   <Amount text={text} currency={currency} />
                 ),
               },
-              { name: t('actions'), cell: (note) => <NoteActs note={note} /> },
+              { name: t('actions'), isAction: true, cell: (note) => <NoteActs note={note} /> },
             ]}
           />
         )}

@@ -138,6 +138,7 @@ function History({ customer, items }: { customer: Customer; items: readonly Item
       )}
       <Table
         caption={t('what_happened')}
+        few={20}
         rows={[...until].reverse()}
         keyOf={({ id }) => id}
         columns={[

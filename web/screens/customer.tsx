@@ -1,9 +1,10 @@
 import { call, may, type Schemas } from '../data/api.js';
 import { useLoad } from '../data/load.js';
 import { Facts, Section, Show } from '../parts/states.js';
-import { Pages, pageOfAddress, Table } from '../parts/table.js';
+import { Table } from '../parts/table.js';
 import { Title } from '../parts/title.js';
 import { Amount, Id, Period, Quantity, State, To, When } from '../parts/values.js';
+import { groupDigits } from '../words/digits.js';
 import { t } from '../words/words.js';
 import { CustomerActs } from './customer-acts.js';
 import { CustomerHistory } from './customer-history.js';
@@ -104,11 +105,13 @@ function Subscriptions({ customer: { id, timezone } }: OfCustomer) {
 }
 
 function InvoicesOf({ customer: { id } }: OfCustomer) {
-  const page = pageOfAddress();
-  const body = { customer_id: id, skip_line_items: true, expand: 'customer', ...page };
-  const found = useLoad(`invoices of ${id} ${page.offset}`, () =>
-    call('POST', '/invoices/search', { body }),
-  );
+  const body = {
+    customer_id: id,
+    skip_line_items: true,
+    expand: 'customer,subscription',
+    limit: 10,
+  };
+  const found = useLoad(`invoices of ${id}`, () => call('POST', '/invoices/search', { body }));
   return (
     <Section title={t('invoices')}>
       <Show of={found}>
@@ -121,7 +124,13 @@ function InvoicesOf({ customer: { id } }: OfCustomer) {
               keyOf={(each) => each.id ?? ''}
               empty={t('no_invoices')}
             />
-            <Pages total={pagination.total} offset={page.offset} />
+            {pagination.total > items.length && (
+              <p>
+                <To pattern="/invoices" query={{ customer: id }}>
+                  {t('all_of', { count: groupDigits(String(pagination.total)) })}
+                </To>
+              </p>
+            )}
           </>
         )}
       </Show>

@@ -76,6 +76,7 @@ function Planned() {
               { name: t('bucket'), cell: ({ job_config: { bucket } }) => <code>{bucket}</code> },
               {
                 name: t('actions'),
+                isAction: true,
                 cell: ({ id }) =>
                   may('POST', '/tasks/scheduled/{id}/run') ? (
                     <Act
@@ -86,9 +87,7 @@ function Planned() {
                         await call('POST', '/tasks/scheduled/{id}/run', { path: { id }, body: {} });
                       }}
                     />
-                  ) : (
-                    '–'
-                  ),
+                  ) : null,
               },
             ]}
           />
@@ -105,7 +104,7 @@ function Download({ task }: { task: Schemas['TaskDto'] }) {
     const { download_url: address } = await call('GET', '/tasks/{id}/download', { path });
     location.assign(address);
   });
-  if (task.task_status !== 'COMPLETED') return <>–</>;
+  if (task.task_status !== 'COMPLETED') return null;
   return (
     <>
       <button type="button" disabled={opening.isRunning} onClick={opening.run}>
@@ -142,7 +141,7 @@ function Runs() {
                   cell: ({ record_count: count }) =>
                     count === null ? '–' : groupDigits(String(count)),
                 },
-                { name: t('actions'), cell: (task) => <Download task={task} /> },
+                { name: t('actions'), isAction: true, cell: (task) => <Download task={task} /> },
               ]}
             />
             <Pages total={pagination.total} offset={page.offset} />

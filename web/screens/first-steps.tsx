@@ -13,7 +13,7 @@ import { Field, Form, type Answers } from '../parts/form.js';
 import { Failure, Show } from '../parts/states.js';
 import { Title } from '../parts/title.js';
 import { To } from '../parts/values.js';
-import { plain, t, type PlainWord } from '../words/words.js';
+import { plain, t } from '../words/words.js';
 
 /** The request of a step as a line for a shell. */
 function curlOf({ path, sample }: Step, progress: Progress): string {

@@ -40,14 +40,16 @@ async function invoiceWork(): Promise<readonly Work[]> {
 async function jobWork(): Promise<readonly Work[]> {
   if (!may('GET', '/jobs')) return [];
   const jobs = await call('GET', '/jobs', { query: { status: 'parked', ...ONE } });
-  return [{ word: 'work_jobs', count: jobs.pagination.total, path: '/developers' }];
+  const { total } = jobs.pagination;
+  return [{ word: 'work_jobs', count: total, path: '/clock', query: { jobs: 'parked' } }];
 }
 
 async function endpointWork(): Promise<readonly Work[]> {
   if (!may('GET', '/webhooks/endpoints')) return [];
   const { items } = await call('GET', '/webhooks/endpoints', { query: { limit: 200 } });
   const down = items.filter(({ enabled }) => !enabled).length;
-  return [{ word: 'work_endpoints', count: down, path: '/developers' }];
+  const query = { tab: 'endpoints' };
+  return [{ word: 'work_endpoints', count: down, path: '/developers', query }];
 }
 
 async function eventWork(): Promise<Found> {

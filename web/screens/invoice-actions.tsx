@@ -1,4 +1,3 @@
-import { goTo } from '../app/router.js';
 import { call, may, type Schemas } from '../data/api.js';
 import { Act } from '../parts/act.js';
 import { given, type Answers } from '../parts/form.js';
@@ -30,12 +29,12 @@ function Standing({ invoice }: { invoice: Invoice }) {
 /** Members of a draft that a person changes. Metadata that has no field here is kept. */
 async function edit(invoice: Invoice, answers: Answers): Promise<void> {
   const { memo = '' } = answers;
-  const { memo: _before, ...kept } = invoice.metadata as Record<string, string>;
+  const kept = Object.entries(invoice.metadata).filter(([name]) => name !== 'memo');
   await call('PUT', '/invoices/{id}', {
     path: { id: idOf(invoice) },
     body: {
       ...given(answers, ['due_date']),
-      metadata: { ...kept, ...(memo === '' ? {} : { memo }) },
+      metadata: { ...Object.fromEntries(kept), ...(memo === '' ? {} : { memo }) },
     },
     ifMatch: `"${String(invoice.version)}"`,
   });
@@ -202,12 +201,6 @@ export function InvoiceActions({ invoice }: ActionsProps) {
       {state === 'FINALIZED' && <FinalActions invoice={invoice} />}
       {state === 'VOIDED' && <RecalculateAct invoice={invoice} />}
       {mayEdit && <EditAct invoice={invoice} />}
-      <button
-        type="button"
-        onClick={() => goTo(`/invoices/${encodeURIComponent(idOf(invoice))}/diff`)}
-      >
-        {t('difference')}
-      </button>
     </>
   );
 }

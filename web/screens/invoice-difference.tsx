@@ -1,3 +1,4 @@
+import { MinutebookError } from '../../client/minutebook-error.js';
 import { place } from '../app/router.js';
 import { call, type Schemas } from '../data/api.js';
 import { useLoad } from '../data/load.js';
@@ -61,13 +62,39 @@ function Compared({ of }: { of: Difference }) {
   );
 }
 
+/** The invoice of the subscription before this one; null for the first. */
+async function invoiceBefore(id: string): Promise<string | null> {
+  const invoice = await call('GET', '/invoices/{id}', { path: { id } });
+  const { subscription_id: subscription, billing_sequence: own } = invoice;
+  if (subscription === null || own === null) return null;
+  const sort = [{ field: 'billing_sequence', direction: 'desc' as const }];
+  const body = { subscription_id: subscription, sort, limit: 200, skip_line_items: true };
+  const { items } = await call('POST', '/invoices/search', { body });
+  const before = items.find(
+    ({ billing_sequence: sequence }) => sequence !== null && sequence < own,
+  );
+  return before?.id ?? null;
+}
+
+/** Beside the named one, else the one that it replaces, else the one before it; null for none. */
+async function readDifference(id: string, against: string): Promise<Difference | null> {
+  const path = { id };
+  const query = against === '' ? {} : { against };
+  try {
+    return await call('GET', '/invoices/{id}/diff', { path, query });
+  } catch (error) {
+    const hasNone = error instanceof MinutebookError && error.code === 'invalid_operation';
+    if (!hasNone || against !== '') throw error;
+  }
+  const before = await invoiceBefore(id);
+  if (before === null) return null;
+  return call('GET', '/invoices/{id}/diff', { path, query: { against: before } });
+}
+
 /** An invoice beside another one, or beside what it would be now, with the cause of each change. */
 export function InvoiceDifference({ id = '' }: { id?: string }) {
   const { against = '' } = place.value.query;
-  const query = against === '' ? {} : { against };
-  const found = useLoad(`difference ${id} ${against}`, () =>
-    call('GET', '/invoices/{id}/diff', { path: { id }, query }),
-  );
+  const found = useLoad(`difference ${id} ${against}`, () => readDifference(id, against));
   return (
     <>
       <Title of={t('difference')}>
@@ -79,7 +106,15 @@ export function InvoiceDifference({ id = '' }: { id?: string }) {
       <div class="filters">
         <TextFilter label={t('against')} name="against" />
       </div>
-      <Show of={found}>{(difference) => <Compared of={difference} />}</Show>
+      <Show of={found}>
+        {(difference) =>
+          difference === null ? (
+            <p class="empty">{t('nothing_to_compare')}</p>
+          ) : (
+            <Compared of={difference} />
+          )
+        }
+      </Show>
     </>
   );
 }

@@ -7,6 +7,7 @@ import { Verify } from '../parts/verify.js';
 import { Amount, Id, Period, Quantity, State, To, When } from '../parts/values.js';
 import { t } from '../words/words.js';
 import { Notes } from './credit-note.js';
+import { zoneOf } from './invoices.js';
 import { InvoiceActions } from './invoice-actions.js';
 import { LineActs } from './invoice-line-acts.js';
 
@@ -17,7 +18,6 @@ type OfInvoice = { readonly invoice: Invoice };
 const idOf = ({ id }: Invoice): string => id ?? '';
 const titleOf = ({ invoice_number: number }: Invoice): string =>
   number === null ? t('draft_invoice') : `${t('invoice')} ${number}`;
-const zoneOf = ({ customer }: Invoice): string | null => customer?.timezone ?? null;
 
 const mayChangeLines = ({ invoice_status: state }: Invoice): boolean =>
   state === 'DRAFT' && may('PUT', '/invoices/{id}/line_items/{line_id}');
@@ -47,6 +47,7 @@ const lineColumns = (invoice: Invoice): readonly Column<Line>[] => [
     ? [
         {
           name: t('actions'),
+          isAction: true,
           cell: (line: Line) => <LineActs invoice={invoice} line={line} />,
         },
       ]
@@ -217,7 +218,11 @@ export function InvoiceScreen({ id = '' }: { id?: string }) {
           <Details invoice={invoice} />
           <Lines invoice={invoice} />
           <Sums invoice={invoice} />
-          <Verify invoiceId={idOf(invoice)} />
+          <Verify invoiceId={idOf(invoice)}>
+            <To class="button" pattern="/invoices/:id/diff" names={{ id: idOf(invoice) }}>
+              {t('difference')}
+            </To>
+          </Verify>
           {may('GET', '/payments') && <Payments invoice={invoice} />}
           {may('GET', '/creditnotes') && <Notes invoice={invoice} />}
           {may('POST', '/ledger/postings/search') && <Postings invoice={invoice} />}

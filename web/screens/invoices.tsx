@@ -4,7 +4,7 @@ import { reload, useLoad } from '../data/load.js';
 import { place } from '../app/router.js';
 import { Act } from '../parts/act.js';
 import { FinalizingProgress } from '../parts/finalizing-progress.js';
-import { Filter, TextFilter } from '../parts/form.js';
+import { Filter, given, TextFilter } from '../parts/form.js';
 import { Show } from '../parts/states.js';
 import { CsvButton, pageOfAddress, Pages, Table, type Column } from '../parts/table.js';
 import { Title } from '../parts/title.js';
@@ -24,7 +24,13 @@ function oneOf<T extends string>(values: readonly T[], text: string | undefined)
 
 /** The search that the filters of the address mean. */
 function searchOfAddress(): Search {
-  const { status, payment, number = '', customer = '', currency = '' } = place.value.query;
+  const { status, payment, number = '', currency = '', ...query } = place.value.query;
+  const { customer = '', subscription = '' } = query;
+  const named = {
+    customer_id: customer,
+    subscription_id: subscription,
+    currency: currency.toLowerCase(),
+  };
   const states = oneOf(STATES, status);
   const payments = oneOf(PAYMENTS, payment);
   const byNumber = {
@@ -35,14 +41,17 @@ function searchOfAddress(): Search {
   };
   return {
     skip_line_items: true,
-    expand: 'customer',
+    expand: 'customer,subscription',
     ...(states.length === 0 ? {} : { invoice_status: [...states] }),
     ...(payments.length === 0 ? {} : { payment_status: [...payments] }),
-    ...(customer === '' ? {} : { customer_id: customer }),
-    ...(currency === '' ? {} : { currency: currency.toLowerCase() }),
+    ...given(named, ['customer_id', 'subscription_id', 'currency']),
     ...(number === '' ? {} : { filters: [byNumber] }),
   };
 }
+
+/** The zone in which its period begins and ends: that of the subscription. */
+export const zoneOf = ({ customer, subscription }: Invoice): string | null =>
+  subscription?.customer_timezone ?? customer?.timezone ?? null;
 
 export const invoiceColumns = (isOfOneCustomer = false): readonly Column<Invoice>[] => [
   {
@@ -65,8 +74,8 @@ export const invoiceColumns = (isOfOneCustomer = false): readonly Column<Invoice
       ]),
   {
     name: t('period'),
-    cell: ({ period_start: start, period_end: end, customer }) => (
-      <Period start={start} end={end} zone={customer?.timezone ?? null} />
+    cell: (invoice) => (
+      <Period start={invoice.period_start} end={invoice.period_end} zone={zoneOf(invoice)} />
     ),
   },
   { name: t('state'), cell: ({ invoice_status: state }) => <State of={state} /> },
@@ -124,6 +133,7 @@ function Filters() {
       <TextFilter label={t('invoice_number')} name="number" />
       <TextFilter label={t('customer_id')} name="customer" />
       <TextFilter label={t('currency')} name="currency" />
+      <TextFilter label={t('subscription_id')} name="subscription" />
     </div>
   );
 }

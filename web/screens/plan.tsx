@@ -94,6 +94,7 @@ function Entitlements({ owner }: OfOwner) {
               { name: t('allowed'), isNumber: true, cell: allowedText },
               {
                 name: t('actions'),
+                isAction: true,
                 cell: ({ id }) =>
                   may('DELETE', '/entitlements/{id}') ? (
                     <Act
@@ -104,9 +105,7 @@ function Entitlements({ owner }: OfOwner) {
                         await call('DELETE', '/entitlements/{id}', { path: { id } });
                       }}
                     />
-                  ) : (
-                    '–'
-                  ),
+                  ) : null,
               },
             ]}
           />

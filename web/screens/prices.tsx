@@ -149,7 +149,7 @@ const priceFields = (meters: Meters): readonly Asked[] => [
 
 function PriceActs({ price }: { price: Price }) {
   const path = { id: price.id };
-  if (price.end_date !== null) return <>–</>;
+  if (price.end_date !== null) return null;
   return (
     <span class="buttons">
       {may('PUT', '/prices/{id}') && (
@@ -204,7 +204,7 @@ function List({ prices }: { prices: readonly Price[] }) {
         { name: t('since'), cell: ({ start_date: at }) => <When at={at} precision="day" /> },
         { name: t('ends'), cell: ({ end_date: at }) => <When at={at} precision="day" /> },
         { name: t('amount'), isNumber: true, cell: (price) => <CostOf of={price} /> },
-        { name: t('actions'), cell: (price) => <PriceActs price={price} /> },
+        { name: t('actions'), isAction: true, cell: (price) => <PriceActs price={price} /> },
       ]}
     />
   );
@@ -226,12 +226,11 @@ export function Prices({ owner }: { owner: Owner }) {
     <Act
       name="make_price"
       fields={priceFields(meters.value)}
+      last={<Cost />}
       send={async (answers) => {
         await call('POST', '/prices', { body: priceOf(answers, owner) });
       }}
-    >
-      <Cost />
-    </Act>
+    />
   );
   return (
     <Section title={t('prices')} actions={make}>

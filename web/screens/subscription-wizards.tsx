@@ -1,3 +1,4 @@
+import type { ComponentType } from 'preact';
 import { goTo, place } from '../app/router.js';
 import { call, may, type Schemas } from '../data/api.js';
 import { given, type Answers, type Asked } from '../parts/form.js';
@@ -181,6 +182,10 @@ function Cancel({ subscription, close }: OfSubscription) {
   );
 }
 
+/** Lines whose quantity is said, and not counted. */
+const fixedLines = ({ line_items: lines }: Subscription) =>
+  (lines ?? []).filter(({ price_type: type }) => type === 'FIXED');
+
 type Modified = Schemas['ModifiedDto'];
 
 function Changed({ of, subscription }: { of: Modified; subscription: Subscription }) {
@@ -235,7 +240,7 @@ function Changed({ of, subscription }: { of: Modified; subscription: Subscriptio
 
 function ChangeQuantity({ subscription, close }: OfSubscription) {
   const { id } = subscription;
-  const lines = (subscription.line_items ?? []).filter(({ price_type: type }) => type === 'FIXED');
+  const lines = fixedLines(subscription);
   const bodyOf = (answers: Answers, at: string | null): Schemas['ModifySubscriptionBody'] => ({
     type: 'quantity_change',
     quantity_change_params: {
@@ -303,7 +308,10 @@ const OFFERS: Readonly<Record<string, Offer>> = {
   },
   quantity: {
     word: 'change_quantity',
-    isOffered: (it) => isActive(it) && may('POST', '/subscriptions/{id}/modify/execute'),
+    isOffered: (it) =>
+      isActive(it) &&
+      fixedLines(it).length > 0 &&
+      may('POST', '/subscriptions/{id}/modify/execute'),
   },
   addon: {
     word: 'add_addon',
@@ -346,6 +354,15 @@ export function SubscriptionOffers({ subscription }: { subscription: Subscriptio
   );
 }
 
+const WIZARDS: Readonly<Record<string, ComponentType<OfSubscription>>> = {
+  plan: ChangePlan,
+  quantity: ChangeQuantity,
+  addon: AddAddon,
+  pause: Pause,
+  resume: Resume,
+  cancel: Cancel,
+};
+
 /** The wizard that the address names, where the server lets its result be done. */
 export function SubscriptionWizard({ subscription }: { subscription: Subscription }) {
   const name = place.value.query['wizard'] ?? '';
@@ -357,18 +374,6 @@ export function SubscriptionWizard({ subscription }: { subscription: Subscriptio
     return may('DELETE', '/subscriptions/addon') ? <RemoveAddon {...props} /> : null;
   }
   if (OFFERS[name]?.isOffered(subscription) !== true) return null;
-  switch (name) {
-    case 'plan':
-      return <ChangePlan {...props} />;
-    case 'quantity':
-      return <ChangeQuantity {...props} />;
-    case 'addon':
-      return <AddAddon {...props} />;
-    case 'pause':
-      return <Pause {...props} />;
-    case 'resume':
-      return <Resume {...props} />;
-    default:
-      return <Cancel {...props} />;
-  }
+  const Chosen = WIZARDS[name];
+  return Chosen === undefined ? null : <Chosen {...props} />;
 }

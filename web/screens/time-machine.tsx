@@ -92,23 +92,25 @@ function Happened({ clock }: { clock: Clock }) {
   );
 }
 
-/** An hour after an instant: the run that bills it has ended then. */
-function hourAfter(instant: string): string {
-  return new Date(Date.parse(instant) + 3_600_000).toISOString();
+/** Soon after a period ends: it is billed then, and its invoice still is a draft. */
+function soonAfter(instant: string): string {
+  return new Date(Date.parse(instant) + 1_800_000).toISOString();
 }
 
 function ClockActs({ clock }: OfClock) {
   const next = useLoad(`advance of ${clock.id} ${clock.now}`, readNext);
   const end = next.state === 'ready' ? next.value.items[0]?.current_period_end : undefined;
   const path = { id: clock.id };
+  // The next end of a period is offered, so it must be known first.
+  const mayAdvance = may('POST', '/test_clocks/{id}/advance');
   return (
     <>
-      {clock.status !== 'advancing' && may('POST', '/test_clocks/{id}/advance') && (
+      {clock.status !== 'advancing' && next.state === 'ready' && mayAdvance && (
         <Act
           name="advance"
           ask="ask_advance"
           fields={[
-            { name: 'now', label: 'until', isInstant: true, value: hourAfter(end ?? clock.now) },
+            { name: 'now', label: 'until', isInstant: true, value: soonAfter(end ?? clock.now) },
           ]}
           send={async ({ now = '' }) => {
             await call('POST', '/test_clocks/{id}/advance', { path, body: { now } });
@@ -235,6 +237,7 @@ function Jobs() {
                 { name: t('reason'), cell: ({ error }) => error ?? '–' },
                 {
                   name: t('actions'),
+                  isAction: true,
                   cell: ({ id, status }) =>
                     status === 'parked' && may('POST', '/jobs/{id}/retry') ? (
                       <Act
@@ -245,9 +248,7 @@ function Jobs() {
                           await call('POST', '/jobs/{id}/retry', { path: { id } });
                         }}
                       />
-                    ) : (
-                      '–'
-                    ),
+                    ) : null,
                 },
               ]}
             />

@@ -1,13 +1,30 @@
-import { call, may } from '../data/api.js';
+import { call, client, may } from '../data/api.js';
 import { Act } from '../parts/act.js';
 import { given } from '../parts/form.js';
 import { place } from '../app/router.js';
 import { useLoad } from '../data/load.js';
 import { Facts, Section, Show } from '../parts/states.js';
-import { pageOfAddress, Pages, Table } from '../parts/table.js';
+import { CsvButton, pageOfAddress, Pages, Table } from '../parts/table.js';
 import { Title } from '../parts/title.js';
 import { Amount, Id, Quantity, State, stateText, To, When } from '../parts/values.js';
 import { t } from '../words/words.js';
+
+const HEADS = [
+  'id',
+  'name',
+  'customer_id',
+  'wallet_status',
+  'credit_balance',
+  'balance',
+  'currency',
+];
+
+async function* allWallets(): AsyncGenerator<readonly (string | null)[]> {
+  for await (const each of client().each('POST', '/wallets/search', { body: {} })) {
+    const { id, name, customer_id: customer, wallet_status: state, currency } = each;
+    yield [id, name, customer, state, each.credit_balance, each.balance, currency];
+  }
+}
 
 export function Wallets() {
   const page = pageOfAddress();
@@ -17,7 +34,9 @@ export function Wallets() {
   );
   return (
     <>
-      <Title of={t('wallets')} />
+      <Title of={t('wallets')}>
+        <CsvButton name="wallets" heads={HEADS} rows={allWallets} />
+      </Title>
       <Show of={found}>
         {({ items, pagination }) => (
           <>

@@ -35,6 +35,21 @@ function SwitchAct({ endpoint }: Omit<ActsProps, 'tell'>) {
   );
 }
 
+function RotateAct({ id, tell }: { id: string; tell: (secret: string) => void }) {
+  const path = { id };
+  if (!may('POST', '/webhooks/endpoints/{id}/rotate_secret')) return null;
+  return (
+    <Act
+      name="rotate_secret"
+      of={id}
+      ask="ask_rotate_secret"
+      send={async () => {
+        tell((await call('POST', '/webhooks/endpoints/{id}/rotate_secret', { path })).secret);
+      }}
+    />
+  );
+}
+
 function EndpointActs({ endpoint, tell }: ActsProps) {
   const { id } = endpoint;
   const path = { id };
@@ -73,16 +88,7 @@ function EndpointActs({ endpoint, tell }: ActsProps) {
           }}
         />
       )}
-      {may('POST', '/webhooks/endpoints/{id}/rotate_secret') && (
-        <Act
-          name="rotate_secret"
-          of={id}
-          ask="ask_rotate_secret"
-          send={async () => {
-            tell((await call('POST', '/webhooks/endpoints/{id}/rotate_secret', { path })).secret);
-          }}
-        />
-      )}
+      <RotateAct id={id} tell={tell} />
       {may('DELETE', '/webhooks/endpoints/{id}') && (
         <Act
           name="remove"
@@ -142,6 +148,7 @@ export function Endpoints() {
               },
               {
                 name: t('actions'),
+                isAction: true,
                 cell: (endpoint) => <EndpointActs endpoint={endpoint} tell={tell} />,
               },
             ]}
@@ -216,12 +223,11 @@ export function Deliveries() {
                 },
                 {
                   name: t('actions'),
+                  isAction: true,
                   cell: (delivery) =>
                     may('POST', '/webhooks/deliveries/{id}/resend') ? (
                       <Resend delivery={delivery} />
-                    ) : (
-                      '–'
-                    ),
+                    ) : null,
                 },
               ]}
             />

@@ -1,16 +1,23 @@
 import { de } from './de.js';
+import { deQuestions } from './de-questions.js';
+import { deStates } from './de-states.js';
 import { en } from './en.js';
+import { enQuestions } from './en-questions.js';
+import { enStates } from './en-states.js';
 
-export type Word = keyof typeof en;
+const english = { ...en, ...enStates, ...enQuestions };
+const german = { ...de, ...deStates, ...deQuestions };
+
+export type Word = keyof typeof english;
 
 /** The names in braces of a text, such as `count` of `{count} customers`. */
 type NamesOf<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
   ? Name | NamesOf<Rest>
   : never;
 
-type Values<W extends Word> = [NamesOf<(typeof en)[W]>] extends [never]
+type Values<W extends Word> = [NamesOf<(typeof english)[W]>] extends [never]
   ? []
-  : [values: Readonly<Record<NamesOf<(typeof en)[W]>, string>>];
+  : [values: Readonly<Record<NamesOf<(typeof english)[W]>, string>>];
 
 /** A word into which nothing is put. */
 export type PlainWord = { [W in Word]: Values<W> extends [] ? W : never }[Word];
@@ -18,7 +25,10 @@ export type PlainWord = { [W in Word]: Values<W> extends [] ? W : never }[Word];
 /** Another language has every word: without one of them it does not compile. */
 export type Words = Readonly<Record<Word, string>>;
 
-export const LANGUAGES: Readonly<Record<'en' | 'de', Words>> = { en, de };
+export const LANGUAGES: Readonly<Record<'en' | 'de', Words>> = {
+  en: english,
+  de: german,
+};
 export type Language = keyof typeof LANGUAGES;
 
 /** The first of the wanted languages that there is. */
