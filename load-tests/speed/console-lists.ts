@@ -94,7 +94,8 @@ async function makeFirst(api: ApiClient): Promise<void> {
 const COPIES: Readonly<Record<string, string>> = {
   customers: `'external_id', 'copy-' || n, 'name', 'Customer ' || n`,
   subscriptions: `'customer_id', 'cust_' || lpad(n::text, 26, '0'), 'lookup_key', null`,
-  invoices: `'customer_id', 'cust_' || lpad(n::text, 26, '0'), 'invoice_number', 'COPY-' || n`,
+  invoices: `'customer_id', 'cust_' || lpad(n::text, 26, '0'), 'invoice_number', 'COPY-' || n,
+    'subscription_id', 'subs_' || lpad(n::text, 26, '0')`,
   wallets: `'customer_id', 'cust_' || lpad(n::text, 26, '0')`,
 };
 

@@ -124,6 +124,10 @@ export function stateText(state: string): string {
   return isWord(word) ? plain(word) : state.toLowerCase();
 }
 
+/** Choices of a question, told as their states are. */
+export const choicesOf = (values: readonly string[]) =>
+  values.map((value) => [value, stateText(value)] as const);
+
 const TONES: Readonly<Record<string, string>> = {
   finalized: 'good',
   succeeded: 'good',

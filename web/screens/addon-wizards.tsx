@@ -4,11 +4,11 @@ import { useLoad } from '../data/load.js';
 import { given, type Answers } from '../parts/form.js';
 import { Facts, Section, Show } from '../parts/states.js';
 import { Table } from '../parts/table.js';
-import { Amount, State, To, When } from '../parts/values.js';
+import { Amount, choicesOf, State, To, When } from '../parts/values.js';
 import { Wizard } from '../parts/wizard.js';
 import { t } from '../words/words.js';
 import { InvoicePreview } from './invoice-preview.js';
-import { choicesOf, type OfSubscription, type Subscription } from './subscription-wizards.js';
+import type { OfSubscription, Subscription } from './of-subscription.js';
 
 const CADENCES = ['recurring', 'onetime'] as const;
 const PRORATIONS = ['create_prorations', 'none'] as const;

@@ -7,7 +7,7 @@ import { given } from '../parts/form.js';
 import { Secret } from '../parts/secret.js';
 import { Section, Show } from '../parts/states.js';
 import { pageOfAddress, Pages, Table } from '../parts/table.js';
-import { stateText, When } from '../parts/values.js';
+import { When, choicesOf, stateText } from '../parts/values.js';
 import { t } from '../words/words.js';
 
 const TYPES = ['private_key', 'publishable_key'] as const;
@@ -21,7 +21,7 @@ function MakeKey({ made }: { made: (apiKey: string) => void }) {
         {
           name: 'type',
           label: 'kind',
-          choices: TYPES.map((each) => [each, stateText(each)] as const),
+          choices: choicesOf(TYPES),
         },
         { name: 'expires_at', label: 'expires', isInstant: true, isOptional: true },
       ]}

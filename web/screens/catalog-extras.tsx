@@ -5,12 +5,9 @@ import { Act } from '../parts/act.js';
 import { given, type Answers } from '../parts/form.js';
 import { Section, Show } from '../parts/states.js';
 import { pageOfAddress, Pages, Table, type Column } from '../parts/table.js';
-import { Amount, stateText, To, When } from '../parts/values.js';
+import { Amount, To, When, choicesOf, stateText } from '../parts/values.js';
 import { groupDigits } from '../words/digits.js';
 import { t } from '../words/words.js';
-
-const choicesOf = (values: readonly string[]) =>
-  values.map((value) => [value, stateText(value)] as const);
 
 const FEATURE_TYPES = ['metered', 'boolean', 'static'] as const;
 

@@ -6,7 +6,7 @@ import { Act } from '../parts/act.js';
 import { given } from '../parts/form.js';
 import { Section, Show } from '../parts/states.js';
 import { pageOfAddress, Pages, Table, type Column } from '../parts/table.js';
-import { State, stateText, To, When } from '../parts/values.js';
+import { State, To, When, choicesOf, stateText } from '../parts/values.js';
 import { groupDigits } from '../words/digits.js';
 import { t } from '../words/words.js';
 
@@ -142,7 +142,7 @@ export function Meters() {
         {
           name: 'type',
           label: 'aggregation',
-          choices: AGGREGATIONS.map((each) => [each, stateText(each)] as const),
+          choices: choicesOf(AGGREGATIONS),
         },
         { name: 'field', label: 'property', isOptional: true },
         { name: 'filter', label: 'only_property', isOptional: true },

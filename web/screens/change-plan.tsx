@@ -7,7 +7,7 @@ import { Table } from '../parts/table.js';
 import { Amount, Quantity, When } from '../parts/values.js';
 import { Wizard } from '../parts/wizard.js';
 import { t } from '../words/words.js';
-import type { OfSubscription, Subscription } from './subscription-wizards.js';
+import type { OfSubscription, Subscription } from './of-subscription.js';
 
 type Preview = Schemas['ChangePreviewDto'];
 type Change = Schemas['ChangeSubscriptionBody'];

@@ -4,7 +4,7 @@ import { Act } from '../parts/act.js';
 import { Field, type Answers } from '../parts/form.js';
 import { Section, Show } from '../parts/states.js';
 import { Table } from '../parts/table.js';
-import { Amount, State, stateText, When } from '../parts/values.js';
+import { Amount, State, When, choicesOf, stateText } from '../parts/values.js';
 import { groupDigits } from '../words/digits.js';
 import { t } from '../words/words.js';
 
@@ -55,7 +55,7 @@ export function CreditNoteAct({ invoice }: OfInvoice) {
         {
           name: 'reason',
           label: 'reason',
-          choices: REASONS.map((reason) => [reason, stateText(reason)] as const),
+          choices: choicesOf(REASONS),
         },
         { name: 'memo', label: 'memo', isOptional: true },
       ]}

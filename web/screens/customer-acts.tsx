@@ -3,7 +3,7 @@ import { call, may, type Schemas } from '../data/api.js';
 import { useLoad } from '../data/load.js';
 import { Act } from '../parts/act.js';
 import { given } from '../parts/form.js';
-import { stateText } from '../parts/values.js';
+import { choicesOf } from '../parts/values.js';
 
 type Customer = Schemas['CustomerDto'];
 type ActsProps = { customer: Customer };
@@ -28,7 +28,7 @@ function Subscribe({ customer }: { customer: Customer }) {
         {
           name: 'period',
           label: 'cadence',
-          choices: PERIODS.map((each) => [each, stateText(each)] as const),
+          choices: choicesOf(PERIODS),
         },
         { name: 'start_date', label: 'since', isInstant: true, isOptional: true },
       ]}

@@ -5,15 +5,12 @@ import { Act } from '../parts/act.js';
 import { given } from '../parts/form.js';
 import { Failure, Section, Show } from '../parts/states.js';
 import { pageOfAddress, Pages, Table } from '../parts/table.js';
-import { State, stateText, When } from '../parts/values.js';
+import { State, When, choicesOf, stateText } from '../parts/values.js';
 import { groupDigits } from '../words/digits.js';
 import { t } from '../words/words.js';
 
 const ENTITIES = ['invoice', 'events', 'credit_topups', 'credit_usage', 'usage_analytics'] as const;
 const INTERVALS = ['daily', 'hourly', '30MIN', '15MIN'] as const;
-
-const choicesOf = (values: readonly string[]) =>
-  values.map((value) => [value, stateText(value)] as const);
 
 function MakeExport() {
   const found = useLoad(`connections ${place.value.environmentId}`, () =>

@@ -8,7 +8,7 @@ import { Filter, given, TextFilter } from '../parts/form.js';
 import { Show } from '../parts/states.js';
 import { CsvButton, pageOfAddress, Pages, Table, type Column } from '../parts/table.js';
 import { Title } from '../parts/title.js';
-import { Amount, Id, Period, State, stateText, To } from '../parts/values.js';
+import { Amount, Id, Period, State, To, choicesOf } from '../parts/values.js';
 import { t } from '../words/words.js';
 
 type Invoice = Schemas['InvoiceDto'];
@@ -124,8 +124,7 @@ async function* allInvoices(): AsyncGenerator<readonly (string | null)[]> {
 }
 
 function Filters() {
-  const choices = (states: readonly string[]) =>
-    states.map((state) => [state, stateText(state)] as const);
+  const choices = (states: readonly string[]) => choicesOf(states);
   return (
     <div class="filters">
       <Filter label={t('state')} name="status" choices={choices(STATES)} />

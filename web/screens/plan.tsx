@@ -5,7 +5,7 @@ import { given } from '../parts/form.js';
 import { Facts, Section, Show } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { Title } from '../parts/title.js';
-import { Quantity, stateText, When } from '../parts/values.js';
+import { Quantity, When, choicesOf, stateText } from '../parts/values.js';
 import { t } from '../words/words.js';
 import { Prices, type Owner } from './prices.js';
 
@@ -38,7 +38,7 @@ function AddEntitlement({ owner }: OfOwner) {
           name: 'reset',
           label: 'begins_again',
           isOptional: true,
-          choices: RESETS.map((each) => [each, stateText(each)] as const),
+          choices: choicesOf(RESETS),
         },
         { name: 'text', label: 'value', isOptional: true },
       ]}

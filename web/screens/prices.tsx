@@ -6,7 +6,7 @@ import { Act } from '../parts/act.js';
 import { Field, given, Question, type Answers, type Asked } from '../parts/form.js';
 import { Section, Show } from '../parts/states.js';
 import { Table } from '../parts/table.js';
-import { Amount, stateText, When } from '../parts/values.js';
+import { Amount, When, choicesOf, stateText } from '../parts/values.js';
 import { t } from '../words/words.js';
 
 type Price = ItemOf<'POST', '/prices/search'>;
@@ -28,9 +28,6 @@ const TIER_MODES = ['VOLUME', 'SLAB'] as const;
 
 const oneOf = <T extends string>(values: readonly T[], text: string | undefined): T | undefined =>
   values.find((value) => value === text);
-
-const choicesOf = (values: readonly string[]) =>
-  values.map((value) => [value, stateText(value)] as const);
 
 /** The tiers that were filled in, in their order; the last one has no end. */
 function tiersOf(answers: Answers): Schemas['TierBody'][] {

@@ -4,22 +4,13 @@ import { call, may, type Schemas } from '../data/api.js';
 import { given, type Answers, type Asked } from '../parts/form.js';
 import { Facts } from '../parts/states.js';
 import { Table } from '../parts/table.js';
-import { Amount, Quantity, State, stateText, To, When } from '../parts/values.js';
+import { Amount, Quantity, State, To, When, choicesOf } from '../parts/values.js';
 import { Wizard } from '../parts/wizard.js';
 import { plain, t, type PlainWord } from '../words/words.js';
 import { ChangePlan } from './change-plan.js';
+import { versionOf, type OfSubscription, type Subscription } from './of-subscription.js';
 import { AddAddon, RemoveAddon } from './addon-wizards.js';
 import { InvoicePreview } from './invoice-preview.js';
-
-export type Subscription = Schemas['ExpandedSubscriptionDto'];
-export type OfSubscription = { readonly subscription: Subscription; readonly close: () => void };
-
-/** A choice whose texts are the words of the states. */
-export const choicesOf = (values: readonly string[]) =>
-  values.map((value) => [value, stateText(value)] as const);
-
-/** The version that was shown: another one is refused. */
-export const versionOf = ({ version }: Subscription): string => `"${String(version)}"`;
 
 type Paused = Schemas['PausedSubscriptionDto'];
 

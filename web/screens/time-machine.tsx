@@ -8,7 +8,7 @@ import { Filter } from '../parts/form.js';
 import { Facts, Section, Show } from '../parts/states.js';
 import { pageOfAddress, Pages, Table } from '../parts/table.js';
 import { Title } from '../parts/title.js';
-import { Id, State, stateText, To, When } from '../parts/values.js';
+import { Id, State, To, When, choicesOf } from '../parts/values.js';
 import { groupDigits } from '../words/digits.js';
 import { t } from '../words/words.js';
 
@@ -211,7 +211,7 @@ function Jobs() {
   const found = useLoad(`jobs ${JSON.stringify(query)} ${place.value.environmentId}`, () =>
     call('GET', '/jobs', { query }),
   );
-  const choices = JOB_STATES.map((each) => [each, stateText(each)] as const);
+  const choices = choicesOf(JOB_STATES);
   return (
     <Section title={t('jobs')}>
       <div class="filters">

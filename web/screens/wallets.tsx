@@ -6,7 +6,7 @@ import { useLoad } from '../data/load.js';
 import { Facts, Section, Show } from '../parts/states.js';
 import { CsvButton, pageOfAddress, Pages, Table } from '../parts/table.js';
 import { Title } from '../parts/title.js';
-import { Amount, Id, Quantity, State, stateText, To, When } from '../parts/values.js';
+import { Amount, Id, Quantity, State, To, When, choicesOf } from '../parts/values.js';
 import { t } from '../words/words.js';
 
 const HEADS = [
@@ -139,7 +139,7 @@ function TopUp({ id }: { id: string }) {
         {
           name: 'reason',
           label: 'reason',
-          choices: REASONS.map((each) => [each, stateText(each)] as const),
+          choices: choicesOf(REASONS),
         },
         { name: 'expiry_date_utc', label: 'expires', isInstant: true, isOptional: true },
         { name: 'description', label: 'memo', isOptional: true },

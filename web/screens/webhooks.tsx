@@ -8,7 +8,7 @@ import { Filter, given } from '../parts/form.js';
 import { Secret } from '../parts/secret.js';
 import { Failure, Section, Show } from '../parts/states.js';
 import { pageOfAddress, Pages, Table } from '../parts/table.js';
-import { State, stateText, When } from '../parts/values.js';
+import { State, When, choicesOf } from '../parts/values.js';
 import { groupDigits } from '../words/digits.js';
 import { t } from '../words/words.js';
 
@@ -193,7 +193,7 @@ export function Deliveries() {
   const found = useLoad(`deliveries ${JSON.stringify(query)} ${place.value.environmentId}`, () =>
     call('GET', '/webhooks/deliveries', { query }),
   );
-  const choices = STATES.map((each) => [each, stateText(each)] as const);
+  const choices = choicesOf(STATES);
   return (
     <Section title={t('deliveries')}>
       <div class="filters">
