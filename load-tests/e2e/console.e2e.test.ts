@@ -312,6 +312,37 @@ async function goBackInTime(page: Page): Promise<void> {
   await page.goBack();
 }
 
+/** An invoice of a thousand lines is drawn piece by piece, as one comes near. */
+async function openLongInvoice(page: Page): Promise<void> {
+  const [, , environmentId = ''] = new URL(page.url()).pathname.split('/');
+  const { origin } = new URL(page.url());
+  const headers = { origin, 'x-environment-id': environmentId };
+  const found = await page.request.post('/v1/customers/search', { headers, data: {} });
+  const { items } = (await found.json()) as { items: readonly { id: string }[] };
+  const lines = Array.from({ length: 1000 }, (_none, line) => ({
+    display_name: `Line ${line}`,
+    amount: '1',
+  }));
+  const made = await page.request.post('/v1/invoices', {
+    headers,
+    data: {
+      customer_id: items[0]?.id,
+      currency: 'usd',
+      subtotal: '1000',
+      total: '1000',
+      amount_due: '1000',
+      line_items: lines,
+    },
+  });
+  const { id } = (await made.json()) as { id: string };
+  await page.goto(`/console/${environmentId}/invoices/${id}`);
+  await settle(page);
+  const rows = page.getByRole('region', { name: 'Lines' }).getByRole('row');
+  expect(await rows.count()).toBeLessThan(150);
+  await page.getByRole('button', { name: /more rows$/ }).scrollIntoViewIfNeeded();
+  await rows.nth(150).waitFor({ state: 'attached' });
+}
+
 type Seen = { readonly paths: readonly string[]; readonly environmentId: string };
 
 /** The address of every screen, with records that are there. */
@@ -452,6 +483,7 @@ test('the console leads from first steps to an invoice, why it has its amount, a
       await turnTheClock(page);
       await goBackInTime(page);
       await endSubscription(page);
+      await openLongInvoice(page);
       const seen = await screensOf(page, world);
       await lookAtAll(page, seen);
       await lookAsReader(await (await openContext(browser, world)).newPage(), world, seen);
