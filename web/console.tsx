@@ -7,7 +7,8 @@ import { openSession, readSession, session, type Session } from './data/api.js';
 import { Failure } from './parts/states.js';
 import { Title } from './parts/title.js';
 import { Books } from './screens/books.js';
-import { Catalog, PlanScreen } from './screens/catalog.js';
+import { Catalog } from './screens/catalog.js';
+import { AddonScreen, PlanScreen } from './screens/plan.js';
 import { CustomerScreen } from './screens/customer.js';
 import { Customers } from './screens/customers.js';
 import { Developers } from './screens/developers.js';
@@ -16,10 +17,12 @@ import { Find } from './screens/find.js';
 import { FirstSteps } from './screens/first-steps.js';
 import { Home } from './screens/home.js';
 import { InvoiceScreen } from './screens/invoice.js';
+import { InvoiceDifference } from './screens/invoice-difference.js';
 import { Invoices } from './screens/invoices.js';
 import { LineScreen } from './screens/line.js';
 import { SignIn } from './screens/sign-in.js';
 import { SubscriptionScreen } from './screens/subscription.js';
+import { TimeMachine } from './screens/time-machine.js';
 import { Wallets, WalletScreen } from './screens/wallets.js';
 import { language, t } from './words/words.js';
 
@@ -34,6 +37,7 @@ const SCREENS: readonly (readonly [pattern: string, screen: ComponentType<Named>
   ['/customers/:id', CustomerScreen],
   ['/invoices', Invoices],
   ['/invoices/:id', InvoiceScreen],
+  ['/invoices/:id/diff', InvoiceDifference],
   ['/invoices/:invoice/lines/:line', LineScreen],
   ['/subscriptions/:id', SubscriptionScreen],
   ['/events', Events],
@@ -41,9 +45,11 @@ const SCREENS: readonly (readonly [pattern: string, screen: ComponentType<Named>
   ['/books', Books],
   ['/catalog', Catalog],
   ['/catalog/plans/:id', PlanScreen],
+  ['/catalog/addons/:id', AddonScreen],
   ['/wallets', Wallets],
   ['/wallets/:id', WalletScreen],
   ['/developers', Developers],
+  ['/clock', TimeMachine],
   ['/first-steps', FirstSteps],
 ];
 

@@ -150,6 +150,7 @@ export const MONEY: Readonly<Record<string, Sample>> = {
   ReadWebhookDelivery: (ids) => ({ path: { id: ids.webhook_delivery } }),
   ResendWebhookDelivery: (ids) => ({ path: { id: ids.webhook_delivery } }),
   RetryWebhook: (ids) => ({ body: { system_event_id: ids.webhook_event } }),
+  ListTestClocks: () => ({}),
   CreateTestClock: () => ({ body: { now: '2026-01-20T10:00:00.000Z' } }),
   ReadTestClock: (ids) => ({ path: { id: ids.test_clock } }),
   AdvanceTestClock: (ids) => ({

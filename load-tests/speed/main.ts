@@ -4,6 +4,7 @@ import { tableLines } from '../../cli/look/tables.js';
 import { measureBacklog } from './backlog-rate.js';
 import { measureBillingRun } from './billing-run.js';
 import { measureColdStart } from './cold-start.js';
+import { measureConsoleLists } from './console-lists.js';
 import { measureCustomerMonth } from './customer-month.js';
 import { measureIngestRate } from './ingest-rate.js';
 import { machineFacts } from '../harness/machine-facts.js';
@@ -40,6 +41,7 @@ const MEASUREMENTS: ReadonlyMap<string, Measurement> = new Map([
   ['pricing', measurePurePricing],
   ['preview', measurePreview],
   ['billing', measureBillingRun],
+  ['console', measureConsoleLists],
   ['start', measureColdStart],
 ]);
 

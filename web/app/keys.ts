@@ -14,11 +14,16 @@ export const CHORDS: Readonly<Record<string, string>> = {
   p: '/catalog',
   w: '/wallets',
   d: '/developers',
+  t: '/clock',
 };
 
-/** Somebody writes: keys are letters then. */
+/**
+ * Somebody writes, or answers a dialog: keys are letters then. A dialog that Escape has closed
+ * keeps the focus until the browser draws the page again, so only an open one counts.
+ */
 function isWriting(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest('input, select, textarea, dialog') !== null;
+  const isField = target instanceof Element && target.matches('input, select, textarea');
+  return isField || document.querySelector('dialog[open]') !== null;
 }
 
 function rowLinks(): readonly HTMLElement[] {

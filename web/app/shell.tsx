@@ -2,11 +2,11 @@ import type { ComponentChildren } from 'preact';
 import { closeSession, may, session } from '../data/api.js';
 import { Dialog } from '../parts/form.js';
 import { To } from '../parts/values.js';
-import { t, type Word } from '../words/words.js';
+import { plain, t, type PlainWord } from '../words/words.js';
 import { CHORDS, isHelpOpen } from './keys.js';
 import { addressOf, goTo, navigate, place } from './router.js';
 
-type Door = { readonly path: string; readonly word: Word; readonly isOpen: () => boolean };
+type Door = { readonly path: string; readonly word: PlainWord; readonly isOpen: () => boolean };
 
 /** What stands in the navigation, for whom the server lets in. */
 const DOORS: readonly Door[] = [
@@ -18,6 +18,7 @@ const DOORS: readonly Door[] = [
   { path: '/catalog', word: 'catalog', isOpen: () => may('POST', '/plans/search') },
   { path: '/wallets', word: 'wallets', isOpen: () => may('POST', '/wallets/search') },
   { path: '/developers', word: 'developers', isOpen: () => may('GET', '/secrets/api/keys') },
+  { path: '/clock', word: 'time_machine', isOpen: () => may('GET', '/jobs') },
   { path: '/first-steps', word: 'first_steps', isOpen: () => may('POST', '/meters') },
 ];
 
@@ -32,7 +33,7 @@ function Navigation() {
       <ul>
         {DOORS.filter(({ isOpen }) => isOpen()).map(({ path, word }) => (
           <li key={path} class={isHere(path) ? 'here' : ''}>
-            <To pattern={path}>{(t as (word: Word) => string)(word)}</To>
+            <To pattern={path}>{plain(word)}</To>
           </li>
         ))}
       </ul>
@@ -101,7 +102,7 @@ function UserMenu() {
   );
 }
 
-const KEYS: readonly (readonly [string, Word])[] = [
+const KEYS: readonly (readonly [string, PlainWord])[] = [
   ['/', 'find'],
   ['?', 'keys'],
   ['j', 'next_row'],
@@ -122,7 +123,7 @@ function Help() {
             <dt>
               <kbd>{key}</kbd>
             </dt>
-            <dd>{(t as (word: Word) => string)(word)}</dd>
+            <dd>{plain(word)}</dd>
           </div>
         ))}
       </dl>

@@ -1,6 +1,6 @@
 import { MinutebookClient } from '../../client/minutebook-client.js';
 import { MinutebookError } from '../../client/minutebook-error.js';
-import type { Word } from '../words/words.js';
+import type { PlainWord } from '../words/words.js';
 import { place } from '../app/router.js';
 import { call, client, readSession, session } from './api.js';
 
@@ -18,13 +18,13 @@ export type Progress = {
 type Answers = Readonly<Record<string, string>>;
 
 export type Step = {
-  readonly word: Word;
-  readonly why: Word;
-  readonly submit: Word;
+  readonly word: PlainWord;
+  readonly why: PlainWord;
+  readonly submit: PlainWord;
   readonly path: string;
   readonly fields: readonly {
     readonly name: string;
-    readonly label: Word;
+    readonly label: PlainWord;
     readonly value: string;
   }[];
   readonly isDone: (progress: Progress) => boolean;

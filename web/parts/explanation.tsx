@@ -1,22 +1,25 @@
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { Schemas } from '../data/api.js';
 import { t } from '../words/words.js';
-import { Facts } from './states.js';
+import { useAction } from '../data/load.js';
+import { Facts, Failure } from './states.js';
 import { Table } from './table.js';
 import { Amount, Period, Quantity, When } from './values.js';
 
 type Explained = Schemas['ExplanationDto'];
 type StepProps = { title: string; result?: ComponentChildren; children: ComponentChildren };
 
-/** A step of the way from events to the amount, which opens. */
+/** A step of the way from events to the amount. What it consists of is drawn once it is opened. */
 function Step({ title, result, children }: StepProps) {
+  const [isOpen, setOpen] = useState(false);
   return (
-    <details class="step">
+    <details class="step" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
         <span>{title}</span>
         <span class="result">{result}</span>
       </summary>
-      {children}
+      {isOpen && children}
     </details>
   );
 }
@@ -40,13 +43,30 @@ function Metered({ of: { meter, event_count: count, quantity } }: { of: Explaine
   );
 }
 
-function Windows({ of: { windows, timezone, currency } }: { of: Explained }) {
+type Windowed = NonNullable<Explained['windows']>;
+/** Reads windows of time from one of them on; a line may have ten thousand. */
+export type ReadWindows = (offset: number) => Promise<Windowed['items']>;
+type WindowsProps = { of: Explained; readWindows: ReadWindows };
+
+function Windows({ of, readWindows }: WindowsProps) {
+  const { windows } = of;
   if (windows === null || windows === undefined || windows.items.length === 0) return null;
   return (
     <Step title={t('step_windows')} result={<Quantity text={String(windows.pagination.total)} />}>
+      <WindowList windows={windows} of={of} readWindows={readWindows} />
+    </Step>
+  );
+}
+
+function WindowList({ windows, of, readWindows }: WindowsProps & { windows: Windowed }) {
+  const { timezone, currency } = of;
+  const [items, setItems] = useState(windows.items);
+  const more = useAction(async () => setItems([...items, ...(await readWindows(items.length))]));
+  return (
+    <>
       <Table
         caption={t('step_windows')}
-        rows={windows.items}
+        rows={items}
         keyOf={({ start, group }) => `${start} ${group ?? ''}`}
         columns={[
           { name: t('when'), cell: ({ start }) => <When at={start} zone={timezone} /> },
@@ -63,7 +83,13 @@ function Windows({ of: { windows, timezone, currency } }: { of: Explained }) {
           },
         ]}
       />
-    </Step>
+      {items.length < windows.pagination.total && (
+        <button type="button" disabled={more.isRunning} onClick={more.run}>
+          {t('more_windows')}
+        </button>
+      )}
+      <Failure error={more.error} />
+    </>
   );
 }
 
@@ -218,11 +244,11 @@ function Rounding({ of: { rounding, currency } }: { of: Explained }) {
 }
 
 /** The way from the events to the amount, step by step. */
-export function Explanation({ of }: { of: Explained }) {
+export function Explanation({ of, readWindows }: WindowsProps) {
   return (
     <div class="steps">
       <Metered of={of} />
-      <Windows of={of} />
+      <Windows of={of} readWindows={readWindows} />
       <Allowance of={of} />
       <Pricing of={of} />
       <Proration of={of} />

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { place, setQuery } from '../app/router.js';
 import { csvOf } from '../data/csv.js';
 import { saveFile } from '../data/api.js';
@@ -11,7 +12,14 @@ export type Column<Row> = {
   readonly name: string;
   readonly cell: (row: Row) => ComponentChildren;
   readonly isNumber?: boolean;
+  /** What may be done with the row: its name is for those who hear it. */
+  readonly isAction?: boolean;
 };
+
+const classOf = ({
+  isNumber = false,
+  isAction = false,
+}: Pick<Column<never>, 'isNumber' | 'isAction'>) => (isNumber || isAction ? 'number' : '');
 
 type TableProps<Row> = {
   caption: string;
@@ -19,10 +27,36 @@ type TableProps<Row> = {
   rows: readonly Row[];
   keyOf: (row: Row) => string;
   empty?: ComponentChildren;
+  /** How many rows are drawn at first. */
+  few?: number;
 };
 
+/** How many rows are drawn at once; the others follow when one comes near them. */
+const DRAWN = 100;
+
+/** Draws more rows when it comes into sight, or is pressed. */
+function MoreRows({ left, draw }: { left: number; draw: () => void }) {
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (button.current === null) return undefined;
+    const watcher = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) draw();
+    });
+    watcher.observe(button.current);
+    return () => watcher.disconnect();
+  }, [left]);
+  return (
+    <button ref={button} type="button" onClick={draw}>
+      {t('more_rows', { count: groupDigits(String(left)) })}
+    </button>
+  );
+}
+
 /** Rows of one kind. `j` and `k` go from the first link of a row to that of the next one. */
-export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<Row>) {
+export function Table<Row>(props: TableProps<Row>) {
+  const { caption, columns, rows, keyOf, empty, few = DRAWN } = props;
+  const [drawn, setDrawn] = useState(few);
+  const left = rows.length - drawn;
   if (rows.length === 0) return <div class="empty">{empty ?? t('nothing_here')}</div>;
   return (
     <div class="table-frame" tabIndex={0} role="region" aria-label={caption}>
@@ -30,25 +64,26 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ name, isNumber = false }) => (
-              <th key={name} scope="col" class={isNumber ? 'number' : ''}>
-                {name}
+            {columns.map((column) => (
+              <th key={column.name} scope="col" class={classOf(column)}>
+                <span class={column.isAction === true ? 'hidden' : ''}>{column.name}</span>
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
+          {rows.slice(0, drawn).map((row) => (
             <tr key={keyOf(row)} data-row>
-              {columns.map(({ name, cell, isNumber = false }) => (
-                <td key={name} class={isNumber ? 'number' : ''}>
-                  {cell(row)}
+              {columns.map((column) => (
+                <td key={column.name} class={classOf(column)}>
+                  {column.cell(row)}
                 </td>
               ))}
             </tr>
           ))}
         </tbody>
       </table>
+      {left > 0 && <MoreRows left={left} draw={() => setDrawn(drawn + DRAWN)} />}
     </div>
   );
 }
@@ -74,15 +109,19 @@ export function Pages({ total, offset }: { total: number; offset: number }) {
   const turnTo = (page: number) => setQuery({ page: String(page) });
   return (
     <nav class="pages" aria-label={t('pages')}>
-      <button type="button" disabled={offset === 0} onClick={() => turnTo(pageNumber() - 1)}>
-        {t('earlier')}
-      </button>
+      {total > PAGE && (
+        <button type="button" disabled={offset === 0} onClick={() => turnTo(pageNumber() - 1)}>
+          {t('earlier')}
+        </button>
+      )}
       <span>
         {t('rows_of', { first: count(offset + 1), last: count(last), total: count(total) })}
       </span>
-      <button type="button" disabled={last >= total} onClick={() => turnTo(pageNumber() + 1)}>
-        {t('later')}
-      </button>
+      {total > PAGE && (
+        <button type="button" disabled={last >= total} onClick={() => turnTo(pageNumber() + 1)}>
+          {t('later')}
+        </button>
+      )}
     </nav>
   );
 }

@@ -11,7 +11,7 @@ export function Title({ of, children }: TitleProps) {
   return (
     <header class="screen-head">
       <h1>{of}</h1>
-      {children}
+      <div class="buttons">{children}</div>
     </header>
   );
 }

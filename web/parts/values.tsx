@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { hrefTo, pathTo } from '../app/router.js';
 import { groupDigits } from '../words/digits.js';
-import { language, LANGUAGES, t, type Word } from '../words/words.js';
+import { language, LANGUAGES, plain, type PlainWord } from '../words/words.js';
 
 /** An amount as the interface told it, with its currency. */
 export function Amount({ text, currency }: { text: string; currency: string }) {
@@ -94,6 +94,7 @@ const SCREENS: Readonly<Record<string, string>> = {
   subs: '/subscriptions/:id',
   inv: '/invoices/:id',
   plan: '/catalog/plans/:id',
+  addon: '/catalog/addons/:id',
   wallet: '/wallets/:id',
 };
 
@@ -113,15 +114,19 @@ export function Id({ id, text = null }: IdProps) {
   return path === null ? <span>{shown}</span> : <a href={hrefTo(path)}>{shown}</a>;
 }
 
-function isWord(word: string): word is Word {
+function isWord(word: string): word is PlainWord {
   return word in LANGUAGES.en;
 }
 
 /** A state as a word of the language; one that has none is shown as the interface tells it. */
 export function stateText(state: string): string {
   const word = `state_${state.toLowerCase()}`;
-  return isWord(word) ? (t as (word: Word) => string)(word) : state.toLowerCase();
+  return isWord(word) ? plain(word) : state.toLowerCase();
 }
+
+/** Choices of a question, told as their states are. */
+export const choicesOf = (values: readonly string[]) =>
+  values.map((value) => [value, stateText(value)] as const);
 
 const TONES: Readonly<Record<string, string>> = {
   finalized: 'good',

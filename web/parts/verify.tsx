@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { call } from '../data/api.js';
 import { useAction } from '../data/load.js';
 import { t } from '../words/words.js';
@@ -53,7 +54,13 @@ function Verdict({ of }: { of: Verified }) {
 }
 
 /** Computes an invoice again, from its stored inputs and from the stored events. */
-export function Verify({ invoiceId }: { invoiceId: string }) {
+export function Verify({
+  invoiceId,
+  children,
+}: {
+  invoiceId: string;
+  children?: ComponentChildren;
+}) {
   const [outcome] = useState<Signal<Verified | null>>(() => signal(null));
   const verifying = useAction(async () => {
     outcome.value = await call('GET', '/invoices/{id}/verify', { path: { id: invoiceId } });
@@ -61,9 +68,12 @@ export function Verify({ invoiceId }: { invoiceId: string }) {
   const verified = outcome.value;
   return (
     <div class="verify">
-      <button type="button" class="main" disabled={verifying.isRunning} onClick={verifying.run}>
-        {verifying.isRunning ? t('verifying') : t('verify')}
-      </button>
+      <div class="buttons">
+        <button type="button" class="main" disabled={verifying.isRunning} onClick={verifying.run}>
+          {verifying.isRunning ? t('verifying') : t('verify')}
+        </button>
+        {children}
+      </div>
       <Failure error={verifying.error} />
       {verified !== null && <Verdict of={verified} />}
     </div>

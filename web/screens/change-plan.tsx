@@ -1,14 +1,14 @@
-import { useState } from 'preact/hooks';
-import { goTo, place } from '../app/router.js';
-import { call, may, type Schemas } from '../data/api.js';
-import { useAction, useLoad } from '../data/load.js';
-import { Form, type Answers } from '../parts/form.js';
-import { Facts, Failure, Section, Show } from '../parts/states.js';
+import { goTo } from '../app/router.js';
+import { call, type Schemas } from '../data/api.js';
+import { useLoad } from '../data/load.js';
+import type { Answers } from '../parts/form.js';
+import { Facts, Show } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { Amount, Quantity, When } from '../parts/values.js';
+import { Wizard } from '../parts/wizard.js';
 import { t } from '../words/words.js';
+import type { OfSubscription, Subscription } from './of-subscription.js';
 
-type Subscription = Schemas['ExpandedSubscriptionDto'];
 type Preview = Schemas['ChangePreviewDto'];
 type Change = Schemas['ChangeSubscriptionBody'];
 
@@ -71,97 +71,57 @@ function Shown({ preview, zone }: { preview: Preview; zone: string }) {
   );
 }
 
-type ExecuteProps = { change: Change; preview: Preview; of: Subscription; back: () => void };
-
-/** Does exactly what was shown: the token of the preview says so to the server. */
-function Execute({ change, preview, of, back }: ExecuteProps) {
-  const executing = useAction(async () => {
-    const { preview_token: token } = preview;
-    const body = { ...change, ...(token === null ? {} : { preview_token: token }) };
-    const result = await call('POST', '/subscriptions/{id}/change/execute', {
-      path: { id: of.id },
-      body,
-    });
-    const id = result.new_subscription?.id ?? of.id;
-    goTo(`/subscriptions/${encodeURIComponent(id)}`);
-  });
-  return (
-    <>
-      <Shown preview={preview} zone={of.customer_timezone} />
-      <Failure error={executing.error} />
-      <div class="buttons">
-        <button
-          type="button"
-          class="main"
-          data-writes
-          disabled={executing.isRunning}
-          onClick={executing.run}
-        >
-          {t('do_exactly_this')}
-        </button>
-        <button type="button" onClick={back}>
-          {t('back')}
-        </button>
-      </div>
-    </>
-  );
-}
-
-function Wizard({ subscription }: { subscription: Subscription }) {
-  const [shown, setShown] = useState<{ change: Change; preview: Preview } | null>(null);
+/** Another plan: first what it would do, then exactly that, as the token of the preview says. */
+export function ChangePlan({ subscription, close }: OfSubscription) {
+  const { id } = subscription;
   const plans = useLoad('plans to change to', () =>
     call('POST', '/plans/search', { body: { limit: 200 } }),
   );
-  const { id } = subscription;
-  if (shown !== null) {
-    return <Execute {...shown} of={subscription} back={() => setShown(null)} />;
-  }
-  const preview = async (answers: Answers): Promise<void> => {
-    const change = changeTo(answers, subscription);
-    const path = { id };
-    const answer = await call('POST', '/subscriptions/{id}/change/preview', { path, body: change });
-    setShown({ change, preview: answer });
-  };
   return (
     <Show of={plans}>
       {({ items }) => (
-        <Form
-          submit={t('show_effect')}
-          send={preview}
-          cancel={() => goTo(`/subscriptions/${encodeURIComponent(id)}`)}
-        >
-          <label class="field">
-            <span>{t('to_plan')}</span>
-            <select name="target" required>
-              {items
+        <Wizard
+          title="change_plan"
+          fields={[
+            {
+              name: 'target',
+              label: 'to_plan',
+              choices: items
                 .filter((plan) => plan.id !== subscription.plan_id)
-                .map((plan) => (
-                  <option key={plan.id} value={plan.id}>
-                    {plan.name}
-                  </option>
-                ))}
-            </select>
-          </label>
-          <label class="field">
-            <span>{t('when')}</span>
-            <select name="at">
-              <option value="immediate">{t('at_once')}</option>
-              <option value="end_of_period">{t('at_period_end')}</option>
-            </select>
-          </label>
-        </Form>
+                .map((plan) => [plan.id, plan.name] as const),
+            },
+            {
+              name: 'at',
+              label: 'when',
+              choices: [
+                ['immediate', t('at_once')],
+                ['end_of_period', t('at_period_end')],
+              ],
+            },
+          ]}
+          close={close}
+          record={id}
+          preview={(answers) =>
+            call('POST', '/subscriptions/{id}/change/preview', {
+              path: { id },
+              body: changeTo(answers, subscription),
+            })
+          }
+          show={(preview) => <Shown preview={preview} zone={subscription.customer_timezone} />}
+          execute={async (answers, { preview_token: token }) => {
+            const result = await call('POST', '/subscriptions/{id}/change/execute', {
+              path: { id },
+              body: {
+                ...changeTo(answers, subscription),
+                ...(token === null ? {} : { preview_token: token }),
+              },
+            });
+            const next = result.new_subscription?.id ?? id;
+            if (next === id) close();
+            else goTo(`/subscriptions/${encodeURIComponent(next)}`);
+          }}
+        />
       )}
     </Show>
-  );
-}
-
-/** Another plan: first what it would do, then exactly that. Open while the address says so. */
-export function ChangePlan({ subscription }: { subscription: Subscription }) {
-  const isOpen = place.value.query['wizard'] === 'plan';
-  if (!isOpen || !may('POST', '/subscriptions/{id}/change/execute')) return null;
-  return (
-    <Section title={t('change_plan')}>
-      <Wizard subscription={subscription} />
-    </Section>
   );
 }

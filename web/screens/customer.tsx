@@ -1,10 +1,13 @@
 import { call, may, type Schemas } from '../data/api.js';
 import { useLoad } from '../data/load.js';
 import { Facts, Section, Show } from '../parts/states.js';
-import { Pages, pageOfAddress, Table } from '../parts/table.js';
+import { Table } from '../parts/table.js';
 import { Title } from '../parts/title.js';
 import { Amount, Id, Period, Quantity, State, To, When } from '../parts/values.js';
+import { groupDigits } from '../words/digits.js';
 import { t } from '../words/words.js';
+import { CustomerActs } from './customer-acts.js';
+import { CustomerHistory } from './customer-history.js';
 import { invoiceColumns } from './invoices.js';
 
 type Customer = Schemas['CustomerDto'];
@@ -102,11 +105,13 @@ function Subscriptions({ customer: { id, timezone } }: OfCustomer) {
 }
 
 function InvoicesOf({ customer: { id } }: OfCustomer) {
-  const page = pageOfAddress();
-  const body = { customer_id: id, skip_line_items: true, expand: 'customer', ...page };
-  const found = useLoad(`invoices of ${id} ${page.offset}`, () =>
-    call('POST', '/invoices/search', { body }),
-  );
+  const body = {
+    customer_id: id,
+    skip_line_items: true,
+    expand: 'customer,subscription',
+    limit: 10,
+  };
+  const found = useLoad(`invoices of ${id}`, () => call('POST', '/invoices/search', { body }));
   return (
     <Section title={t('invoices')}>
       <Show of={found}>
@@ -119,7 +124,13 @@ function InvoicesOf({ customer: { id } }: OfCustomer) {
               keyOf={(each) => each.id ?? ''}
               empty={t('no_invoices')}
             />
-            <Pages total={pagination.total} offset={page.offset} />
+            {pagination.total > items.length && (
+              <p>
+                <To pattern="/invoices" query={{ customer: id }}>
+                  {t('all_of', { count: groupDigits(String(pagination.total)) })}
+                </To>
+              </p>
+            )}
           </>
         )}
       </Show>
@@ -200,44 +211,6 @@ function Usage({ customer: { id } }: OfCustomer) {
   );
 }
 
-/** How many of the latest things a screen shows. */
-const LATEST = 100;
-
-/** The latest of what happened, the last thing first; the interface tells the first thing first. */
-async function readLatest(id: string) {
-  const read = (query: { limit: number; offset?: number }) =>
-    call('GET', '/customers/{id}/timeline', { path: { id }, query });
-  const { total: things } = (await read({ limit: 1 })).pagination;
-  const { items } = await read({ limit: LATEST, offset: Math.max(0, things - LATEST) });
-  return [...items].reverse();
-}
-
-function Timeline({ customer: { id, timezone } }: OfCustomer) {
-  const found = useLoad(`timeline of ${id}`, () => readLatest(id));
-  return (
-    <Section title={t('what_happened')}>
-      <Show of={found}>
-        {(items) => (
-          <Table
-            caption={t('what_happened')}
-            rows={items}
-            keyOf={(each) => each.id}
-            columns={[
-              { name: t('when'), cell: ({ at }) => <When at={at} zone={timezone} /> },
-              { name: t('what'), cell: ({ summary }) => summary },
-              { name: t('record'), cell: ({ entity_id: entity }) => <Id id={entity} /> },
-              {
-                name: t('by'),
-                cell: ({ actor_kind: kind, actor_name: name }) => name ?? kind,
-              },
-            ]}
-          />
-        )}
-      </Show>
-    </Section>
-  );
-}
-
 function Details({ customer }: OfCustomer) {
   const { address_line1: line, address_postal_code: code, address_city: city } = customer;
   const address = [line, code, city, customer.address_country].filter((part) => part !== null);
@@ -261,14 +234,16 @@ export function CustomerScreen({ id = '' }: { id?: string }) {
     <Show of={found}>
       {(customer) => (
         <>
-          <Title of={customer.name === '' ? customer.external_id : customer.name} />
+          <Title of={customer.name === '' ? customer.external_id : customer.name}>
+            <CustomerActs customer={customer} />
+          </Title>
           <Details customer={customer} />
           <Balance customer={customer} />
           <InvoicesOf customer={customer} />
           {may('POST', '/subscriptions/search') && <Subscriptions customer={customer} />}
           {may('GET', '/customers/usage') && <Usage customer={customer} />}
           {may('GET', '/customers/{id}/wallets') && <Wallets customer={customer} />}
-          <Timeline customer={customer} />
+          <CustomerHistory customer={customer} />
         </>
       )}
     </Show>

@@ -1,7 +1,8 @@
-import { call, client, type Schemas } from '../data/api.js';
+import { call, client, may, type Schemas } from '../data/api.js';
 import { useLoad } from '../data/load.js';
-import { place } from '../app/router.js';
-import { TextFilter } from '../parts/form.js';
+import { goTo, place } from '../app/router.js';
+import { Act } from '../parts/act.js';
+import { given, TextFilter } from '../parts/form.js';
 import { Show } from '../parts/states.js';
 import { CsvButton, pageOfAddress, Pages, Table, type Column } from '../parts/table.js';
 import { Title } from '../parts/title.js';
@@ -51,6 +52,27 @@ const columns = (): readonly Column<Customer>[] => [
   },
 ];
 
+function MakeCustomer() {
+  return (
+    <Act
+      name="make_customer"
+      ask="why_customer"
+      fields={[
+        { name: 'external_id', label: 'external_id' },
+        { name: 'name', label: 'name' },
+        { name: 'email', label: 'email', isOptional: true },
+        { name: 'timezone', label: 'zone', isOptional: true },
+      ]}
+      send={async (answers) => {
+        const { external_id: external = '', name = '' } = answers;
+        const body = { external_id: external, name, ...given(answers, ['email', 'timezone']) };
+        const { id } = await call('POST', '/customers', { body });
+        goTo(`/customers/${encodeURIComponent(id)}`);
+      }}
+    />
+  );
+}
+
 export function Customers() {
   const page = pageOfAddress();
   const body = { ...searchOfAddress(), ...page };
@@ -61,6 +83,7 @@ export function Customers() {
   return (
     <>
       <Title of={t('customers')}>
+        {may('POST', '/customers') && <MakeCustomer />}
         <CsvButton name="customers" heads={heads} rows={allCustomers} />
       </Title>
       <div class="filters">

@@ -1,20 +1,79 @@
 import { call, type Schemas } from '../data/api.js';
 import { useLoad } from '../data/load.js';
 import { place, setQuery } from '../app/router.js';
-import { TextFilter } from '../parts/form.js';
+import { DayFilter, TextFilter } from '../parts/form.js';
 import { Facts, Section, Show } from '../parts/states.js';
-import { PAGE, Table } from '../parts/table.js';
+import { CsvButton, PAGE, Table, type Column } from '../parts/table.js';
 import { Title } from '../parts/title.js';
 import { Id, Quantity, State, To, When } from '../parts/values.js';
 import { t } from '../words/words.js';
 
-/** The stream of events, the latest first. */
-export function Events() {
-  const { name = '', customer = '', after = '' } = place.value.query;
-  const query = {
-    page_size: PAGE,
+/** What the filters of the address mean. */
+function filtersOfAddress() {
+  const { name = '', customer = '', since = '' } = place.value.query;
+  return {
     ...(name === '' ? {} : { event_name: name }),
     ...(customer === '' ? {} : { external_customer_id: customer }),
+    ...(since === '' ? {} : { start_time: `${since}T00:00:00Z` }),
+  };
+}
+
+/** As many events as one answer has. */
+const CSV_PAGE = 1000;
+
+async function* allEvents(): AsyncGenerator<readonly (string | null)[]> {
+  const filters = filtersOfAddress();
+  let after: string | null = null;
+  do {
+    const key: { iter_last_key?: string } = after === null ? {} : { iter_last_key: after };
+    const page: Schemas['EventListDto'] = await call('GET', '/events', {
+      query: { page_size: CSV_PAGE, ...filters, ...key },
+    });
+    for (const each of page.events) {
+      const properties = JSON.stringify(each.properties);
+      const { id, event_name: name, external_customer_id: customer, timestamp, source } = each;
+      yield [id, name, customer, timestamp, source, properties];
+    }
+    after = page.has_more ? page.iter_last_key : null;
+  } while (after !== null);
+}
+
+const HEADS = [
+  'event_id',
+  'event_name',
+  'external_customer_id',
+  'timestamp',
+  'source',
+  'properties',
+];
+
+const columns = (): readonly Column<Schemas['EventDto']>[] => [
+  {
+    name: t('event'),
+    cell: ({ id }) => (
+      <To pattern="/events/:id" names={{ id }}>
+        <code>{id}</code>
+      </To>
+    ),
+  },
+  { name: t('event_name'), cell: ({ event_name: text }) => text },
+  {
+    name: t('customer'),
+    cell: ({ customer_id: id, external_customer_id: text }) => <Id id={id} text={text} />,
+  },
+  {
+    name: t('when'),
+    cell: ({ timestamp }) => <When at={timestamp} precision="second" />,
+  },
+  { name: t('source'), cell: ({ source }) => source },
+];
+
+/** The stream of events, the latest first. */
+export function Events() {
+  const { after = '' } = place.value.query;
+  const query = {
+    page_size: PAGE,
+    ...filtersOfAddress(),
     ...(after === '' ? {} : { iter_last_key: after }),
   };
   const found = useLoad(`events ${JSON.stringify(query)} ${place.value.environmentId}`, () =>
@@ -22,10 +81,13 @@ export function Events() {
   );
   return (
     <>
-      <Title of={t('events')} />
+      <Title of={t('events')}>
+        <CsvButton name="events" heads={HEADS} rows={allEvents} />
+      </Title>
       <div class="filters">
         <TextFilter label={t('event_name')} name="name" />
         <TextFilter label={t('external_id')} name="customer" />
+        <DayFilter label={t('since')} name="since" />
       </div>
       <Show of={found}>
         {({ events, has_more: hasMore, iter_last_key: last }) => (
@@ -35,28 +97,7 @@ export function Events() {
               rows={events}
               keyOf={({ id }) => id}
               empty={t('no_events')}
-              columns={[
-                {
-                  name: t('event'),
-                  cell: ({ id }) => (
-                    <To pattern="/events/:id" names={{ id }}>
-                      <code>{id}</code>
-                    </To>
-                  ),
-                },
-                { name: t('event_name'), cell: ({ event_name: text }) => text },
-                {
-                  name: t('customer'),
-                  cell: ({ customer_id: id, external_customer_id: text }) => (
-                    <Id id={id} text={text} />
-                  ),
-                },
-                {
-                  name: t('when'),
-                  cell: ({ timestamp }) => <When at={timestamp} precision="second" />,
-                },
-                { name: t('source'), cell: ({ source }) => source },
-              ]}
+              columns={columns()}
             />
             {hasMore && last !== null && (
               <button type="button" onClick={() => setQuery({ after: last, page: '' })}>

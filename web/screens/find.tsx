@@ -7,10 +7,10 @@ import { screenOf, To } from '../parts/values.js';
 import { Show } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { Title } from '../parts/title.js';
-import { t, type Word } from '../words/words.js';
+import { plain, t, type PlainWord } from '../words/words.js';
 
 type Hit = {
-  readonly kind: Word;
+  readonly kind: PlainWord;
   readonly text: string;
   readonly more: string;
   readonly pattern: string;
@@ -109,7 +109,7 @@ export function Find() {
                   </To>
                 ),
               },
-              { name: t('kind'), cell: ({ kind }) => (t as (word: Word) => string)(kind) },
+              { name: t('kind'), cell: ({ kind }) => plain(kind) },
               { name: t('more'), cell: ({ more }) => more },
             ]}
           />

@@ -1,6 +1,6 @@
 import { addressOf, navigate, place } from '../app/router.js';
 import { may } from '../data/api.js';
-import { useAction, useLoad } from '../data/load.js';
+import { reload, useAction, useLoad, type Action } from '../data/load.js';
 import {
   developmentEnvironment,
   isDevelopment,
@@ -13,9 +13,7 @@ import { Field, Form, type Answers } from '../parts/form.js';
 import { Failure, Show } from '../parts/states.js';
 import { Title } from '../parts/title.js';
 import { To } from '../parts/values.js';
-import { t, type Word } from '../words/words.js';
-
-const word = t as (word: Word) => string;
+import { plain, t } from '../words/words.js';
 
 /** The request of a step as a line for a shell. */
 function curlOf({ path, sample }: Step, progress: Progress): string {
@@ -24,9 +22,14 @@ function curlOf({ path, sample }: Step, progress: Progress): string {
   return `curl -s ${location.origin}/v1${path} ${heads} -d '${body}'`;
 }
 
-type StepProps = { step: Step; number: number; progress: Progress; reload: () => void };
+type StepProps = {
+  step: Step;
+  number: number;
+  progress: Progress;
+  isLocked: boolean;
+};
 
-function StepItem({ step, number, progress, reload }: StepProps) {
+function StepItem({ step, number, progress, isLocked }: StepProps) {
   const isDone = step.isDone(progress);
   const isNext = STEPS.find((each) => !each.isDone(progress)) === step;
   const send = async (answers: Answers): Promise<void> => {
@@ -36,15 +39,15 @@ function StepItem({ step, number, progress, reload }: StepProps) {
   return (
     <li class={isDone ? 'done' : ''}>
       <h2>
-        <span aria-hidden="true">{isDone ? '✓' : String(number)}</span> {word(step.word)}
+        <span aria-hidden="true">{isDone ? '✓' : String(number)}</span> {plain(step.word)}
         {isDone && <span class="hidden"> {t('done')}</span>}
       </h2>
       {isNext && (
         <>
-          <p>{word(step.why)}</p>
-          <Form submit={word(step.submit)} send={send}>
+          <p>{plain(step.why)}</p>
+          <Form submit={plain(step.submit)} send={send} isLocked={isLocked}>
             {step.fields.map(({ name, label, value }) => (
-              <Field key={name} name={name} label={word(label)} value={value} />
+              <Field key={name} name={name} label={plain(label)} value={value} />
             ))}
           </Form>
           <details class="curl">
@@ -57,12 +60,13 @@ function StepItem({ step, number, progress, reload }: StepProps) {
   );
 }
 
+async function goToDevelopment(): Promise<void> {
+  const environmentId = await developmentEnvironment();
+  navigate(addressOf({ environmentId, path: '/first-steps', query: {} }));
+}
+
 /** The way to the environment whose clock can be turned. */
-function ToDevelopment() {
-  const going = useAction(async () => {
-    const environmentId = await developmentEnvironment();
-    navigate(addressOf({ environmentId, path: '/first-steps', query: {} }));
-  });
+function ToDevelopment({ going }: { going: Action }) {
   if (isDevelopment() || !may('POST', '/environments')) return null;
   return (
     <p>
@@ -78,10 +82,12 @@ function ToDevelopment() {
 /** What to do first on an empty installation, until the first invoice stands there. */
 export function FirstSteps() {
   const found = useLoad(`first steps ${place.value.environmentId}`, readProgress);
+  // Meanwhile the forms would write to the environment that is left.
+  const going = useAction(goToDevelopment);
   return (
     <>
       <Title of={t('first_steps')} />
-      <ToDevelopment />
+      <ToDevelopment going={going} />
       <Show of={found}>
         {(progress) => (
           <>
@@ -92,7 +98,7 @@ export function FirstSteps() {
                   step={step}
                   number={index + 1}
                   progress={progress}
-                  reload={found.state === 'ready' ? found.reload : () => undefined}
+                  isLocked={going.isRunning || (found.state === 'ready' && found.isReloading)}
                 />
               ))}
             </ol>

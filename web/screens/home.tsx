@@ -1,15 +1,16 @@
 import { call, may } from '../data/api.js';
 import { place } from '../app/router.js';
 import { useLoad } from '../data/load.js';
+import { FinalizingProgress } from '../parts/finalizing-progress.js';
 import { Show } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { Title } from '../parts/title.js';
 import { To, When } from '../parts/values.js';
 import { groupDigits } from '../words/digits.js';
-import { t, type Word } from '../words/words.js';
+import { plain, t, type PlainWord } from '../words/words.js';
 
 type Work = {
-  readonly word: Word;
+  readonly word: PlainWord;
   readonly count: number;
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -39,14 +40,16 @@ async function invoiceWork(): Promise<readonly Work[]> {
 async function jobWork(): Promise<readonly Work[]> {
   if (!may('GET', '/jobs')) return [];
   const jobs = await call('GET', '/jobs', { query: { status: 'parked', ...ONE } });
-  return [{ word: 'work_jobs', count: jobs.pagination.total, path: '/developers' }];
+  const { total } = jobs.pagination;
+  return [{ word: 'work_jobs', count: total, path: '/clock', query: { jobs: 'parked' } }];
 }
 
 async function endpointWork(): Promise<readonly Work[]> {
   if (!may('GET', '/webhooks/endpoints')) return [];
   const { items } = await call('GET', '/webhooks/endpoints', { query: { limit: 200 } });
   const down = items.filter(({ enabled }) => !enabled).length;
-  return [{ word: 'work_endpoints', count: down, path: '/developers' }];
+  const query = { tab: 'endpoints' };
+  return [{ word: 'work_endpoints', count: down, path: '/developers', query }];
 }
 
 async function eventWork(): Promise<Found> {
@@ -75,10 +78,10 @@ async function readHome(): Promise<Found> {
 /** What waits for somebody. */
 export function Home() {
   const found = useLoad(`home ${place.value.environmentId}`, readHome);
-  const word = t as (word: Word) => string;
   return (
     <>
       <Title of={t('home')} />
+      <FinalizingProgress />
       <Show of={found}>
         {({ work, completeUntil }) => (
           <>
@@ -91,7 +94,7 @@ export function Home() {
                   name: t('to_do'),
                   cell: ({ word: what, path, query }) => (
                     <To pattern={path} {...(query === undefined ? {} : { query })}>
-                      {word(what)}
+                      {plain(what)}
                     </To>
                   ),
                 },

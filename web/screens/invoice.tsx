@@ -6,7 +6,10 @@ import { Title } from '../parts/title.js';
 import { Verify } from '../parts/verify.js';
 import { Amount, Id, Period, Quantity, State, To, When } from '../parts/values.js';
 import { t } from '../words/words.js';
+import { Notes } from './credit-note.js';
+import { zoneOf } from './invoices.js';
 import { InvoiceActions } from './invoice-actions.js';
+import { LineActs } from './invoice-line-acts.js';
 
 type Invoice = Schemas['InvoiceDto'];
 type Line = Schemas['InvoiceLineItemDto'];
@@ -15,7 +18,9 @@ type OfInvoice = { readonly invoice: Invoice };
 const idOf = ({ id }: Invoice): string => id ?? '';
 const titleOf = ({ invoice_number: number }: Invoice): string =>
   number === null ? t('draft_invoice') : `${t('invoice')} ${number}`;
-const zoneOf = ({ customer }: Invoice): string | null => customer?.timezone ?? null;
+
+const mayChangeLines = ({ invoice_status: state }: Invoice): boolean =>
+  state === 'DRAFT' && may('PUT', '/invoices/{id}/line_items/{line_id}');
 
 const lineColumns = (invoice: Invoice): readonly Column<Line>[] => [
   { name: t('line'), cell: ({ display_name: name }) => name },
@@ -38,6 +43,15 @@ const lineColumns = (invoice: Invoice): readonly Column<Line>[] => [
       </To>
     ),
   },
+  ...(mayChangeLines(invoice)
+    ? [
+        {
+          name: t('actions'),
+          isAction: true,
+          cell: (line: Line) => <LineActs invoice={invoice} line={line} />,
+        },
+      ]
+    : []),
 ];
 
 function Lines({ invoice }: OfInvoice) {
@@ -106,39 +120,6 @@ function Payments({ invoice }: OfInvoice) {
                 name: t('amount'),
                 isNumber: true,
                 cell: ({ amount, currency }) => <Amount text={amount} currency={currency} />,
-              },
-            ]}
-          />
-        )}
-      </Show>
-    </Section>
-  );
-}
-
-function Notes({ invoice }: OfInvoice) {
-  const id = idOf(invoice);
-  const found = useLoad(`notes ${id} ${invoice.version}`, () =>
-    call('GET', '/creditnotes', { query: { invoice_id: id, limit: 100 } }),
-  );
-  return (
-    <Section title={t('credit_notes')}>
-      <Show of={found}>
-        {({ items }) => (
-          <Table
-            caption={t('credit_notes')}
-            rows={items}
-            keyOf={(each) => each.id}
-            empty={t('no_credit_notes')}
-            columns={[
-              { name: t('number'), cell: ({ credit_note_number: number }) => number },
-              { name: t('kind'), cell: ({ credit_note_type: type }) => type.toLowerCase() },
-              { name: t('state'), cell: ({ credit_note_status: state }) => <State of={state} /> },
-              {
-                name: t('amount'),
-                isNumber: true,
-                cell: ({ total_amount: text, currency }) => (
-                  <Amount text={text} currency={currency} />
-                ),
               },
             ]}
           />
@@ -232,15 +213,16 @@ export function InvoiceScreen({ id = '' }: { id?: string }) {
         <>
           <Title of={titleOf(invoice)}>
             <Files invoice={invoice} />
-            <InvoiceActions
-              invoice={invoice}
-              reload={found.state === 'ready' ? found.reload : () => undefined}
-            />
+            <InvoiceActions invoice={invoice} />
           </Title>
           <Details invoice={invoice} />
           <Lines invoice={invoice} />
           <Sums invoice={invoice} />
-          <Verify invoiceId={idOf(invoice)} />
+          <Verify invoiceId={idOf(invoice)}>
+            <To class="button" pattern="/invoices/:id/diff" names={{ id: idOf(invoice) }}>
+              {t('difference')}
+            </To>
+          </Verify>
           {may('GET', '/payments') && <Payments invoice={invoice} />}
           {may('GET', '/creditnotes') && <Notes invoice={invoice} />}
           {may('POST', '/ledger/postings/search') && <Postings invoice={invoice} />}

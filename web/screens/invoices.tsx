@@ -1,11 +1,14 @@
-import { call, client, type Schemas } from '../data/api.js';
-import { useLoad } from '../data/load.js';
+import { call, client, may, type Schemas } from '../data/api.js';
+import { finalizeAll } from '../data/finalizing.js';
+import { reload, useLoad } from '../data/load.js';
 import { place } from '../app/router.js';
-import { Filter, TextFilter } from '../parts/form.js';
+import { Act } from '../parts/act.js';
+import { FinalizingProgress } from '../parts/finalizing-progress.js';
+import { Filter, given, TextFilter } from '../parts/form.js';
 import { Show } from '../parts/states.js';
 import { CsvButton, pageOfAddress, Pages, Table, type Column } from '../parts/table.js';
 import { Title } from '../parts/title.js';
-import { Amount, Id, Period, State, stateText, To } from '../parts/values.js';
+import { Amount, Id, Period, State, To, choicesOf } from '../parts/values.js';
 import { t } from '../words/words.js';
 
 type Invoice = Schemas['InvoiceDto'];
@@ -21,7 +24,13 @@ function oneOf<T extends string>(values: readonly T[], text: string | undefined)
 
 /** The search that the filters of the address mean. */
 function searchOfAddress(): Search {
-  const { status, payment, number = '', customer = '', currency = '' } = place.value.query;
+  const { status, payment, number = '', currency = '', ...query } = place.value.query;
+  const { customer = '', subscription = '' } = query;
+  const named = {
+    customer_id: customer,
+    subscription_id: subscription,
+    currency: currency.toLowerCase(),
+  };
   const states = oneOf(STATES, status);
   const payments = oneOf(PAYMENTS, payment);
   const byNumber = {
@@ -32,14 +41,17 @@ function searchOfAddress(): Search {
   };
   return {
     skip_line_items: true,
-    expand: 'customer',
+    expand: 'customer,subscription',
     ...(states.length === 0 ? {} : { invoice_status: [...states] }),
     ...(payments.length === 0 ? {} : { payment_status: [...payments] }),
-    ...(customer === '' ? {} : { customer_id: customer }),
-    ...(currency === '' ? {} : { currency: currency.toLowerCase() }),
+    ...given(named, ['customer_id', 'subscription_id', 'currency']),
     ...(number === '' ? {} : { filters: [byNumber] }),
   };
 }
+
+/** The zone in which its period begins and ends: that of the subscription. */
+export const zoneOf = ({ customer, subscription }: Invoice): string | null =>
+  subscription?.customer_timezone ?? customer?.timezone ?? null;
 
 export const invoiceColumns = (isOfOneCustomer = false): readonly Column<Invoice>[] => [
   {
@@ -62,8 +74,8 @@ export const invoiceColumns = (isOfOneCustomer = false): readonly Column<Invoice
       ]),
   {
     name: t('period'),
-    cell: ({ period_start: start, period_end: end, customer }) => (
-      <Period start={start} end={end} zone={customer?.timezone ?? null} />
+    cell: (invoice) => (
+      <Period start={invoice.period_start} end={invoice.period_end} zone={zoneOf(invoice)} />
     ),
   },
   { name: t('state'), cell: ({ invoice_status: state }) => <State of={state} /> },
@@ -112,8 +124,7 @@ async function* allInvoices(): AsyncGenerator<readonly (string | null)[]> {
 }
 
 function Filters() {
-  const choices = (states: readonly string[]) =>
-    states.map((state) => [state, stateText(state)] as const);
+  const choices = (states: readonly string[]) => choicesOf(states);
   return (
     <div class="filters">
       <Filter label={t('state')} name="status" choices={choices(STATES)} />
@@ -121,9 +132,13 @@ function Filters() {
       <TextFilter label={t('invoice_number')} name="number" />
       <TextFilter label={t('customer_id')} name="customer" />
       <TextFilter label={t('currency')} name="currency" />
+      <TextFilter label={t('subscription_id')} name="subscription" />
     </div>
   );
 }
+
+/** The address shows drafts alone. */
+const isOfDrafts = (): boolean => place.value.query['status'] === 'DRAFT';
 
 export function Invoices() {
   const page = pageOfAddress();
@@ -134,8 +149,19 @@ export function Invoices() {
   return (
     <>
       <Title of={t('invoices')}>
+        {isOfDrafts() && may('POST', '/invoices/{id}/finalize') && (
+          <Act
+            name="finalize_all"
+            ask="ask_finalize_all"
+            send={async () => {
+              // It goes on while other screens are looked at.
+              void finalizeAll(searchOfAddress()).then(reload);
+            }}
+          />
+        )}
         <CsvButton name="invoices" heads={HEADS} rows={allInvoices} />
       </Title>
+      <FinalizingProgress />
       <Filters />
       <Show of={found}>
         {({ items, pagination }) => (

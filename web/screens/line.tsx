@@ -23,6 +23,17 @@ async function readLine({ invoice: id, line }: Names): Promise<Read> {
   return { invoice, explained, line: invoice.line_items.find((each) => each.id === line) };
 }
 
+/** As many windows of time as one answer has. */
+const WINDOWS = 1000;
+
+async function readWindows({ invoice: id, line }: Names, offset: number) {
+  const { windows } = await call('GET', '/invoices/{id}/line_items/{line_id}/explain', {
+    path: { id, line_id: line },
+    query: { windows_limit: WINDOWS, windows_offset: offset },
+  });
+  return windows?.items ?? [];
+}
+
 function Details({ invoice, line, explained }: Read) {
   const { start, end } = explained.period;
   return (
@@ -54,7 +65,7 @@ export function LineScreen({ invoice = '', line = '' }: Partial<Names>) {
           <Title of={read.line?.display_name ?? t('line')} />
           <Details {...read} />
           <Section title={t('why_this_amount')}>
-            <Explanation of={read.explained} />
+            <Explanation of={read.explained} readWindows={(offset) => readWindows(names, offset)} />
           </Section>
           {hasEvents && read.explained.meter !== null && (
             <LineEvents names={names} zone={read.explained.timezone} />

@@ -3,10 +3,12 @@ import { useLoad } from '../data/load.js';
 import { Facts, Section, Show } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { Title } from '../parts/title.js';
-import { Amount, Id, Period, Quantity, State, To, When } from '../parts/values.js';
+import { Amount, Id, Period, Quantity, State, stateText, To, When } from '../parts/values.js';
+import { groupDigits } from '../words/digits.js';
 import { t } from '../words/words.js';
 import { invoiceColumns } from './invoices.js';
-import { ChangePlan } from './change-plan.js';
+import { AddonsOf } from './addon-wizards.js';
+import { SubscriptionOffers, SubscriptionWizard } from './subscription-wizards.js';
 
 type Subscription = Schemas['ExpandedSubscriptionDto'];
 type OfSubscription = { readonly subscription: Subscription };
@@ -36,7 +38,7 @@ function Details({ subscription }: OfSubscription) {
             zone={zone}
           />,
         ],
-        [t('cadence'), subscription.billing_period.toLowerCase()],
+        [t('cadence'), stateText(subscription.billing_period)],
         [t('since'), <When at={subscription.start_date} zone={zone} precision="day" />],
         [t('ends'), <When at={subscription.end_date} zone={zone} precision="day" />],
         [t('currency'), subscription.currency.toUpperCase()],
@@ -56,8 +58,8 @@ function Lines({ subscription }: OfSubscription) {
         keyOf={({ id }) => id}
         columns={[
           { name: t('line'), cell: ({ display_name: name }) => name },
-          { name: t('kind'), cell: ({ price_type: type }) => type.toLowerCase() },
-          { name: t('when_billed'), cell: ({ invoice_cadence: when }) => when.toLowerCase() },
+          { name: t('kind'), cell: ({ price_type: type }) => stateText(type) },
+          { name: t('when_billed'), cell: ({ invoice_cadence: when }) => stateText(when) },
           {
             name: t('quantity'),
             isNumber: true,
@@ -130,19 +132,33 @@ function Usage({ subscription: { id } }: OfSubscription) {
 }
 
 function InvoicesOf({ subscription: { id } }: OfSubscription) {
-  const body = { subscription_id: id, limit: 50, skip_line_items: true, expand: 'customer' };
+  const body = {
+    subscription_id: id,
+    limit: 10,
+    skip_line_items: true,
+    expand: 'customer,subscription',
+  };
   const found = useLoad(`invoices of ${id}`, () => call('POST', '/invoices/search', { body }));
   return (
     <Section title={t('invoices')}>
       <Show of={found}>
-        {({ items }) => (
-          <Table
-            caption={t('invoices')}
-            columns={invoiceColumns(true)}
-            rows={items}
-            keyOf={(each) => each.id ?? ''}
-            empty={t('no_invoices')}
-          />
+        {({ items, pagination }) => (
+          <>
+            <Table
+              caption={t('invoices')}
+              columns={invoiceColumns(true)}
+              rows={items}
+              keyOf={(each) => each.id ?? ''}
+              empty={t('no_invoices')}
+            />
+            {pagination.total > items.length && (
+              <p>
+                <To pattern="/invoices" query={{ subscription: id }}>
+                  {t('all_of', { count: groupDigits(String(pagination.total)) })}
+                </To>
+              </p>
+            )}
+          </>
         )}
       </Show>
     </Section>
@@ -158,16 +174,15 @@ export function SubscriptionScreen({ id = '' }: { id?: string }) {
       {(subscription) => (
         <>
           <Title of={`${t('subscription')} ${subscription.plan?.name ?? ''}`}>
-            {may('POST', '/subscriptions/{id}/change/execute') && (
-              <To pattern="/subscriptions/:id" names={{ id }} query={{ wizard: 'plan' }}>
-                {t('change_plan')}
-              </To>
-            )}
+            <SubscriptionOffers subscription={subscription} />
           </Title>
-          <ChangePlan subscription={subscription} />
+          <SubscriptionWizard subscription={subscription} />
           <Details subscription={subscription} />
           <Lines subscription={subscription} />
           <Usage subscription={subscription} />
+          {may('GET', '/subscriptions/{id}/addons/associations') && (
+            <AddonsOf subscription={subscription} />
+          )}
           <InvoicesOf subscription={subscription} />
         </>
       )}

@@ -1,11 +1,30 @@
-import { call } from '../data/api.js';
+import { call, client, may } from '../data/api.js';
+import { Act } from '../parts/act.js';
+import { given } from '../parts/form.js';
 import { place } from '../app/router.js';
 import { useLoad } from '../data/load.js';
 import { Facts, Section, Show } from '../parts/states.js';
-import { pageOfAddress, Pages, Table } from '../parts/table.js';
+import { CsvButton, pageOfAddress, Pages, Table } from '../parts/table.js';
 import { Title } from '../parts/title.js';
-import { Amount, Id, Quantity, State, To, When } from '../parts/values.js';
+import { Amount, Id, Quantity, State, To, When, choicesOf } from '../parts/values.js';
 import { t } from '../words/words.js';
+
+const HEADS = [
+  'id',
+  'name',
+  'customer_id',
+  'wallet_status',
+  'credit_balance',
+  'balance',
+  'currency',
+];
+
+async function* allWallets(): AsyncGenerator<readonly (string | null)[]> {
+  for await (const each of client().each('POST', '/wallets/search', { body: {} })) {
+    const { id, name, customer_id: customer, wallet_status: state, currency } = each;
+    yield [id, name, customer, state, each.credit_balance, each.balance, currency];
+  }
+}
 
 export function Wallets() {
   const page = pageOfAddress();
@@ -15,7 +34,9 @@ export function Wallets() {
   );
   return (
     <>
-      <Title of={t('wallets')} />
+      <Title of={t('wallets')}>
+        <CsvButton name="wallets" heads={HEADS} rows={allWallets} />
+      </Title>
       <Show of={found}>
         {({ items, pagination }) => (
           <>
@@ -103,13 +124,51 @@ function Transactions({ id }: { id: string }) {
   );
 }
 
+const REASONS = [
+  'FREE_CREDIT_GRANT',
+  'PURCHASED_CREDIT_DIRECT',
+  'PURCHASED_CREDIT_INVOICED',
+] as const;
+
+function TopUp({ id }: { id: string }) {
+  return (
+    <Act
+      name="top_up"
+      fields={[
+        { name: 'credits_to_add', label: 'credits' },
+        {
+          name: 'reason',
+          label: 'reason',
+          choices: choicesOf(REASONS),
+        },
+        { name: 'expiry_date_utc', label: 'expires', isInstant: true, isOptional: true },
+        { name: 'description', label: 'memo', isOptional: true },
+      ]}
+      send={async (answers) => {
+        const reason = REASONS.find((each) => each === answers['reason']) ?? 'FREE_CREDIT_GRANT';
+        await call('POST', '/wallets/{id}/top-up', {
+          path: { id },
+          body: {
+            transaction_reason: reason,
+            ...given(answers, ['credits_to_add', 'expiry_date_utc', 'description']),
+          },
+        });
+      }}
+    />
+  );
+}
+
 export function WalletScreen({ id = '' }: { id?: string }) {
   const found = useLoad(`wallet ${id}`, () => call('GET', '/wallets/{id}', { path: { id } }));
   return (
     <Show of={found}>
       {(wallet) => (
         <>
-          <Title of={`${t('wallet')} ${wallet.name ?? ''}`} />
+          <Title of={`${t('wallet')} ${wallet.name ?? ''}`}>
+            {may('POST', '/wallets/{id}/top-up') && wallet.wallet_status === 'active' && (
+              <TopUp id={id} />
+            )}
+          </Title>
           <Facts
             of={[
               [t('customer'), <Id id={wallet.customer_id} />],
@@ -119,7 +178,7 @@ export function WalletScreen({ id = '' }: { id?: string }) {
               [t('id'), <code>{wallet.id}</code>],
             ]}
           />
-          <Transactions id={id} />
+          <Transactions key={String(wallet.version)} id={id} />
         </>
       )}
     </Show>

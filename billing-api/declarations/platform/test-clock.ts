@@ -34,6 +34,11 @@ export interface TestClockDto {
   created_at: DateTime;
 }
 
+/** @example {"items": []} */
+export interface TestClockListDto {
+  items: TestClockDto[];
+}
+
 /** Something that happened to a record while the clock advanced. */
 export interface HappenedDto {
   /** @isInt */

@@ -120,6 +120,13 @@ export function createTestClock(
   });
 }
 
+/** GET /test_clocks: the clock that the environment has, if it has one. */
+export const listTestClocks = readOperation(async (unit): Promise<readonly ToldClock[]> => {
+  const rows = await unit.tx.any(sql.type(testClockRow)`
+    SELECT * FROM test_clocks WHERE ${isOfEnvironment}`);
+  return Promise.all(rows.map((row) => tell(unit, row)));
+});
+
 /** GET /test_clocks/{id}. */
 export const readTestClock = readOperation(async (unit, id: string): Promise<ToldClock> => {
   const row = await findClock(unit, id);

@@ -15,12 +15,14 @@ import {
   type AdvanceTestClockBody,
   type CreateTestClockBody,
   type TestClockDto,
+  type TestClockListDto,
 } from '../../declarations/platform/test-clock.js';
 import type { MessageDto } from '../../records/record-dto.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import {
   advanceTestClock,
   createTestClock,
+  listTestClocks,
   readTestClock,
   removeTestClock,
   type ToldClock,
@@ -41,6 +43,18 @@ export class TestClocksController extends ApiController<WriteDependencies> {
   @Extension('x-operation', { entity: 'test_clock', access: 'write' })
   public async createTestClock(@Body() body: CreateTestClockBody): Promise<TestClockDto> {
     return toDto(await this.run(createTestClock, body));
+  }
+
+  /**
+   * The clock of the environment with what its last advance has done; none where time is that of
+   * the machine.
+   * @summary List test clocks
+   */
+  @Get()
+  @Extension('x-operation', { entity: 'test_clock', access: 'read' })
+  public async listTestClocks(): Promise<TestClockListDto> {
+    const clocks = await this.run(listTestClocks);
+    return { items: clocks.map(toDto) };
   }
 
   /**

@@ -163,6 +163,8 @@ describe('a test clock', () => {
     const clock = await api.make(PATH, { now: START });
     const same = await api.make(PATH, { now: START });
     expect(same.id).toBe(clock.id);
+    const listed = await api.call('GET', PATH);
+    expect(listed.body).toEqual({ items: [clock] });
     const second = await api.call('POST', PATH, { body: { now: START, name: 'other' } });
     expect(second).toMatchObject({ status: 409, body: { code: 'already_exists' } });
     const then = await api.make('/v1/plans', { name: 'Then' });
@@ -171,6 +173,7 @@ describe('a test clock', () => {
     const now = await api.make('/v1/plans', { name: 'Now' });
     expect(now.created_at > '2026-06').toBe(true);
     expect((await api.call('GET', `${PATH}/${clock.id}`)).status).toBe(404);
+    expect((await api.call('GET', PATH)).body).toEqual({ items: [] });
   });
 
   test('is not for production', async ({ api, database, advance: _ }) => {

@@ -7,6 +7,7 @@ import {
 import { LINE_ITEMS } from '../../declarations/subscriptions/line-item.resource.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 import { updateRecord } from '../../records/change-record.js';
+import { resultOf, undo } from '../../records/dry-run.js';
 import { lockRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Occasion } from '../../records/occasion.js';
@@ -169,18 +170,26 @@ async function add(unit: Unit, body: AddAddonBody): Promise<Added> {
   return { association: noted, invoice };
 }
 
+/** An addon that was added; where it was only a look, nothing of it is stored. */
+type AddedAddon = AnsweredAddon & Pick<Added, 'invoice'> & { readonly isDry: boolean };
+
 /**
  * POST /subscriptions/addon: an addon of an active subscription or a draft, with its lines and
  * credits.
  */
-export function addAddon(
+export async function addAddon(
   dependencies: WriteDependencies,
   occasion: Occasion,
   body: AddAddonBody,
-): Promise<(AnsweredAddon & { readonly invoice: InvoiceDocument | null }) | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+): Promise<AddedAddon | Refusal> {
+  const isDry = body.dry_run === true;
+  const done = await writeUnit<AddedAddon | Refusal>(dependencies, occasion, async (unit) => {
     const added = await add(unit, body);
     const [answered] = await answeredAddon(unit, [added.association]);
-    return { ...assertPresent(answered, 'the addon'), invoice: added.invoice };
+    const { invoice } = added;
+    const answer = { ...assertPresent(answered, 'the addon'), invoice, isDry };
+    if (isDry) undo(answer);
+    return answer;
   });
+  return resultOf(done);
 }

@@ -27,6 +27,8 @@ export interface AddAddonBody {
    */
   proration_behavior?: 'create_prorations' | 'none';
   metadata?: MetadataDto;
+  /** Answers what would happen, and stores nothing. @default false */
+  dry_run?: boolean;
 }
 
 /** @example {"addon_association_id": "addon_assoc_01KAHZ3M4N5P6Q7R8S9T0V1W2X"} */
@@ -41,6 +43,8 @@ export interface RemoveAddonBody {
   proration_behavior?: 'create_prorations' | 'none';
   /** @maxLength 255 */
   reason?: string;
+  /** Answers what would happen, and stores nothing. @default false */
+  dry_run?: boolean;
 }
 
 /** An addon that a subscription has, or had. */
@@ -59,6 +63,8 @@ export interface AddonAssociationDto extends RecordDto {
 export interface AddedAddonDto extends AddonAssociationDto {
   /** Null where nothing was charged at once. */
   invoice: InvoiceDto | null;
+  /** Whether it was only a look. */
+  dry_run: boolean;
 }
 
 /** An addon that was removed, with what was given back for it. */
@@ -66,6 +72,8 @@ export interface RemovedAddonDto extends AddonAssociationDto {
   /** Null where nothing was given back. */
   wallet_transaction: WalletTransactionDto | null;
   message: string;
+  /** Whether it was only a look. */
+  dry_run: boolean;
 }
 
 export interface AddonAssociationListDto {

@@ -50,6 +50,27 @@ const test = billedTest.extend<{ world: World }>({
 });
 
 describe('an addon of a running subscription (27)', () => {
+  test('is shown with dry_run, when it is added and removed, and nothing is stored', async ({
+    api,
+    world,
+  }) => {
+    const path = `/v1/subscriptions/${world.id}`;
+    const addons = async () => (await api.call('GET', `${path}/addons/associations`)).body.items;
+    const body = { subscription_id: world.id, addon_id: world.addon };
+    const wanted = { ...body, proration_behavior: 'create_prorations' };
+    const before = await world.invoices();
+    const look = { ...wanted, dry_run: true };
+    const shown = await api.call('POST', '/v1/subscriptions/addon', { body: look });
+    expect([shown.body.dry_run, shown.body.invoice.total]).toEqual([true, '15.48']);
+    expect([await addons(), await world.invoices()]).toEqual([[], before]);
+    const added = await api.call('POST', '/v1/subscriptions/addon', { body: wanted });
+    expect([added.body.dry_run, added.body.invoice.total]).toEqual([false, '15.48']);
+    const removal = { addon_association_id: added.body.id, dry_run: true };
+    const removed = await api.call('DELETE', '/v1/subscriptions/addon', { body: removal });
+    expect([removed.body.dry_run, removed.body.addon_status]).toEqual([true, 'cancelled']);
+    expect(await addons()).toMatchObject([{ id: added.body.id, addon_status: 'active' }]);
+  });
+
   test('is charged for the rest of the period at once: 30.00 on 16 Jan gives 15.48', async ({
     api,
     bill,

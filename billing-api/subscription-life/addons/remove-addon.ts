@@ -9,6 +9,7 @@ import { creditUnused } from '../settle/credit-lines.js';
 import { lockUnused } from '../settle/lock-charges.js';
 import { ADDON_ASSOCIATION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { assertPresent } from '../../../runtime/failure.js';
+import { resultOf, undo } from '../../records/dry-run.js';
 import { readRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { moveRecord } from '../../records/move-record.js';
@@ -74,15 +75,23 @@ async function remove(
   return { association: removed, transaction };
 }
 
+/** An addon that was removed; where it was only a look, nothing of it is stored. */
+type RemovedAddon = AnsweredAddon & Pick<Removed, 'transaction'> & { readonly isDry: boolean };
+
 /** DELETE /subscriptions/addon: an addon ends with the running period, or inside it. */
-export function removeAddon(
+export async function removeAddon(
   dependencies: WriteDependencies,
   occasion: Occasion,
   body: RemoveAddonBody,
-): Promise<(AnsweredAddon & Pick<Removed, 'transaction'>) | Refusal> {
-  return writeUnit(dependencies, occasion, async (unit) => {
+): Promise<RemovedAddon | Refusal> {
+  const isDry = body.dry_run === true;
+  const done = await writeUnit<RemovedAddon | Refusal>(dependencies, occasion, async (unit) => {
     const removed = await remove(unit, body);
     const [answered] = await answeredAddon(unit, [removed.association]);
-    return { ...assertPresent(answered, 'the addon'), transaction: removed.transaction };
+    const { transaction } = removed;
+    const answer = { ...assertPresent(answered, 'the addon'), transaction, isDry };
+    if (isDry) undo(answer);
+    return answer;
   });
+  return resultOf(done);
 }

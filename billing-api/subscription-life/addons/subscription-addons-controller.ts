@@ -46,7 +46,12 @@ function addonToDto({ association, lines }: AnsweredAddon): AddonAssociationDto 
   return { ...recordToDto(ADDON_ASSOCIATIONS, association), line_items: [...lines] };
 }
 
-const ownerOfAddon = ({ association }: AnsweredAddon): string => association.subscription_id;
+/** Whose lines have changed; a look has changed none. */
+const ownerOfAddon = ({
+  association,
+  isDry,
+}: AnsweredAddon & { readonly isDry: boolean }): string | null =>
+  isDry ? null : association.subscription_id;
 
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
@@ -74,6 +79,7 @@ export class SubscriptionAddonsController extends Controller {
     return {
       ...addonToDto(added),
       invoice: invoice === null ? null : invoiceToDto(invoice, null),
+      dry_run: added.isDry,
     };
   }
 
@@ -96,7 +102,10 @@ export class SubscriptionAddonsController extends Controller {
     return {
       ...addonToDto(removed),
       wallet_transaction: transaction === null ? null : walletTransactionToDto(transaction),
-      message: 'the addon is removed from the subscription',
+      message: removed.isDry
+        ? 'the addon would be removed from the subscription'
+        : 'the addon is removed from the subscription',
+      dry_run: removed.isDry,
     };
   }
 

@@ -31,7 +31,7 @@ function detailsOf({ subscription, unused, atMs }: Cancelled): ProrationDetailDt
 }
 
 function cancellationToDto(cancelled: Cancelled): CancellationDto {
-  const { subscription, type, atMs, reason, invoice, processedAt, credited } = cancelled;
+  const { subscription, type, atMs, reason, invoice, processedAt, credited, isDry } = cancelled;
   const { currency } = subscription;
   const date = formatInstant(atMs);
   const isOver = subscription.subscription_status === 'cancelled';
@@ -47,6 +47,7 @@ function cancellationToDto(cancelled: Cancelled): CancellationDto {
     credit: creditSumsToDto(credited, currency),
     message: isOver ? `the subscription ended at ${date}` : `the subscription will end at ${date}`,
     processed_at: formatInstant(processedAt),
+    dry_run: isDry,
   };
 }
 

@@ -26,6 +26,8 @@ export interface CancelSubscriptionBody {
    * there is anything to bill, unless this says `skip`.
    */
   invoice_policy?: 'generate_invoice' | 'skip';
+  /** Answers what would happen, and stores nothing. @default false */
+  dry_run?: boolean;
 }
 
 /** What a cancellation gives back or charges for one line. */
@@ -58,4 +60,6 @@ export interface CancellationDto {
   credit: CreditSumsDto;
   message: string;
   processed_at: DateTime;
+  /** Whether it was only a look. */
+  dry_run: boolean;
 }

@@ -8,6 +8,7 @@ import { SCHEDULES } from '../../declarations/subscriptions/schedule.resource.js
 import { previousOf, refuseBefore } from '../../subscriptions/schedules-store.js';
 import { updateRecord, type ChangeTarget } from '../../records/change-record.js';
 import { createRecord } from '../../records/create-record.js';
+import { resultOf, undo } from '../../records/dry-run.js';
 import { computeThenStore } from '../../records/compute-then-store.js';
 import type { Occasion } from '../../records/occasion.js';
 import type { MetadataDto } from '../../records/record-dto.js';
@@ -47,6 +48,8 @@ export type Cancelled = {
   readonly unused: readonly UnusedItem[];
   readonly credited: CreditSums;
   readonly processedAt: InstantMs;
+  /** Only a look: nothing of it is stored. */
+  readonly isDry: boolean;
 };
 
 /** A later end gives back what is unused then. */
@@ -157,7 +160,7 @@ async function store(
   unit: Unit,
   { ending: cancellation, final }: Computed,
   locked: LockedEnding,
-): Promise<Cancelled> {
+): Promise<Omit<Cancelled, 'isDry'>> {
   const { type, atMs, reason, loaded, isCredited } = cancellation;
   const { row, pending } = locked;
   const isNow = type === 'immediate';
@@ -178,19 +181,26 @@ async function store(
 /**
  * POST /subscriptions/{id}/cancel: ends a subscription at once, with a final invoice of what is not
  * billed yet, or notes when it ends; then the billing job bills its last period (docs/domain.md
- * 24). All of it happens, or nothing.
+ * 24). All of it happens, or nothing; with `dry_run` it is carried out and rolled back.
  */
-export function cancelSubscription(
+export async function cancelSubscription(
   dependencies: BillingDependencies,
   occasion: Occasion,
   { target, body }: { readonly target: ChangeTarget; readonly body: CancelSubscriptionBody },
 ): Promise<Cancelled | Refusal> {
-  return computeThenStore<Computed, LockedEnding, Cancelled>(dependencies, occasion, {
+  const isDry = body.dry_run === true;
+  const done = await computeThenStore<Computed, LockedEnding, Cancelled>(dependencies, occasion, {
     what: 'the cancellation',
     compute: () =>
       computeEnding(dependencies, occasion, (unit) => readCancellation(unit, target, body)),
     lockAndCompare: (unit, { ending, final }) =>
       lockEnding(unit, ending, { final, isCredited: givesBack(ending) }),
-    store,
+    store: async (unit, computed, locked) => {
+      const stored = await store(unit, computed, locked);
+      const cancelled = { ...stored, isDry };
+      if (isDry) undo(cancelled);
+      return cancelled;
+    },
   });
+  return resultOf(done);
 }

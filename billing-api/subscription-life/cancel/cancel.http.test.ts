@@ -52,6 +52,26 @@ const BEFORE = [
 const FINAL = ['SUBSCRIPTION_CYCLE', 'FINALIZED', '32.26'];
 
 describe('a cancellation', () => {
+  test('with dry_run shows what it would do, and does nothing', async ({ world }) => {
+    const before = await world.read();
+    const wanted = { reason: 'a look', proration_behavior: 'create_prorations' };
+    const { body: shown } = await world.cancel({ ...wanted, dry_run: true });
+    expect(shown).toMatchObject({
+      dry_run: true,
+      status: 'cancelled',
+      // 32.26 less what is unused of 30.00 in advance.
+      proration_invoice: { total: '11.94' },
+    });
+    expect(await world.invoices()).toEqual(BEFORE);
+    expect(await world.read()).toEqual(before);
+    const { body: done } = await world.cancel(wanted);
+    expect(done.dry_run).toBe(false);
+    expect([done.total_credit_amount, done.proration_invoice.total]).toEqual([
+      shown.total_credit_amount,
+      shown.proration_invoice.total,
+    ]);
+  });
+
   test('ends a subscription at once, and bills in arrear up to that instant', async ({
     api,
     bill,
