@@ -11,6 +11,7 @@ import {
   completedPaths,
   documentOf,
   mergedPaths,
+  withMeanings,
   withOpenAnswers,
   withStrictNulls,
   withoutInt32,
@@ -90,9 +91,12 @@ function completeSpec() {
     ...known,
     ...fragment.components.schemas,
   });
-  const examples = readJson('openapi-examples.json');
-  const complete = completedPaths(paths, operations, examples);
-  const document = documentOf({ spec, fragment, paths: complete, schemas });
+  const complete = completedPaths(paths, operations, {
+    answers: readJson('openapi-examples.json'),
+    requests: readJson('openapi-requests.json'),
+  });
+  const meant = withMeanings(schemas, readJson('member-meanings.json'));
+  const document = documentOf({ spec, fragment, paths: complete, schemas: meant });
   writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
   return { document, operations };
 }

@@ -19,12 +19,14 @@ import { fileURLToPath } from 'node:url';
 import { root } from '../prepare/tools.mjs';
 import { frontPage, groupsOf, llmsText, sidebarOf } from './navigation.mjs';
 import { filesOfPages, readPages } from './pages.mjs';
+import { referencePages } from './reference.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const OUTPUT = join(root, 'dist', 'pages');
 /** Below the project, so that the theme finds the packages; one for each build that runs. */
 const WORK = join(root, 'dist', `.pages-work-${process.pid}`);
 const STAMP = 'sources.sha256';
+const DOCUMENT = join(root, 'billing-api', 'generated', 'openapi.json');
 
 function write(path, text) {
   mkdirSync(dirname(path), { recursive: true });
@@ -38,6 +40,7 @@ function hashOfSources() {
     ...own.map((name) => join(here, name)),
     join(root, 'web', 'icon.svg'),
     join(root, 'package-lock.json'),
+    DOCUMENT,
   ];
   const hash = createHash('sha256');
   for (const file of files.sort()) hash.update(file.slice(root.length)).update(readFileSync(file));
@@ -80,7 +83,8 @@ export async function buildSite() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return false;
   const [source, output] = [join(WORK, 'pages'), join(WORK, 'site')];
   process.once('exit', () => rmSync(WORK, { recursive: true, force: true }));
-  const pages = readPages();
+  const document = JSON.parse(readFileSync(DOCUMENT, 'utf8'));
+  const pages = [...readPages(), ...referencePages(document)];
   const groups = groupsOf(pages.filter(({ text }) => text !== undefined));
   writeSources(source, pages, groups);
   const facts = join(WORK, 'site.json');

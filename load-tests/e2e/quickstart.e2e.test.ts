@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Stack } from '../../cli/stack/stack.js';
 import { projectRoot } from '../../runtime/project.js';
+import { codeSamples } from '../harness/code-samples.js';
 import { installClient, type ClientProject } from '../harness/install-client.js';
 import { runnable } from '../harness/page-commands.js';
 import { makeTestDirectory } from '../harness/test-directory.js';
@@ -53,6 +54,14 @@ for await (const customer of minutebook.each('POST', '/customers/search', { body
 }
 if (names.join() !== 'Acme Inc.') throw new Error('each gave ' + names.join());
 `;
+
+/** The samples of the reference, which compile beside the program and are not run. */
+function samplesAsFunctions(): string {
+  const sources = codeSamples('TypeScript').map(
+    (source, index) => `export async function sample${index}() {\n${source}\n}`,
+  );
+  return sources.join('\n');
+}
 
 const answers = codeOf('json').map((text) => patternOf(JSON.parse(text)));
 
@@ -113,6 +122,8 @@ describe('the quickstart ends with a finalized invoice of three calls, answered 
   });
 
   test('curl', async () => {
+    const samples = codeSamples('curl').join('\n');
+    expect(spawnSync('sh', ['-n'], { input: samples, encoding: 'utf8' }).stderr).toBe('');
     const script = [startOf(world, world.stack.apiKey), ...codeOf('sh [curl]')];
     expectAnswers(await shell(world, script.join('\n')));
   });
@@ -123,13 +134,17 @@ describe('the quickstart ends with a finalized invoice of three calls, answered 
       .replace("aggregation: { type: 'COUNT' }", "agregation: { type: 'COUNT' }")
       .replace('payload.invoice.total', 'payload.wallet');
     await expect(world.client.compile(mistakes)).rejects.toThrow(/agregation[^]*wallet/);
-    await world.client.compile(program);
+    await world.client.compile(`${program}\n${samplesAsFunctions()}`);
     const start = startOf(world, await newTenantKey(world, 'TypeScript'));
     expectAnswers(await shell(world, `${start}\n${process.execPath} ${world.client.program}`));
   });
 
   test.skipIf(!hasPython && mayLackPython)(`Python${pythonNote}`, async () => {
     const program = join(world.directory, 'quickstart.py');
+    const samples = JSON.stringify(codeSamples('Python'));
+    const check = 'import ast, json, sys; [ast.parse(each) for each in json.load(sys.stdin)]';
+    const checked = spawnSync('python3', ['-c', check], { input: samples, encoding: 'utf8' });
+    expect(checked.stderr).toBe('');
     await writeFile(program, codeOf('python [Python]').join('\n'));
     const start = startOf(world, await newTenantKey(world, 'Python'));
     expectAnswers(await shell(world, `${start}\npython3 ${program}`));
