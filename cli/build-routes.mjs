@@ -12,6 +12,7 @@ import {
   documentOf,
   mergedPaths,
   withMeanings,
+  withParameterMeanings,
   withOpenAnswers,
   withStrictNulls,
   withoutInt32,
@@ -94,9 +95,15 @@ function completeSpec() {
   const complete = completedPaths(paths, operations, {
     answers: readJson('openapi-examples.json'),
     requests: readJson('openapi-requests.json'),
+    refusals: readJson('refusals.json'),
   });
-  const meant = withMeanings(schemas, readJson('member-meanings.json'));
-  const document = documentOf({ spec, fragment, paths: complete, schemas: meant });
+  const meanings = readJson('member-meanings.json');
+  const document = documentOf({
+    spec,
+    fragment,
+    paths: withParameterMeanings(complete, schemas, meanings),
+    schemas: withMeanings(schemas, meanings),
+  });
   writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
   return { document, operations };
 }

@@ -13,6 +13,7 @@ type Described = {
   readonly parameters?: readonly Json[];
   readonly requestBody?: unknown;
   readonly 'x-codeSamples'?: readonly { readonly label: string; readonly source: string }[];
+  readonly 'x-refusals'?: readonly { readonly status: number; readonly when: string }[];
   readonly responses: Readonly<Record<string, Json>>;
 };
 type Document = {
@@ -77,6 +78,20 @@ describe('the document', () => {
       return labels.join() !== 'curl,TypeScript,Python' || samples.some(({ source }) => !source);
     });
     expect(without.map(({ id }) => id)).toEqual([]);
+  });
+
+  it('lists refusals of single operations under statuses that these have', () => {
+    const listed = OPERATIONS.flatMap((operation) => {
+      const { responses, 'x-refusals': refusals = [] } = describedOf(operation);
+      return refusals.map(({ status, when }) => ({
+        id: operation.id,
+        status,
+        when,
+        isRight: responses[status] !== undefined && when.length > 5,
+      }));
+    });
+    expect(listed.length).toBeGreaterThan(100);
+    expect(listed.filter(({ isRight }) => !isRight)).toEqual([]);
   });
 
   it('describes every member of what finance reads', () => {

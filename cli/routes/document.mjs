@@ -174,9 +174,9 @@ function documentedRequest({ requestBody }) {
  * One operation of the document.
  * @param entry its row of the operation table.
  * @param recorded what it was asked (`request`) and what it answered (`answer`) when the examples
- *   were recorded; each is undefined when it was not.
+ *   were recorded, and its own `refusals`; each is undefined when there is none.
  */
-function completed(entry, operation, { answer: example, request }) {
+function completed(entry, operation, { answer: example, request, refusals }) {
   const { 'x-operation': _declared, security: _none, parameters, requestBody, ...rest } = operation;
   const hasBody = operation.requestBody !== undefined;
   const responses = responsesOf(entry, operation.responses, hasBody);
@@ -187,6 +187,7 @@ function completed(entry, operation, { answer: example, request }) {
   return {
     ...rest,
     ...(requestBody && { requestBody: withBodyExample(requestBody, sent.body) }),
+    ...(refusals && { 'x-refusals': refusals }),
     'x-codeSamples': samplesOf(entry, sent, { parameters, isJson }),
     ...(all.length === 0 ? {} : { parameters: all }),
     responses,
@@ -194,11 +195,20 @@ function completed(entry, operation, { answer: example, request }) {
   };
 }
 
+function hasOperation(paths, key) {
+  const [method = '', path = ''] = key.split(' ');
+  return paths[path]?.[method.toLowerCase()] !== undefined;
+}
+
 /**
  * Paths with everything that follows from the operation table.
- * @param recorded the answers and requests that were recorded, each by method and path.
+ * @param known the answers and requests that were recorded, and the refusals of single operations,
+ *   each by method and path.
  */
-export function completedPaths(paths, operations, { answers, requests }) {
+export function completedPaths(paths, operations, { answers, requests, refusals }) {
+  const unknown = Object.keys(refusals).filter((key) => !hasOperation(paths, key));
+  if (unknown.length > 0)
+    throw new Error(`refusals.json names no operation: ${unknown.join(', ')}`);
   const entries = new Map(
     operations.map((entry) => [`${entry.method} ${entry.path.replace(/^\/v1(?=\/)/, '')}`, entry]),
   );
@@ -207,7 +217,7 @@ export function completedPaths(paths, operations, { answers, requests }) {
       const members = Object.entries(item).map(([method, value]) => {
         const key = `${method.toUpperCase()} ${path}`;
         const entry = entries.get(key);
-        const own = { answer: answers[key], request: requests[key] };
+        const own = { answer: answers[key], request: requests[key], refusals: refusals[key] };
         return [method, entry === undefined ? value : completed(entry, value, own)];
       });
       return [path, Object.fromEntries(members)];
@@ -297,7 +307,7 @@ function isDescribed(schema, schemas) {
  */
 export function withMeanings(schemas, { members, of }) {
   const described = Object.entries(schemas).map(([name, { properties, ...schema }]) => {
-    if (properties === undefined || !/Dto$/.test(name)) return [name, schemas[name]];
+    if (properties === undefined) return [name, schemas[name]];
     const all = Object.entries(properties).map(([member, value]) => {
       const description = of[name]?.[member] ?? members[member];
       if (description === undefined || isDescribed(value, schemas)) return [member, value];
@@ -308,6 +318,22 @@ export function withMeanings(schemas, { members, of }) {
     return [name, { ...schema, properties: Object.fromEntries(all) }];
   });
   return Object.fromEntries(described);
+}
+
+/** The same for parameters of operations. */
+export function withParameterMeanings(paths, schemas, { members }) {
+  const described = (parameter) => {
+    const { name, schema, description } = parameter;
+    const meaning = members[name];
+    const isMeant = description !== undefined || meaning === undefined || schema === undefined;
+    return isMeant || isDescribed(schema, schemas)
+      ? parameter
+      : { ...parameter, description: meaning };
+  };
+  return rewritten(paths, (object) => {
+    const isList = Array.isArray(object.parameters) && object.responses !== undefined;
+    return isList ? { ...object, parameters: object.parameters.map(described) } : object;
+  });
 }
 
 /** The whole document; schemas that nothing uses, such as those of queries, are left out. */

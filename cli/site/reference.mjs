@@ -125,14 +125,19 @@ class Writer {
     return this.aboutOf(this.schemas[nameOf($ref)]);
   }
 
+  /** Both in one column, which a narrow screen has room for. */
+  meaningOf(schema, about = this.aboutOf(schema)) {
+    return cell(`${this.typeOf(schema)}. ${about}`);
+  }
+
   membersTable(schema) {
     const { properties, required } = membersOf(schema, this.schemas);
     const rows = Object.entries(properties).map(([name, member]) => {
       const mark = required.includes(name) ? ' *' : '';
-      return `| \`${name}\`${mark} | ${cell(this.typeOf(member))} | ${cell(this.aboutOf(member))} |`;
+      return `| \`${name}\`${mark} | ${this.meaningOf(member)} |`;
     });
     if (rows.length === 0) return '';
-    return `| Member | Type | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}\n`;
+    return `| Member | Type and meaning |\n| --- | --- |\n${rows.join('\n')}\n`;
   }
 
   /** A body: its members where it is of this operation alone, else a link to it. */
@@ -163,10 +168,10 @@ function parametersOf(operation, writer) {
   const own = (operation.parameters ?? []).filter(({ $ref }) => $ref === undefined);
   if (own.length === 0) return [];
   const rows = own.map(({ name, in: place, required, schema, description }) => {
-    const about = description ?? writer.aboutOf(schema);
-    return `| \`${name}\`${required ? ' *' : ''} | ${place} | ${cell(writer.typeOf(schema))} | ${cell(about)} |`;
+    const mark = required ? ' *' : '';
+    return `| \`${name}\`${mark} | ${place} | ${writer.meaningOf(schema, description)} |`;
   });
-  return [`| Parameter | In | Type | Meaning |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n`];
+  return [`| Parameter | In | Type and meaning |\n| --- | --- | --- |\n${rows.join('\n')}\n`];
 }
 
 function exampleOf({ example }) {
@@ -189,9 +194,9 @@ function answersOf(operation, writer) {
   });
 }
 
-/** Refusals that not every operation has, with their texts. */
-function refusalsOf(operation, document, common) {
-  const rows = Object.entries(operation.responses).flatMap(([status, response]) => {
+/** Messages of refusals that not every operation has. */
+function messagesOf(operation, document, common) {
+  return Object.entries(operation.responses).flatMap(([status, response]) => {
     if (/^2/.test(status) || common.has(`${status} ${response.$ref ?? ''}`)) return [];
     const resolved =
       response.$ref === undefined
@@ -200,12 +205,20 @@ function refusalsOf(operation, document, common) {
     const { example, examples = {} } = resolved.content?.['application/json'] ?? {};
     const shown =
       example === undefined ? Object.values(examples).map((each) => each.value) : [example];
-    return shown.map(({ code, message }) => `| ${status} | \`${code}\` | ${cell(message)} |`);
+    return shown.map(({ message }) => `| ${status} | “${cell(message)}” |`);
   });
+}
+
+/** What this operation refuses and others do not: when, and with which message. */
+function refusalsOf(operation, document, common) {
+  const own = (operation['x-refusals'] ?? []).map(
+    ({ status, when }) => `| ${status} | ${cell(when)} |`,
+  );
+  const rows = [...own, ...messagesOf(operation, document, common)];
   if (rows.length === 0) return [];
   return [
-    `**Refusals** beside those of every operation:\n`,
-    `| Status | Code | Message, for example |\n| --- | --- | --- |\n${rows.join('\n')}\n`,
+    '**Refusals** beside those of every operation:\n',
+    `| Status | When, or its message |\n| --- | --- |\n${rows.join('\n')}\n`,
   ];
 }
 
@@ -276,7 +289,8 @@ export function referencePages(document) {
     const objects = objectsOf(page, places, schemas);
     const parts = [
       `# ${name}\n`,
-      `${description ?? `Operations on ${name.toLowerCase()}, with their requests, answers and refusals.`}\n`,
+      `${description ?? `${name}: operations with their requests, answers and refusals.`}\n`,
+      'Members with `*` must be sent in a request, and are always there in an answer.\n',
       ...texts,
       ...(objects.length === 0 ? [] : ['## Objects\n', ...objects]),
     ];
