@@ -4,7 +4,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-audit --no-fund
 COPY . .
-RUN node cli/build-routes.mjs && node node_modules/typescript-native/bin/tsc && node web/build.mjs
+RUN node cli/build-routes.mjs && node node_modules/typescript-native/bin/tsc && node web/build.mjs && node cli/site/build.mjs
 
 FROM node:22-bookworm AS packages
 WORKDIR /app

@@ -11,6 +11,8 @@ import {
   completedPaths,
   documentOf,
   mergedPaths,
+  withMeanings,
+  withParameterMeanings,
   withOpenAnswers,
   withStrictNulls,
   withoutInt32,
@@ -90,9 +92,18 @@ function completeSpec() {
     ...known,
     ...fragment.components.schemas,
   });
-  const examples = readJson('openapi-examples.json');
-  const complete = completedPaths(paths, operations, examples);
-  const document = documentOf({ spec, fragment, paths: complete, schemas });
+  const complete = completedPaths(paths, operations, {
+    answers: readJson('openapi-examples.json'),
+    requests: readJson('openapi-requests.json'),
+    refusals: readJson('refusals.json'),
+  });
+  const meanings = readJson('member-meanings.json');
+  const document = documentOf({
+    spec,
+    fragment,
+    paths: withParameterMeanings(complete, schemas, meanings),
+    schemas: withMeanings(schemas, meanings),
+  });
   writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
   return { document, operations };
 }

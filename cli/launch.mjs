@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { build } from './prepare/build.mjs';
 import { endOfRun, runChecks } from './prepare/checks.mjs';
 import { buildKafkaClient, install } from './prepare/install.mjs';
+import { buildPages, buildPagesBeside } from './prepare/pages.mjs';
 import { createSteps, StepFailed } from './prepare/steps.mjs';
 import { root } from './prepare/tools.mjs';
 
@@ -95,6 +96,9 @@ async function prepare(verb, parameters, { onRoutes, onTypeErrors }) {
   try {
     await install(step);
     await build(step, { isHurried: !CHECKED.has(verb), onRoutes, onTypeErrors });
+    // Tests that read the site build it themselves, beside the others.
+    if (verb === 'build') await buildPages(step);
+    if (verb === 'start') buildPagesBeside();
     if (mayUseKafka(verb, parameters)) await buildKafkaClient(step);
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;

@@ -12,6 +12,8 @@ type Described = {
   readonly security?: readonly unknown[];
   readonly parameters?: readonly Json[];
   readonly requestBody?: unknown;
+  readonly 'x-codeSamples'?: readonly { readonly label: string; readonly source: string }[];
+  readonly 'x-refusals'?: readonly { readonly status: number; readonly when: string }[];
   readonly responses: Readonly<Record<string, Json>>;
 };
 type Document = {
@@ -45,7 +47,66 @@ const each = describe.for(
   OPERATIONS.map((operation) => [`${operation.method} ${operation.path}`, operation] as const),
 );
 
+type Schema = {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly allOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+};
+
+const schemaOf = (name: string): Schema => (document.components['schemas']?.[name] ?? {}) as Schema;
+const nameOf = ($ref: string): string => $ref.replace('#/components/schemas/', '');
+
+/** Whether a member says what it means, itself or by what it refers to. */
+function isDescribed({ $ref, description, allOf = [], anyOf = [], items }: Schema): boolean {
+  if (description !== undefined) return true;
+  if ($ref !== undefined) return isDescribed(schemaOf(nameOf($ref)));
+  return [...allOf, ...anyOf, ...(items === undefined ? [] : [items])].some(isDescribed);
+}
+
+/** What finance reads: invoices with their lines, explanations, the ledger and wallets. */
+const OF_MONEY =
+  /^(Invoice|CouponApplication|AppliedTax|Expla|Posting|Ledger|AccountBalance|Wallet|RealTimeWallet|Balance|PaidLine|LineDiff|LineEvent).*Dto$/;
+
 describe('the document', () => {
+  it('has a request sample of every operation in curl, TypeScript and Python', () => {
+    const without = OPERATIONS.filter((operation) => {
+      const samples = describedOf(operation)['x-codeSamples'] ?? [];
+      const labels = samples.map(({ label }) => label);
+      return labels.join() !== 'curl,TypeScript,Python' || samples.some(({ source }) => !source);
+    });
+    expect(without.map(({ id }) => id)).toEqual([]);
+  });
+
+  it('lists refusals of single operations under statuses that these have', () => {
+    const listed = OPERATIONS.flatMap((operation) => {
+      const { responses, 'x-refusals': refusals = [] } = describedOf(operation);
+      return refusals.map(({ status, when }) => ({
+        id: operation.id,
+        status,
+        when,
+        isRight: responses[status] !== undefined && when.length > 5,
+      }));
+    });
+    expect(listed.length).toBeGreaterThan(100);
+    expect(listed.filter(({ isRight }) => !isRight)).toEqual([]);
+  });
+
+  it('describes every member of what finance reads', () => {
+    const schemas = Object.keys(document.components['schemas'] ?? {});
+    const ofMoney = schemas.filter((name) => OF_MONEY.test(name));
+    const members = ofMoney.flatMap((name) =>
+      Object.entries(schemaOf(name).properties ?? {}).map(
+        ([member, schema]) => [`${name}.${member}`, schema] as const,
+      ),
+    );
+    expect(members.length).toBeGreaterThan(400);
+    const missing = members.filter(([, schema]) => !isDescribed(schema));
+    expect(missing.map(([name]) => name)).toEqual([]);
+  });
+
   it('has every operation of the table, and no other', () => {
     const names = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { describe, expect } from 'vitest';
@@ -13,7 +13,10 @@ import {
 import { addressOf, sampleOf } from '../testing/sample-requests.js';
 import type { Operation } from './operation-table.js';
 
-const FILE = join(projectRoot, 'billing-api', 'edge', 'openapi-examples.json');
+const FOLDER = join(projectRoot, 'billing-api', 'edge');
+const ANSWERS = join(FOLDER, 'openapi-examples.json');
+/** What was sent for each answer: the request samples of the document. */
+const REQUESTS = join(FOLDER, 'openapi-requests.json');
 /** Set by `npm run examples`, which writes what this test otherwise compares. */
 const IS_RECORDING = process.env['RECORD_EXAMPLES'] === '1';
 
@@ -75,10 +78,20 @@ function createStabiliser(): (value: unknown) => unknown {
   };
 }
 
+type Recorded = {
+  readonly answers: Readonly<Record<string, unknown>>;
+  readonly requests: Readonly<Record<string, unknown>>;
+};
+
+function sorted(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 /** What every operation answers to its sample, by method and path below the server. */
-async function recordExamples(filled: FilledEnvironment): Promise<Record<string, unknown>> {
+async function recordExamples(filled: FilledEnvironment): Promise<Recorded> {
   const stabilise = createStabiliser();
   const examples: Record<string, unknown> = {};
+  const requests: Record<string, unknown> = {};
   const failures: unknown[] = [];
   for (const { id, method, path, successStatus } of recorded) {
     const sample = sampleOf(id, filled);
@@ -86,23 +99,34 @@ async function recordExamples(filled: FilledEnvironment): Promise<Record<string,
     const { status, headers, body } = await filled.call(method, addressOf(path, sample), options);
     if (status !== successStatus) failures.push([id, status, body]);
     const isFile = String(headers.get('content-type')).includes('application/pdf');
-    if (!isFile) examples[`${method} ${path.replace(/^\/v1/, '')}`] = stabilise(body);
+    const name = `${method} ${path.replace(/^\/v1/, '')}`;
+    requests[name] = sample;
+    if (!isFile) examples[name] = stabilise(body);
   }
   for (const [path, body] of WITHOUT_KEY) {
     const options = body === undefined ? {} : { body };
     const answer = await filled.call('POST', `/v1${path}`, options);
     if (answer.status >= 300) failures.push([path, answer.status, answer.body]);
     examples[`POST ${path}`] = stabilise(answer.body);
+    requests[`POST ${path}`] = options;
   }
   expect(failures).toEqual([]);
-  return Object.fromEntries(Object.entries(examples).sort(([a], [b]) => (a < b ? -1 : 1)));
+  // An id that was answered has the same number in the requests.
+  return {
+    answers: sorted(examples),
+    requests: stabilise(sorted(requests)) as Recorded['requests'],
+  };
 }
 
-async function write(examples: object): Promise<void> {
-  const config = await resolveConfig(FILE, {
+async function write(file: string, examples: object): Promise<void> {
+  const config = await resolveConfig(file, {
     config: join(projectRoot, '.config', 'prettier.json'),
   });
-  writeFileSync(FILE, await format(JSON.stringify(examples), { ...config, parser: 'json' }));
+  writeFileSync(file, await format(JSON.stringify(examples), { ...config, parser: 'json' }));
+}
+
+function read(file: string): unknown {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
 }
 
 describe('the examples of the document', () => {
@@ -114,9 +138,13 @@ describe('the examples of the document', () => {
       const tools = { api, database: database.database, clickhouse: clickhouse.client };
       const place = { suffix: '', partition: 0 };
       const filled = await fillEnvironment(tools, { environment: api.environment }, place);
-      const examples = await recordExamples(filled);
-      if (IS_RECORDING) await write(examples);
-      expect(JSON.parse(readFileSync(FILE, 'utf8'))).toEqual(examples);
+      const { answers, requests } = await recordExamples(filled);
+      if (IS_RECORDING) {
+        await write(ANSWERS, answers);
+        await write(REQUESTS, requests);
+      }
+      expect(read(ANSWERS)).toEqual(answers);
+      expect(read(REQUESTS)).toEqual(requests);
     },
   );
 });

@@ -6,6 +6,7 @@ import helmet from 'helmet';
 import { createOperationalPages, type Operations } from '../../runtime/operational-pages.js';
 import { createPublicRate, type PublicLimits } from '../../runtime/http/public-rate.js';
 import { projectRoot } from '../../runtime/project.js';
+import { createDocsPages } from './docs-pages.js';
 import { limitTo, onlyReading } from './public-pages.js';
 
 const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
@@ -15,14 +16,14 @@ const PAGE = `<!doctype html>
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Minutebook API reference</title>
-    <link rel="icon" href="/docs/favicon-32x32.png">
-    <link rel="stylesheet" href="/docs/swagger-ui.css">
+    <title>Minutebook: try requests</title>
+    <link rel="icon" href="/docs/try/favicon-32x32.png">
+    <link rel="stylesheet" href="/docs/try/swagger-ui.css">
   </head>
   <body>
     <div id="reference"></div>
-    <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/start.js"></script>
+    <script src="/docs/try/swagger-ui-bundle.js"></script>
+    <script src="/docs/try/start.js"></script>
   </body>
 </html>
 `;
@@ -76,8 +77,8 @@ function createPages(operations: Operations): RequestHandler {
 type OperationalRoutes = Operations & { readonly publicLimits: PublicLimits };
 
 /**
- * The operational routes (docs/http.md 2.3): outside `/v1` and without a key. The reference works
- * without the internet: its files are those of the package swagger-ui-dist, read from disk.
+ * The operational routes (docs/http.md 2.3): outside `/v1` and without a key. The page that tries
+ * requests works without the internet: its files are those of the package swagger-ui-dist.
  */
 export function createOperationalRoutes({
   publicLimits,
@@ -93,18 +94,19 @@ export function createOperationalRoutes({
   router.get('/openapi.json', (_request, response) => {
     response.type('application/json').send(spec);
   });
-  router.use('/docs', securityHeaders);
-  router.get(/^\/docs\/?$/, (_request, response) => {
+  router.use('/docs/try', securityHeaders);
+  router.get(/^\/docs\/try\/?$/, (_request, response) => {
     response.type('html').send(PAGE);
   });
-  router.get('/docs/start.js', (_request, response) => {
+  router.get('/docs/try/start.js', (_request, response) => {
     response.type('text/javascript').send(START);
   });
   for (const asset of ASSETS) {
-    router.get(`/docs/${asset}`, (_request, response) => {
+    router.get(`/docs/try/${asset}`, (_request, response) => {
       response.removeHeader('Cache-Control');
       response.sendFile(join(folder, asset), { maxAge: '1h' });
     });
   }
+  router.use(createDocsPages());
   return router;
 }

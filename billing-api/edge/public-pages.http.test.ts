@@ -25,7 +25,7 @@ describe('what billing-api shows without a key', () => {
   test.for([
     ['the document', times('/openapi.json', RATE)],
     ['the metrics', times('/metrics', RATE)],
-    ['the reference with its files', ['/docs', '/docs/start.js', '/openapi.json']],
+    ['the reference with its files', ['/docs/try', '/docs/try/start.js', '/openapi.json']],
   ] as const)(
     '%s is answered below and at the limit, and one more is refused with 429 in the error body',
     async ([, paths], { database, clickhouse }) => {

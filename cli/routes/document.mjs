@@ -3,6 +3,7 @@
  * of them and follows from the operation table.
  */
 import { ERROR_RESPONSES, responsesOf } from './responses.mjs';
+import { samplesOf } from './samples.mjs';
 
 const SCHEMA = '#/components/schemas/';
 
@@ -154,27 +155,60 @@ function addExample(response, example) {
   if (content !== undefined && example !== undefined) content.example = example;
 }
 
+/** The body of a request that was recorded, as the example of the body. */
+function withBodyExample(requestBody, body) {
+  const { 'application/json': content } = requestBody.content;
+  if (body === undefined || content === undefined || content.example !== undefined)
+    return requestBody;
+  return { ...requestBody, content: { 'application/json': { ...content, example: body } } };
+}
+
+/** What the document itself shows as a body, for the operations that are not recorded. */
+function documentedRequest({ requestBody }) {
+  const { example, examples = {} } = requestBody?.content['application/json'] ?? {};
+  const body = example ?? Object.values(examples)[0]?.value;
+  return body === undefined ? {} : { body };
+}
+
 /**
  * One operation of the document.
  * @param entry its row of the operation table.
- * @param example what it answered when the examples were recorded; undefined when it was not.
+ * @param recorded what it was asked (`request`) and what it answered (`answer`) when the examples
+ *   were recorded, and its own `refusals`; each is undefined when there is none.
  */
-function completed(entry, operation, example) {
-  const { 'x-operation': _declared, security: _none, parameters, ...rest } = operation;
+function completed(entry, operation, { answer: example, request, refusals }) {
+  const { 'x-operation': _declared, security: _none, parameters, requestBody, ...rest } = operation;
   const hasBody = operation.requestBody !== undefined;
   const responses = responsesOf(entry, operation.responses, hasBody);
   addExample(responses[entry.successStatus], example);
   const all = parametersOf(entry, parameters);
+  const sent = request ?? documentedRequest(operation);
+  const isJson = responses[entry.successStatus]?.content?.['application/json'] !== undefined;
   return {
     ...rest,
+    ...(requestBody && { requestBody: withBodyExample(requestBody, sent.body) }),
+    ...(refusals && { 'x-refusals': refusals }),
+    'x-codeSamples': samplesOf(entry, sent, { parameters, isJson }),
     ...(all.length === 0 ? {} : { parameters: all }),
     responses,
     security: securityOf(entry),
   };
 }
 
-/** Paths with everything that follows from the operation table. */
-export function completedPaths(paths, operations, examples) {
+function hasOperation(paths, key) {
+  const [method = '', path = ''] = key.split(' ');
+  return paths[path]?.[method.toLowerCase()] !== undefined;
+}
+
+/**
+ * Paths with everything that follows from the operation table.
+ * @param known the answers and requests that were recorded, and the refusals of single operations,
+ *   each by method and path.
+ */
+export function completedPaths(paths, operations, { answers, requests, refusals }) {
+  const unknown = Object.keys(refusals).filter((key) => !hasOperation(paths, key));
+  if (unknown.length > 0)
+    throw new Error(`refusals.json names no operation: ${unknown.join(', ')}`);
   const entries = new Map(
     operations.map((entry) => [`${entry.method} ${entry.path.replace(/^\/v1(?=\/)/, '')}`, entry]),
   );
@@ -183,7 +217,8 @@ export function completedPaths(paths, operations, examples) {
       const members = Object.entries(item).map(([method, value]) => {
         const key = `${method.toUpperCase()} ${path}`;
         const entry = entries.get(key);
-        return [method, entry === undefined ? value : completed(entry, value, examples[key])];
+        const own = { answer: answers[key], request: requests[key], refusals: refusals[key] };
+        return [method, entry === undefined ? value : completed(entry, value, own)];
       });
       return [path, Object.fromEntries(members)];
     }),
@@ -253,6 +288,52 @@ function webhooksOf(schemas) {
     }),
   );
   return Object.fromEntries(webhooks.sort(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+/** Whether a schema says what it means, itself or by what it refers to. */
+function isDescribed(schema, schemas) {
+  const { description, $ref, anyOf = [], items } = schema;
+  if (description !== undefined) return true;
+  if ($ref !== undefined) return isDescribed(schemas[$ref.slice(SCHEMA.length)], schemas);
+  return (
+    anyOf.some((each) => isDescribed(each, schemas)) ||
+    (items !== undefined && isDescribed(items, schemas))
+  );
+}
+
+/**
+ * Meanings of members that their declarations leave to the name, since one name means one thing.
+ * @param meanings by member (`members`), and by schema and member (`of`).
+ */
+export function withMeanings(schemas, { members, of }) {
+  const described = Object.entries(schemas).map(([name, { properties, ...schema }]) => {
+    if (properties === undefined) return [name, schemas[name]];
+    const all = Object.entries(properties).map(([member, value]) => {
+      const description = of[name]?.[member] ?? members[member];
+      if (description === undefined || isDescribed(value, schemas)) return [member, value];
+      // Beside a reference nothing counts in OpenAPI 3.0.
+      const own = value.$ref === undefined ? value : { allOf: [value] };
+      return [member, { ...own, description }];
+    });
+    return [name, { ...schema, properties: Object.fromEntries(all) }];
+  });
+  return Object.fromEntries(described);
+}
+
+/** The same for parameters of operations. */
+export function withParameterMeanings(paths, schemas, { members }) {
+  const described = (parameter) => {
+    const { name, schema, description } = parameter;
+    const meaning = members[name];
+    const isMeant = description !== undefined || meaning === undefined || schema === undefined;
+    return isMeant || isDescribed(schema, schemas)
+      ? parameter
+      : { ...parameter, description: meaning };
+  };
+  return rewritten(paths, (object) => {
+    const isList = Array.isArray(object.parameters) && object.responses !== undefined;
+    return isList ? { ...object, parameters: object.parameters.map(described) } : object;
+  });
 }
 
 /** The whole document; schemas that nothing uses, such as those of queries, are left out. */

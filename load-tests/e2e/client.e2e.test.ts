@@ -4,8 +4,6 @@ import { expect, test, vi } from 'vitest';
 import { MinutebookClient } from '../../client/minutebook-client.js';
 import { MinutebookError } from '../../client/minutebook-error.js';
 import { verifyWebhook } from '../../client/verify-webhook.js';
-import { installClient } from '../harness/install-client.js';
-import { makeTestDirectory } from '../harness/test-directory.js';
 import { withTestStack } from '../harness/test-stack.js';
 
 const WAIT = { timeout: 60_000, interval: 100 };
@@ -85,44 +83,4 @@ test('the client writes once although answers are lost, reads page by page, and 
     for (const { id } of events) expect(log).toContain(id);
   });
   receiver.close();
-});
-
-const PROGRAM = `
-import { MinutebookClient } from '@minutebook/client';
-import { MinutebookError } from '@minutebook/client/errors';
-import { verifyWebhook, type WebhookPayload } from '@minutebook/client/webhooks';
-
-const [url = '', apiKey = ''] = process.argv.slice(2);
-const client = new MinutebookClient({ baseUrl: url + '/v1', apiKey });
-const { id } = await client.post('/customers', { body: { external_id: 'packed', name: 'Packed' } });
-const names: string[] = [];
-for await (const customer of client.each('POST', '/customers/search', { body: {} })) {
-  names.push(customer.name ?? '');
-}
-export function totalOf(payload: WebhookPayload): string | null {
-  return payload.event_type === 'invoice.update.finalized' ? payload.invoice.total : null;
-}
-const failed = await client.get('/customers/{id}', { path: { id: id + 'x' } }).catch((error: unknown) => error);
-if (!(failed instanceof MinutebookError)) throw failed;
-console.log(JSON.stringify({ names, status: failed.status, verifies: typeof verifyWebhook }));
-`;
-
-test('the client as a package compiles in a strict program, which calls the product', async () => {
-  const folder = await makeTestDirectory();
-  try {
-    const project = await installClient(folder.path);
-    await expect(
-      project.compile(PROGRAM.replace('body: {} })', 'body: { limmit: 3 } })')),
-    ).rejects.toThrow(/limmit/);
-    await expect(
-      project.compile(PROGRAM.replace('payload.invoice.total', 'payload.wallet')),
-    ).rejects.toThrow(/wallet/);
-    await project.compile(PROGRAM);
-    await withTestStack({}, async ({ url, apiKey }) => {
-      const said = JSON.parse(await project.run(url, apiKey)) as unknown;
-      expect(said).toEqual({ names: ['Packed'], status: 404, verifies: 'function' });
-    });
-  } finally {
-    await folder.remove();
-  }
 });

@@ -58,7 +58,7 @@ test.skipIf(process.platform !== 'linux')(
     await withTestStack({}, async (stack) => {
       const other = await signUp(stack.url);
       const pids = [stack.billingApi.pid() ?? 0, process.pid];
-      for (const path of ['/openapi.json', '/metrics', '/docs/swagger-ui-bundle.js']) {
+      for (const path of ['/openapi.json', '/metrics', '/docs/try/swagger-ui-bundle.js']) {
         await (await fetch(`${stack.url}${path}`)).arrayBuffer();
         const before = pids.map(residentBytes);
         const sockets = await Promise.all(

@@ -25,10 +25,10 @@ const SETTINGS = {
 
 /** A folder in which the packed client is installed, as whoever uses it has it. */
 export type ClientProject = {
+  /** The file that a compiled program is in. */
+  readonly program: string;
   /** Compiles a program strictly. @throws with what the compiler says. */
   readonly compile: (source: string) => Promise<void>;
-  /** Runs what was compiled, and answers what it writes. */
-  readonly run: (...given: readonly string[]) => Promise<string>;
 };
 
 /** Builds, packs and installs the client into an empty folder, from nothing but the package. */
@@ -46,17 +46,15 @@ export async function installClient(folder: string): Promise<ClientProject> {
   await symlink(join(types, 'undici-types'), join(folder, 'node_modules/undici-types'));
   const settings = { compilerOptions: SETTINGS, include: ['program.ts'] };
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(settings));
+  const program = join(folder, 'program.js');
   return {
+    program,
     compile: async (source) => {
       await writeFile(join(folder, 'program.ts'), source);
       const done = await run('node', [TSC, '-p', folder]).catch((error: unknown) => {
         throw new Error(String((error as { stdout?: string }).stdout ?? error));
       });
       if (done.stdout !== '') throw new Error(done.stdout);
-    },
-    run: async (...given) => {
-      const { stdout: written } = await run('node', [join(folder, 'program.js'), ...given]);
-      return written;
     },
   };
 }

@@ -53,7 +53,7 @@ test('no answer of the API may be stored by a browser or a proxy', async ({ api 
     statuses.push(answer.status);
   }
   expect(statuses).toEqual([200, 404, 404, 405, 405, 200, 401, 200, 200]);
-  const asset = await send(api, ['GET', '/docs/swagger-ui.css']);
+  const asset = await send(api, ['GET', '/docs/try/swagger-ui.css']);
   expect(asset.headers.get('cache-control')).toBe('public, max-age=3600');
 });
 

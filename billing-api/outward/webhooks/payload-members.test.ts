@@ -15,7 +15,10 @@ function at(value: unknown, ...names: readonly string[]): unknown {
   return names.reduce<unknown>((found, name) => (isObject(found) ? found[name] : undefined), value);
 }
 
+/** What a reference refers to, also one that a description stands beside (`allOf` of one). */
 function resolved(schema: unknown): unknown {
+  const all = at(schema, 'allOf');
+  if (Array.isArray(all) && all.length === 1) return resolved(all[0]);
   const reference = at(schema, '$ref');
   if (typeof reference !== 'string') return schema;
   return resolved(at(document, ...reference.split('/').slice(1)));
