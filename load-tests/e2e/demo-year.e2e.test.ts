@@ -4,8 +4,8 @@ import { withTestStack } from '../harness/test-stack.js';
 
 /**
  * Reason, start and end of the period, total. What is unused of Starter at the change is a credit
- * note beside the invoice of Team. 105.00 has 500 calls at 0.01, read by the billing job as the product
- * reads usage. The pause of 30 days makes the period of 25 May end on 25 July.
+ * note beside the invoice of Team. 105.00 has 500 calls at 0.01, read by the billing job as the
+ * product reads usage. The pause of 30 days makes the period of 25 May end on 25 July.
  */
 const YEAR = [
   'SUBSCRIPTION_TRIAL_START 01-01 01-15 0.00',
