@@ -42,11 +42,11 @@ describe('the pages', () => {
     for (const [path, type, words] of [
       ['/docs', 'text/html', 'Minutebook'],
       ['/docs/', 'text/html', 'Minutebook'],
-      ['/docs/glossary', 'text/html', '<h1'],
-      ['/docs/glossary.md', 'text/markdown', '# Glossary'],
-      ['/docs/measurements/', 'text/html', '<h1'],
-      ['/docs/measurements/index.md', 'text/markdown', '# Measurements'],
-      ['/docs/llms.txt', 'text/plain', '](/docs/glossary.md): '],
+      ['/docs/internals/glossary', 'text/html', '<h1'],
+      ['/docs/internals/glossary.md', 'text/markdown', '# Glossary'],
+      ['/docs/internals/measurements', 'text/html', '<h1'],
+      ['/docs/internals/measurements.md', 'text/markdown', '# Measurements'],
+      ['/docs/llms.txt', 'text/plain', '](/docs/internals/glossary.md): '],
     ] as const) {
       const page = await fetch(`${api.url}${path}`);
       const { headers } = page;
@@ -110,7 +110,7 @@ describe('the pages', () => {
     try {
       const page = await browser.newPage();
       const faults = faultsOf(page, api.url);
-      await page.goto(`${api.url}/docs/glossary`);
+      await page.goto(`${api.url}/docs/internals/glossary`);
       await page.getByRole('button', { name: /Search/ }).click();
       await page.locator('.VPLocalSearchBox input').fill('watermark');
       await page.locator('.VPLocalSearchBox .result').first().click();
