@@ -35,12 +35,6 @@ export function ownerOf({ url }: Pick<Database, 'url'>): OwnerStatements {
   };
 }
 
-/** How many sessions `ownerOf` has on this URL. */
-export async function ownerSessions(url: string): Promise<number> {
-  const database = await opened.get(url);
-  return database === undefined ? 0 : database.slonik.state().idleConnections;
-}
-
 /** Closes what `ownerOf` opened on this URL. */
 export async function closeOwner(url: string): Promise<void> {
   const database = await opened.get(url);

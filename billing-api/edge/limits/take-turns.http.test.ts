@@ -7,8 +7,7 @@ import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { waitingSessions } from '../../../load-tests/harness/waiting-sessions.js';
 import { API_KEY, withBillingApi } from '../../testing/billing-harness.js';
 import { makeKey, test } from '../../testing/billing-test.js';
-import type { ClickHouseFixture } from '../../../load-tests/harness/fixtures.js';
-import type { DatabaseFixture } from '../../../load-tests/harness/postgres-databases.js';
+import type { DatabaseFixture, ClickHouseFixture } from '../../../load-tests/harness/fixtures.js';
 
 const WAIT = { timeout: 10_000, interval: 10 };
 const QUESTION = { event_name: 'call', aggregation_type: 'COUNT' };

@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, vi } from 'vitest';
 import { makeKey } from '../../harness/make-key.js';
-import type { ClickHouseFixture } from '../../harness/fixtures.js';
-import type { DatabaseFixture } from '../../harness/postgres-databases.js';
+import type { ClickHouseFixture, DatabaseFixture } from '../../harness/fixtures.js';
 import {
   startProgram,
   startWholeProduct,
