@@ -1,34 +1,13 @@
 import { join } from 'node:path';
 import express, { type RequestHandler, type Router } from 'express';
-import helmet from 'helmet';
 import { createPublicRate, type PublicLimits } from '../../runtime/http/public-rate.js';
 import { projectRoot } from '../../runtime/project.js';
 import { HttpFailure } from './http-failure.js';
 import { limitTo, onlyReading } from './public-pages.js';
-import { createStaticFiles, sendStaticFile } from './static-files.js';
+import { createStaticFiles, pageHeaders, sendStaticFile } from './static-files.js';
 
-/**
- * Nothing but what this server serves, and no text becomes a script: whatever slipped into a page
- * could neither run nor tell anybody.
- */
-const securityHeaders = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      scriptSrc: ["'self'"],
-      styleSrc: ["'self'"],
-      imgSrc: ["'self'"],
-      connectSrc: ["'self'"],
-      baseUri: ["'none'"],
-      formAction: ["'none'"],
-      frameAncestors: ["'none'"],
-      'require-trusted-types-for': ["'script'"],
-      'trusted-types': ["'none'"],
-    },
-  },
-  strictTransportSecurity: false,
-});
+/** No text becomes a part of a page of the console. */
+const securityHeaders = pageHeaders({ imgSrc: [], trustedTypes: ["'none'"] });
 
 /**
  * The console below `/console`: its files, and for the address of any screen the page that shows

@@ -1,33 +1,15 @@
 import { join } from 'node:path';
 import express, { type Response, type Router } from 'express';
-import helmet from 'helmet';
 import { projectRoot } from '../../runtime/project.js';
 import { HttpFailure } from './http-failure.js';
-import { createStaticFiles, sendStaticFile, type StaticFile } from './static-files.js';
+import { createStaticFiles, pageHeaders, sendStaticFile, type StaticFile } from './static-files.js';
 
 /**
  * Scripts and styles are files of this server; the build moves those of the generator out of the
  * pages. Its icons are images inside the style sheet. Vue writes texts of our pages into elements
  * by a policy of its own name, and nothing else may.
  */
-const securityHeaders = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      scriptSrc: ["'self'"],
-      styleSrc: ["'self'"],
-      imgSrc: ["'self'", 'data:'],
-      connectSrc: ["'self'"],
-      baseUri: ["'none'"],
-      formAction: ["'none'"],
-      frameAncestors: ["'none'"],
-      'require-trusted-types-for': ["'script'"],
-      'trusted-types': ['vue'],
-    },
-  },
-  strictTransportSecurity: false,
-});
+const securityHeaders = pageHeaders({ imgSrc: ['data:'], trustedTypes: ['vue'] });
 
 /** Names below it change with their content. */
 const HASHED = /^assets\/.*\.[\w-]{8,}\.(?:lean\.)?(?:js|css)$/;

@@ -2,7 +2,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { Response } from 'express';
+import type { RequestHandler, Response } from 'express';
+import helmet from 'helmet';
 import { hashText } from '../../runtime/hash-text.js';
 
 const compress = promisify(gzip);
@@ -39,6 +40,39 @@ export function createStaticFiles(folder: string): (name: string) => Promise<Sta
     known.set(name, file);
     return file;
   };
+}
+
+/**
+ * Headers of pages that may load nothing but what this server serves: whatever slipped into one
+ * could neither run nor tell anybody.
+ * @param imgSrc where images may come from, beside this server.
+ * @param trustedTypes the policies by which a text may become a part of the page.
+ */
+export function pageHeaders({
+  imgSrc,
+  trustedTypes,
+}: {
+  readonly imgSrc: readonly string[];
+  readonly trustedTypes: readonly string[];
+}): RequestHandler {
+  return helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
+        styleSrc: ["'self'"],
+        imgSrc: ["'self'", ...imgSrc],
+        connectSrc: ["'self'"],
+        baseUri: ["'none'"],
+        formAction: ["'none'"],
+        frameAncestors: ["'none'"],
+        'require-trusted-types-for': ["'script'"],
+        'trusted-types': trustedTypes,
+      },
+    },
+    strictTransportSecurity: false,
+  });
 }
 
 /** @param caching a new release is seen immediately unless the name of the file changes with it. */
