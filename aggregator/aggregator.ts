@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ClickHouse } from '../clickhouse/client.js';
 import { createOneServer } from '../clickhouse/one-server.js';
 import type { EventLogReader } from '../event-log/interface/event-log.js';
-import { messageOf } from '../runtime/failure.js';
+import { assertPresent, messageOf } from '../runtime/failure.js';
 import type { Log } from '../runtime/log.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { Rest } from '../runtime/rest.js';
@@ -314,7 +314,9 @@ export class Aggregator {
       const ends = await log.ends();
       // Meanwhile some may have been given up.
       for (const partition of this.#owned.keys()) {
-        const lag = Math.max(0, (ends[partition] ?? 0) - (nextOffsets[partition] ?? 0));
+        const end = assertPresent(ends[partition], 'the end of a partition');
+        // Absent means that nothing of the partition is counted yet.
+        const lag = Math.max(0, end - (nextOffsets[partition] ?? 0));
         metrics.partitionLag.set({ partition: String(partition) }, lag);
       }
     } catch (error) {
