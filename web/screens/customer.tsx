@@ -4,11 +4,10 @@ import { Facts, Section, Show } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { Title } from '../parts/title.js';
 import { Amount, Id, Period, Quantity, State, To, When } from '../parts/values.js';
-import { groupDigits } from '../words/digits.js';
 import { t } from '../words/words.js';
 import { CustomerActs } from './customer-acts.js';
 import { CustomerHistory } from './customer-history.js';
-import { invoiceColumns } from './invoices.js';
+import { LatestInvoices } from './invoices.js';
 
 type Customer = Schemas['CustomerDto'];
 type OfCustomer = { readonly customer: Customer };
@@ -98,40 +97,6 @@ function Subscriptions({ customer: { id, timezone } }: OfCustomer) {
               { name: t('currency'), cell: ({ currency }) => currency.toUpperCase() },
             ]}
           />
-        )}
-      </Show>
-    </Section>
-  );
-}
-
-function InvoicesOf({ customer: { id } }: OfCustomer) {
-  const body = {
-    customer_id: id,
-    skip_line_items: true,
-    expand: 'customer,subscription',
-    limit: 10,
-  };
-  const found = useLoad(`invoices of ${id}`, () => call('POST', '/invoices/search', { body }));
-  return (
-    <Section title={t('invoices')}>
-      <Show of={found}>
-        {({ items, pagination }) => (
-          <>
-            <Table
-              caption={t('invoices')}
-              columns={invoiceColumns(true)}
-              rows={items}
-              keyOf={(each) => each.id ?? ''}
-              empty={t('no_invoices')}
-            />
-            {pagination.total > items.length && (
-              <p>
-                <To pattern="/invoices" query={{ customer: id }}>
-                  {t('all_of', { count: groupDigits(String(pagination.total)) })}
-                </To>
-              </p>
-            )}
-          </>
         )}
       </Show>
     </Section>
@@ -239,7 +204,7 @@ export function CustomerScreen({ id = '' }: { id?: string }) {
           </Title>
           <Details customer={customer} />
           <Balance customer={customer} />
-          <InvoicesOf customer={customer} />
+          <LatestInvoices of="customer" id={customer.id} />
           {may('POST', '/subscriptions/search') && <Subscriptions customer={customer} />}
           {may('GET', '/customers/usage') && <Usage customer={customer} />}
           {may('GET', '/customers/{id}/wallets') && <Wallets customer={customer} />}

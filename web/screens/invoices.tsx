@@ -5,10 +5,11 @@ import { place } from '../app/router.js';
 import { Act } from '../parts/act.js';
 import { FinalizingProgress } from '../parts/finalizing-progress.js';
 import { Filter, given, TextFilter } from '../parts/form.js';
-import { Show } from '../parts/states.js';
+import { Section, Show } from '../parts/states.js';
 import { CsvButton, pageOfAddress, Pages, Table, type Column } from '../parts/table.js';
 import { Title } from '../parts/title.js';
 import { Amount, Id, Period, State, To, choicesOf } from '../parts/values.js';
+import { groupDigits } from '../words/digits.js';
 import { t } from '../words/words.js';
 
 type Invoice = Schemas['InvoiceDto'];
@@ -178,5 +179,39 @@ export function Invoices() {
         )}
       </Show>
     </>
+  );
+}
+
+/** The latest invoices of a customer or a subscription, and the way to all of them. */
+export function LatestInvoices({ of, id }: { of: 'customer' | 'subscription'; id: string }) {
+  const whose = of === 'customer' ? { customer_id: id } : { subscription_id: id };
+  const found = useLoad(`invoices of ${id}`, () =>
+    call('POST', '/invoices/search', {
+      body: { ...whose, limit: 10, skip_line_items: true, expand: 'customer,subscription' },
+    }),
+  );
+  return (
+    <Section title={t('invoices')}>
+      <Show of={found}>
+        {({ items, pagination }) => (
+          <>
+            <Table
+              caption={t('invoices')}
+              columns={invoiceColumns(true)}
+              rows={items}
+              keyOf={(each) => each.id ?? ''}
+              empty={t('no_invoices')}
+            />
+            {pagination.total > items.length && (
+              <p>
+                <To pattern="/invoices" query={{ [of]: id }}>
+                  {t('all_of', { count: groupDigits(String(pagination.total)) })}
+                </To>
+              </p>
+            )}
+          </>
+        )}
+      </Show>
+    </Section>
   );
 }

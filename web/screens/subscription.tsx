@@ -3,10 +3,9 @@ import { useLoad } from '../data/load.js';
 import { Facts, Section, Show } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { Title } from '../parts/title.js';
-import { Amount, Id, Period, Quantity, State, stateText, To, When } from '../parts/values.js';
-import { groupDigits } from '../words/digits.js';
+import { Amount, Id, Period, Quantity, State, stateText, When } from '../parts/values.js';
 import { t } from '../words/words.js';
-import { invoiceColumns } from './invoices.js';
+import { LatestInvoices } from './invoices.js';
 import { AddonsOf } from './addon-wizards.js';
 import { SubscriptionOffers, SubscriptionWizard } from './subscription-wizards.js';
 
@@ -131,40 +130,6 @@ function Usage({ subscription: { id } }: OfSubscription) {
   );
 }
 
-function InvoicesOf({ subscription: { id } }: OfSubscription) {
-  const body = {
-    subscription_id: id,
-    limit: 10,
-    skip_line_items: true,
-    expand: 'customer,subscription',
-  };
-  const found = useLoad(`invoices of ${id}`, () => call('POST', '/invoices/search', { body }));
-  return (
-    <Section title={t('invoices')}>
-      <Show of={found}>
-        {({ items, pagination }) => (
-          <>
-            <Table
-              caption={t('invoices')}
-              columns={invoiceColumns(true)}
-              rows={items}
-              keyOf={(each) => each.id ?? ''}
-              empty={t('no_invoices')}
-            />
-            {pagination.total > items.length && (
-              <p>
-                <To pattern="/invoices" query={{ subscription: id }}>
-                  {t('all_of', { count: groupDigits(String(pagination.total)) })}
-                </To>
-              </p>
-            )}
-          </>
-        )}
-      </Show>
-    </Section>
-  );
-}
-
 export function SubscriptionScreen({ id = '' }: { id?: string }) {
   const found = useLoad(`subscription ${id}`, () =>
     call('GET', '/subscriptions/{id}', { path: { id } }),
@@ -183,7 +148,7 @@ export function SubscriptionScreen({ id = '' }: { id?: string }) {
           {may('GET', '/subscriptions/{id}/addons/associations') && (
             <AddonsOf subscription={subscription} />
           )}
-          <InvoicesOf subscription={subscription} />
+          <LatestInvoices of="subscription" id={subscription.id} />
         </>
       )}
     </Show>
