@@ -3,10 +3,10 @@ import { call, type Schemas } from '../data/api.js';
 import { useLoad } from '../data/load.js';
 import type { Answers } from '../parts/form.js';
 import { Facts, Show } from '../parts/states.js';
-import { Table } from '../parts/table.js';
-import { Amount, Quantity, When } from '../parts/values.js';
+import { Amount, When } from '../parts/values.js';
 import { Wizard } from '../parts/wizard.js';
 import { t } from '../words/words.js';
+import { PreviewedInvoice } from './invoice-preview.js';
 import type { OfSubscription, Subscription } from './of-subscription.js';
 
 type Preview = Schemas['ChangePreviewDto'];
@@ -44,28 +44,17 @@ function Shown({ preview, zone }: { preview: Preview; zone: string }) {
         </p>
       ))}
       {invoice !== null && invoice !== undefined && (
-        <>
-          <Table
-            caption={t('next_invoice')}
-            rows={invoice.line_items}
-            keyOf={({ description, amount: text }) => `${description} ${text}`}
-            columns={[
-              { name: t('line'), cell: ({ description }) => description },
-              {
-                name: t('quantity'),
-                isNumber: true,
-                cell: ({ quantity }) => <Quantity text={quantity} />,
-              },
-              { name: t('amount'), isNumber: true, cell: ({ amount: text }) => amount(text) },
-            ]}
-          />
-          <dl class="sums">
-            <div>
-              <dt>{t('total')}</dt>
-              <dd>{amount(invoice.total)}</dd>
-            </div>
-          </dl>
-        </>
+        <PreviewedInvoice
+          caption={t('next_invoice')}
+          currency={unused.currency}
+          lines={invoice.line_items.map(({ description, quantity, amount: text }) => ({
+            key: `${description} ${text}`,
+            name: description,
+            quantity,
+            amount: text,
+          }))}
+          sums={[[t('total'), invoice.total]]}
+        />
       )}
     </>
   );
