@@ -45,8 +45,8 @@ const INDEXES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Pages by their name alone. Citations are looked for by it, since a page may have moved to another
- * folder after a migration cited it, and what is released of a migration never changes.
+ * Pages by their file name, without the folder, as citations name them. A page may have moved since
+ * a migration cited it, and the text of a released migration never changes.
  */
 const PATHS = new Map(
   filesBelow(join(projectRoot, 'docs'))

@@ -6,7 +6,7 @@ import type { Rest } from './rest.js';
 export type Repeated = {
   /** What it does, for the log: "the last uses of API keys could not be written". */
   readonly failure: string;
-  /** Pause between the end of one run and the beginning of the next; a `Rest` makes it longer. */
+  /** Pause after a run, before the next. A `Rest` lengthens it while there is nothing to do. */
   readonly everyMs: number | Rest;
   /** Before the first run; none when absent. */
   readonly firstDelayMs?: number;

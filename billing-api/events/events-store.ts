@@ -84,7 +84,7 @@ const ORDER_COLUMNS = {
   event_name: ['e.event_name', 'e.timestamp', 'e.event_id'],
 } as const;
 
-/** What every reader of events reads of one. */
+/** The columns that a list of events and a correction both read of an event. */
 export const eventColumns = {
   event_id: z.string(),
   event_name: z.string(),

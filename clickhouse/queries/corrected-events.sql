@@ -1,5 +1,5 @@
--- Purpose: the events as they count under some corrections, in the place of events_v1: withdrawn ones are left out, and amended ones are
---          as the latest of the corrections says. The one fragment by which events are read (docs/internals/architecture.md D-026).
+-- Purpose: the events as they count under some corrections. It stands where a query without corrections reads events_v1. Withdrawn
+--          events are left out. An amended event has the values of its latest correction (docs/internals/architecture.md D-026).
 -- Grain:   one row per event that counts.
 -- Params:  bound where `$…$` stands: $scope$ the environment and perhaps the event name, as conditions on columns without a table; $raw$
 --          conditions on the events as they were sent, which the primary key answers; $corrections$ the numbers of the corrections.

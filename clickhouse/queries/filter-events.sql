@@ -1,8 +1,11 @@
 -- Purpose: the stored events that match the conditions; the caller adds the columns before, and keys, order and limit after.
 -- Grain:   one row per event: duplicates of an id are in event_duplicates_v1.
--- Params:  tenantId, environmentId; eventNames, sources: none or one text; isOfAll, customerKeys: everybody, or these; eventIds and
---          offsets: none, or the id and where it was counted (the id alone has no index); filters: JSON [{key, values}];
---          hasEnds, endNames, endOffsets: where an archived meter stopped counting, by partition (`<partition>:<log>`);
+-- Params:  tenantId, environmentId.
+--          eventNames, sources: empty for all, or one text.
+--          isOfAll: events of all customers; else those of customerKeys.
+--          eventIds, offsets: empty for all, or one id and its offset in the log, because an id alone has no index.
+--          filters: JSON [{key, values}] of properties.
+--          hasEnds, endNames, endOffsets: where an archived meter stopped counting, by partition (`<partition>:<log>`).
 --          fromMs, toMs: half-open range of the events' own timestamps.
 --          events: the table, or the events as they count under corrections (corrected-events.sql).
 -- Index:   events_v1 by tenant, environment, event_name, customer, timestamp; log_offset_range for one id.

@@ -73,7 +73,7 @@ async function shell({ directory }: World, script: string): Promise<string> {
   return (await run('sh', ['-c', runnable(script)], { env, maxBuffer: 1e8 })).stdout;
 }
 
-/** Every tenant follows the page from its beginning. */
+/** Each language follows the page from its start, with a tenant of its own. */
 async function newTenantKey(world: World, name: string): Promise<string> {
   return (await shell(world, `npx minutebook tenants create ${name}`)).trim();
 }

@@ -2,7 +2,7 @@
 
 const FENCES = /^ *```[\s\S]*?^ *```$/gm;
 const FRONT_MATTER = /^---\n[\s\S]*?\n---\n/;
-/** Where a line begins a text of its own: a list item, a heading, a quotation. */
+/** The start of a list item, a heading or a quotation: no sentence goes on across it. */
 const BEGINS = /^\s*(?:[-*] |\d+\. |#+ |> )/;
 
 /** Markup that is no word; code in a sentence counts as one word, whatever is in it. */

@@ -5,7 +5,7 @@ import { client, type Schemas } from './api.js';
 
 type Refused = { readonly id: string; readonly reason: string };
 
-/** Many drafts that are being finalized, one after another. */
+/** A run that finalizes many draft invoices, one after another, and how far it is. */
 export type Finalizing = {
   readonly environmentId: string;
   readonly ids: readonly string[];
