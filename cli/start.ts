@@ -15,7 +15,8 @@ export async function runStartVerb(): Promise<void> {
   console.log(`
 ${pc.bold('Minutebook is ready')} after ${seconds} s.
 
-  URL       ${stack.url}/v1      (reference: ${stack.url}/docs)
+  URL       ${stack.url}/v1
+  Pages     ${stack.url}/docs      (built beside the first start, in half a minute)
   API key   ${keyText(stack, config)}
 ${consoleText(stack)}  Data      ${config.MINUTEBOOK_DATA_DIR}
 
